@@ -1,0 +1,66 @@
+"""Every error that dpselect raises on purpose.
+
+::
+
+    DPSelectError
+    ├── ParameterError (ValueError)      an argument is out of its public range
+    ├── ScoresError (ValueError)         scores are empty, not 1-D or not finite
+    ├── SensitivityError (ValueError)    a sensitivity has the wrong shape, sign or bound
+    ├── NeighboursError (ValueError)     two neighbour relations meet in one guarantee
+    ├── DataError (ValueError)           a table, a column or a file cannot be used
+    │   ├── ColumnError                  a column is missing or of the wrong type
+    │   └── PublicClaimError             the data contradict what was declared public
+    └── BudgetError (ValueError)         a spend or a ledger is refused
+        ├── InsufficientBudgetError      the spend would exceed the total
+        └── LedgerError                  the ledger file is not one, or says something else
+
+A message says what was wrong, where, and what would be right. It never holds a score, a
+record, a count or a size that was read off private data: an exception is an output, and
+no epsilon pays for it.
+"""
+
+from __future__ import annotations
+
+
+class DPSelectError(Exception):
+    """Base of every error raised by dpselect."""
+
+
+class ParameterError(DPSelectError, ValueError):
+    """An argument is out of its public range."""
+
+
+class ScoresError(DPSelectError, ValueError):
+    """Scores are empty, not one-dimensional or not finite."""
+
+
+class SensitivityError(DPSelectError, ValueError):
+    """A sensitivity has the wrong shape, a wrong sign or an impossible bound."""
+
+
+class NeighboursError(DPSelectError, ValueError):
+    """Two different neighbour relations meet where one guarantee is stated."""
+
+
+class DataError(DPSelectError, ValueError):
+    """A table, a column or a file cannot be used."""
+
+
+class ColumnError(DataError):
+    """A column is missing or of the wrong type."""
+
+
+class PublicClaimError(DataError):
+    """The data contradict what the caller declared public; no number is given."""
+
+
+class BudgetError(DPSelectError, ValueError):
+    """A spend or a ledger is refused."""
+
+
+class InsufficientBudgetError(BudgetError):
+    """The spend would exceed the total; nothing was spent."""
+
+
+class LedgerError(BudgetError):
+    """The ledger file is not a ledger, or was opened for another total."""

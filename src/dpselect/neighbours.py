@@ -1,0 +1,33 @@
+"""Which pairs of databases epsilon protects.
+
+An epsilon means nothing without this relation: it bounds how far the law of a release may
+move between two *neighbouring* databases, so the relation says what one individual is.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Neighbours(Enum):
+    """The neighbour relation that a guarantee is stated for.
+
+    Example:
+        >>> Neighbours("add-remove") is Neighbours.ADD_REMOVE
+        True
+    """
+
+    ADD_REMOVE = "add-remove"
+    """One record more or less; the number of records is private."""
+
+    SUBSTITUTE = "substitute"
+    """One record replaced; the number of records is public."""
+
+    EDGE = "edge"
+    """One edge of a graph more or less; the node set is public."""
+
+    SWAP = "swap"
+    """One member of a subset exchanged for a non-member; the subset's size is public."""
+
+    def __str__(self) -> str:
+        return self.value
