@@ -1,0 +1,124 @@
+"""Mechanisms side by side, on scores that are public or synthetic.
+
+The exact law makes a comparison without a single draw. It reads the scores without noise, so
+what it says about private scores is private: choose a mechanism on data of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import Mechanism
+from dpselect.objective import Objective
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mechanism at one epsilon.
+
+    Attributes:
+        mechanism: Short name of the mechanism; with its draw where it has a choice.
+        epsilon: What one release costs, in nats.
+        expected_error: Exact mean of ``max(scores) - scores[drawn]``, in score units.
+        best: Exact probability that a candidate of the best score is drawn.
+    """
+
+    mechanism: str
+    epsilon: float
+    expected_error: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Exact expected errors and probabilities of the best; as private as the scores.
+
+    Attributes:
+        rows: One per mechanism and epsilon, in the order given.
+    """
+
+    rows: tuple[Row, ...]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame([
+            (row.mechanism, row.epsilon, row.expected_error, row.best) for row in self.rows
+        ], schema=["mechanism", "epsilon", "expected_error", "best"], orient="row")
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+        """Draw both columns against epsilon, one line per mechanism.
+
+        Args:
+            axes: Two axes to draw into; a new figure if not given.
+
+        Returns:
+            The axes of the expected error and of the probability of the best.
+        """
+        from dpselect.comparison_plot import draw
+
+        return draw(self, axes)
+
+
+def compare(
+    objective: Objective,
+    mechanisms: Iterable[Mechanism],
+    epsilons: Iterable[float] | None = None,
+) -> Comparison:
+    """Compare mechanisms on one objective by their exact laws.
+
+    Args:
+        objective: Public or synthetic scores; the result is as private as they are.
+        mechanisms: At least one.
+        epsilons: Compare each mechanism at each of these; at its own if not given.
+
+    Raises:
+        ParameterError: No mechanism, or an epsilon that is not finite and > 0.
+
+    Example:
+        >>> import dpselect as dp
+        >>> objective = dp.Objective(
+        ...     [1.0, 5.0, 4.0], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+        ... )
+        >>> table = dp.compare(objective, [dp.PermuteAndFlip(epsilon=1.0)], [1.0, 4.0])
+        >>> [round(row.expected_error, 3) for row in table.rows]
+        [0.547, 0.079]
+    """
+    chosen = list(mechanisms)
+    if not chosen:
+        raise ParameterError("give at least one mechanism to compare")
+    for mechanism in chosen:
+        _validate.instance("each of mechanisms", mechanism, Mechanism)
+    if epsilons is not None:
+        levels = list(epsilons)
+        chosen = [replace(one, epsilon=level) for one in chosen for level in levels]
+    return Comparison(tuple(_row(objective, mechanism) for mechanism in chosen))
+
+
+def _row(objective: Objective, mechanism: Mechanism) -> Row:
+    gaps = objective.scores.max() - objective.scores
+    law = mechanism.probabilities(objective)
+    return Row(
+        mechanism=_label(mechanism),
+        epsilon=mechanism.epsilon,
+        expected_error=float(law @ gaps),
+        best=float(law[gaps == 0].sum()),
+    )
+
+
+def _label(mechanism: Mechanism) -> str:
+    public: dict[str, Any] = {"draw": None, "noise": None}
+    for name in public:
+        public[name] = getattr(mechanism, name, None)
+    return mechanism.name

@@ -1,0 +1,12 @@
+"""From unit scores to a choice: the exact law, the exact draw, the simulation.
+
+Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whatever neighbour
+relation these are unit scores for; the number of candidates is public.
+"""
+
+from dpselect.draws.base import Draw
+from dpselect.draws.exponential import Exponential
+from dpselect.draws.noisy_max import LaplaceNoisyMax
+from dpselect.draws.permute_and_flip import PermuteAndFlip
+
+__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]

@@ -1,0 +1,85 @@
+"""What every draw can do with unit scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from dpselect.typing import Indices, Probabilities, Scores, Values
+
+CHUNK = 2**22
+"""Noise values held at a time by a simulation."""
+
+
+class Draw(ABC):
+    """A choice among candidates, given their unit scores.
+
+    A draw of ``k`` candidates is ``k`` rounds without replacement at ``epsilon / k`` each,
+    so that ``epsilon`` is what the whole draw costs.
+    """
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    @abstractmethod
+    def law(self, scores: Scores, epsilon: float) -> Probabilities:
+        """Return the probability of each candidate in a draw of one.
+
+        Args:
+            scores: Unit scores, shape ``(n,)``, finite.
+            epsilon: Nats, > 0.
+
+        Returns:
+            Shape ``(n,)``; sums to 1. As private as the scores.
+        """
+
+    @abstractmethod
+    def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
+        """Draw ``k`` positions through OpenDP's exact samplers, best first."""
+
+    @abstractmethod
+    def rho(self, epsilon: float) -> float:
+        """Return the zCDP of one round at ``epsilon``, which is at most epsilon^2 / 2."""
+
+    @abstractmethod
+    def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+        """Return noise of scale 1 whose noisy maximum follows the law."""
+
+    def simulate(
+        self, scores: Scores, epsilon: float, *, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
+        """Draw ``size`` times with a NumPy generator: for experiments, never to publish.
+
+        Returns:
+            Shape ``(size, k)``, each row in the order drawn.
+        """
+        if k == 1:
+            # The law costs one pass; then every draw is a search in its running sum.
+            steps = np.cumsum(self.law(scores, epsilon))
+            uniform = rng.random(size) * steps[-1]
+            return np.searchsorted(steps, uniform, side="right")[:, None]
+        return self._simulate_rounds(scores * (epsilon / (2 * k)), k, size, rng)
+
+    def _simulate_rounds(
+        self, exponents: Values, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
+        """Draw by fresh noise in every round; O(n k) for each of ``size`` repetitions."""
+        chosen = np.empty((size, k), dtype=np.int64)
+        rows = max(1, CHUNK // exponents.size)
+        for first in range(0, size, rows):
+            block = chosen[first : first + rows]
+            left = np.repeat(exponents[None, :], len(block), axis=0)
+            for round_ in range(k):
+                noisy = left + self._noise(left.shape, rng)
+                block[:, round_] = noisy.argmax(axis=1)
+                left[np.arange(len(block)), block[:, round_]] = -np.inf
+        return chosen

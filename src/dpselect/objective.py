@@ -1,0 +1,83 @@
+"""What is to be chosen: a score for every candidate, and what one individual can change."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.errors import ParameterError, SensitivityError
+from dpselect.neighbours import Neighbours
+from dpselect.sensitivity import Sensitivity
+from dpselect.typing import Scores
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Objective:
+    """Scores of public candidates, with what one neighbour step can change of them.
+
+    Attributes:
+        scores: One number per candidate, shape ``(n,)``, ``n >= 1``, finite; larger is
+            better. Private; kept as a read-only float64 copy.
+        sensitivity: What one individual can change of the scores.
+        candidates: The possible outputs, in the order of the scores; positions ``0`` to
+            ``n - 1`` if not given. Public: it must be the same for every database.
+        monotone: Whether every neighbour step moves all scores in the same direction (or
+            not at all), as adding a record does to counts. Public.
+
+    Raises:
+        ScoresError: ``scores`` is empty, not one-dimensional or not finite.
+        SensitivityError: ``sensitivity`` is for another number of candidates.
+        ParameterError: ``candidates`` is of another length.
+
+    Example:
+        >>> import dpselect as dp
+        >>> one_vote = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+        >>> dp.Objective([3, 9, 4], one_vote, candidates=["red", "green", "blue"])
+        Objective(3 candidates, GlobalSensitivity(bound=1, neighbours=add-remove))
+    """
+
+    scores: Scores
+    sensitivity: Sensitivity
+    candidates: Sequence[Hashable]
+    monotone: bool
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        sensitivity: Sensitivity,
+        candidates: Sequence[Hashable] | None = None,
+        *,
+        monotone: bool = False,
+    ) -> None:
+        checked = _validate.scores(scores)
+        _validate.instance("sensitivity", sensitivity, Sensitivity)
+        if sensitivity.at(0).shape not in {(), checked.shape}:
+            raise SensitivityError(
+                f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
+                f"{checked.size} candidates: give one number, or one for each candidate"
+            )
+        if candidates is not None and len(candidates) != checked.size:
+            raise ParameterError(
+                f"candidates must be {checked.size}, one for each score, not "
+                f"{len(candidates)}"
+            )
+        object.__setattr__(self, "scores", checked)
+        object.__setattr__(self, "sensitivity", sensitivity)
+        object.__setattr__(
+            self, "candidates", range(checked.size) if candidates is None else candidates
+        )
+        object.__setattr__(self, "monotone", bool(monotone))
+
+    def __len__(self) -> int:
+        return self.scores.size
+
+    def __repr__(self) -> str:
+        return f"Objective({len(self)} candidates, {self.sensitivity!r})"
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbour relation of the sensitivity."""
+        return self.sensitivity.neighbours

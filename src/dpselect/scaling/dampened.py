@@ -1,0 +1,44 @@
+r"""Local dampening: scores over the sensitivity accumulated on the way to them.
+
+With :math:`b_i = \sum_{j<i} \delta(x, j, r)`, the dampened score is the piecewise linear
+function with :math:`D(\pm b_i) = \pm i`: the number of neighbour steps that the sensitivity
+function says a database with score 0 is away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpselect.objective import Objective
+from dpselect.sensitivity import Sensitivity
+from dpselect.typing import Scores, Values
+
+
+def dampened(objective: Objective) -> Scores:
+    r"""Return the dampened scores :math:`D_{u,\delta}(x, r)`.
+
+    They move by at most 1 under one neighbour step if the sensitivity is admissible, for
+    scores of either sign (Lemma 4). With :math:`\delta = \Delta` they are :math:`u/\Delta`.
+
+    Returns:
+        Shape ``(n,)``, of the scores' signs. As private as the scores.
+
+    Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to
+        some distance, :math:`D(0) = 0` and larger scores start beyond it; print leaves
+        0/0 open.
+    """
+    return dampen(objective.scores, objective.sensitivity)
+
+
+def dampen(values: Values, sensitivity: Sensitivity) -> Values:
+    """Dampen any values that one neighbour step moves as the sensitivity says.
+
+    Args:
+        values: Shape ``(n,)``, finite.
+        sensitivity: For ``n`` candidates, or flat.
+    """
+    heights = np.abs(values)
+    at = sensitivity.locate(heights)
+    # A zero width means a zero height: nothing else ends on a flat stretch of the sums.
+    width = np.where(at.width > 0, at.width, 1.0)
+    return np.where(heights > 0, np.sign(values) * (at.steps + (heights - at.start) / width), 0.0)

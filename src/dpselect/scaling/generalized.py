@@ -1,0 +1,34 @@
+r"""The generalized exponential mechanism's scores, for one global sensitivity per candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.objective import Objective
+from dpselect.scaling.envelope import largest_ratio
+from dpselect.typing import Scores
+
+
+def generalized(objective: Objective, t: float) -> Scores:
+    r"""Return :math:`s_r = \min_j [(u_r - t\Delta_r) - (u_j - t\Delta_j)]/(\Delta_r + \Delta_j)`.
+
+    Each ratio moves by at most 1, so their minimum does. A candidate of small sensitivity is
+    then told from another at the scale of *their* sensitivities, not of the worst one's; the
+    public penalty :math:`t\Delta_r` keeps one of large sensitivity from winning by noise.
+
+    Args:
+        objective: Scores with one global bound per candidate
+            (:class:`~dpselect.GlobalSensitivity` of an array); with one for all this is
+            :math:`(u - u_*)/2\Delta`, half the precision of :func:`by_global`.
+        t: Penalty, in units of the sensitivity; finite, >= 0. Public.
+
+    Returns:
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n).
+
+    Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
+    """
+    t = _validate.within("t", t, 0, np.finfo(np.float64).max)
+    bounds = np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape)
+    penalised = objective.scores - t * bounds
+    return -largest_ratio(penalised, bounds, penalised, bounds)

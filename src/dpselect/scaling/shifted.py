@@ -1,0 +1,52 @@
+r"""Shifted local dampening, in closed form.
+
+Definition 15 dampens :math:`u + s` for a shift :math:`s \to \infty`. Beyond the horizon
+:math:`T^*` every sensitivity is :math:`\Delta`, so for any shift past it
+
+.. math:: D(u_r + s) = \frac{u_r - \sum_{t<T^*}(\Delta - \delta_r(t))}{\Delta} + \text{const},
+
+with the same constant for all candidates. :math:`s \to -\infty` (Definition 16) changes the
+sign of the sum.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from dpselect.errors import ParameterError
+from dpselect.objective import Objective
+from dpselect.typing import Scores
+
+Direction: TypeAlias = Literal["non-decreasing", "non-increasing"]
+"""How sensitivity goes with the score: the first is Definition 15, the second 16."""
+
+
+def shifted(objective: Objective, direction: Direction) -> Scores:
+    r"""Return the limit of the dampened scores under a large shift, less its constant.
+
+    With a flat sensitivity the sum is the same for all candidates and the result is
+    :math:`(u - u_*)/\Delta`: the exponential mechanism.
+
+    Args:
+        objective: Scores with an admissible sensitivity and a public horizon.
+        direction: ``"non-decreasing"`` if candidates with larger scores have larger
+            sensitivities (the shift goes up), else ``"non-increasing"``. Public.
+
+    Returns:
+        Shape ``(n,)``. As private as the scores.
+
+    Raises:
+        ParameterError: ``direction`` is neither.
+
+    Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 prints the
+        order of Definition 15 the wrong way round.
+    """
+    if direction not in {"non-decreasing", "non-increasing"}:
+        raise ParameterError(
+            f"direction must be 'non-decreasing' or 'non-increasing', not {direction!r}"
+        )
+    gaps = objective.scores - objective.scores.max()
+    if not objective.sensitivity.flat:
+        shortfall = objective.sensitivity.shortfall()
+        gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
+    return gaps / objective.sensitivity.bound

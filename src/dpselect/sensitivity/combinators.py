@@ -1,0 +1,159 @@
+r"""Safe ways to make a sensitivity from others.
+
+If :math:`\delta_1, \delta_2` are admissible for one score, so are their maximum and their
+minimum, a floor by a public constant and the jump to the bound at a public distance; if
+:math:`\delta_i` is admissible for :math:`u_i`, then :math:`\sum_i |w_i| \delta_i` is for
+:math:`\sum_i w_i u_i`.
+
+Source: Farias et al., VLDB J. 2023, Lemmas 1 to 3 (pointwise); PrivAgg, Theorem 5.4. Lemma 3
+needs the jump to the bound that every :class:`Sensitivity` makes at its horizon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.errors import NeighboursError, ParameterError, SensitivityError
+from dpselect.neighbours import Neighbours
+from dpselect.sensitivity.base import Sensitivity, checked_distances
+from dpselect.typing import Indices, Values
+
+
+def maximum(parts: Sequence[Sensitivity]) -> Sensitivity:
+    """Return the pointwise maximum: admissible if every part is, for one score."""
+    return _Pointwise(parts, np.maximum.reduce)
+
+
+def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
+    """Return the pointwise minimum: admissible if every part is, for one score.
+
+    With a :class:`GlobalSensitivity` among the parts this caps the others at its bound.
+    """
+    return _Pointwise(parts, np.minimum.reduce)
+
+
+def floored(part: Sensitivity, floor: float) -> Sensitivity:
+    """Return the maximum of ``part`` and a public constant.
+
+    Where a candidate's sensitivity is 0 at every distance below the horizon, dampening has
+    nothing to divide its score by; a small public floor says what to do.
+
+    Args:
+        part: The sensitivity to raise.
+        floor: Score units, finite, > 0. Public.
+    """
+    floor = _validate.positive("floor", floor)
+    return _Pointwise([part], lambda stack: np.maximum(stack[0], floor))
+
+
+def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
+    """Return ``part`` with its global bound from the public distance ``horizon`` on."""
+    earlier = _Pointwise([part], lambda stack: stack[0])
+    earlier.horizon = min(part.horizon, _validate.at_least("horizon", horizon, 0))
+    return earlier
+
+
+def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivity:
+    r"""Return :math:`\sum_i |w_i| \delta_i`, for the score :math:`\sum_i w_i u_i`.
+
+    Args:
+        parts: At least one sensitivity.
+        weights: One finite number per part, shape ``(len(parts),)``, not all 0. Public.
+
+    Raises:
+        ParameterError: ``weights`` has the wrong length, or is not finite, or all 0.
+
+    Source: PrivAgg, Theorem 5.4 (and scaling by a constant, with one part).
+    """
+    return _WeightedSum(parts, weights)
+
+
+class _Pointwise(Sensitivity):
+    """One function of the parts' values at each distance."""
+
+    def __init__(
+        self, parts: Sequence[Sensitivity], combine: Callable[[list[Values]], Values]
+    ) -> None:
+        parts = _checked_parts(parts)
+        super().__init__(
+            combine(np.broadcast_arrays(*(part.bounds for part in parts))),
+            parts[0].neighbours,
+            max(part.horizon for part in parts),
+        )
+        self._parts = parts
+        self._combine = combine
+
+    @property
+    def flat(self) -> bool:
+        return all(part.flat for part in self._parts)
+
+    def _local(self, distance: int) -> Values:
+        return self._combine(np.broadcast_arrays(*(part.at(distance) for part in self._parts)))
+
+
+class _WeightedSum(Sensitivity):
+    """The sum of the parts, with closed forms where every part has one."""
+
+    def __init__(self, parts: Sequence[Sensitivity], weights: ArrayLike) -> None:
+        parts = _checked_parts(parts)
+        factors = np.abs(np.asarray(weights, dtype=np.float64))
+        if factors.shape != (len(parts),) or not np.isfinite(factors).all():
+            raise ParameterError(
+                f"weights must be {len(parts)} finite numbers, one for each part"
+            )
+        if not factors.any():
+            raise ParameterError("weights must not all be 0")
+        bounds = sum(w * part.bounds for w, part in zip(factors, parts, strict=True))
+        super().__init__(
+            bounds, parts[0].neighbours, max(part.horizon for part in parts)
+        )
+        self._parts, self._weights = parts, factors
+
+    @property
+    def flat(self) -> bool:
+        return all(part.flat for part in self._parts)
+
+    @property
+    def closed_form(self) -> bool:
+        # A part with bounds per candidate jumps to their maximum, the sum to its own.
+        return all(part.closed_form and part.bounds.ndim == 0 for part in self._parts)
+
+    def _sum(self, of_part: Callable[[Sensitivity], Values]) -> Values:
+        pairs = zip(self._weights, self._parts, strict=True)
+        return np.asarray(sum(w * of_part(part) for w, part in pairs))
+
+    def _local(self, distance: int) -> Values:
+        return self._sum(lambda part: part.at(distance))
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        if not self.closed_form:
+            return super().cumulative(distance)
+        upto = checked_distances(distance)
+        return self._sum(lambda part: part.cumulative(upto))
+
+    def shortfall(self) -> Values:
+        if not self.closed_form:
+            return super().shortfall()
+        return self._sum(lambda part: part.shortfall())
+
+
+def _checked_parts(parts: Sequence[Sensitivity]) -> Sequence[Sensitivity]:
+    if not parts:
+        raise ParameterError("at least one sensitivity is needed")
+    relations: set[Neighbours] = {part.neighbours for part in parts}
+    if len(relations) > 1:
+        raise NeighboursError(
+            "sensitivities under different neighbour relations cannot be combined: "
+            + ", ".join(sorted(map(str, relations)))
+        )
+    try:
+        np.broadcast_shapes(*(part.at(0).shape for part in parts))
+    except ValueError:
+        raise SensitivityError(
+            "sensitivities for different numbers of candidates cannot be combined"
+        ) from None
+    return tuple(parts)

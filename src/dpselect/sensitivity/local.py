@@ -1,0 +1,43 @@
+"""The local sensitivity at a distance, one number for all candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dpselect.neighbours import Neighbours
+from dpselect.sensitivity.base import UNBOUNDED, Sensitivity
+from dpselect.typing import Values
+
+
+class LocalSensitivity(Sensitivity):
+    r"""A sensitivity function that does not depend on the candidate.
+
+    Args:
+        at: ``at(t)`` is :math:`\delta(x, t) \ge \max_r LS(x, t, r)` for a whole number
+            ``t >= 0``; score units, >= 0, non-decreasing. Private: it may read the data.
+        bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
+        neighbours: The neighbour relation.
+        horizon: Public distance from which on the bound is used.
+
+    Source: Farias et al., VLDB J. 2023, Definition 5.
+    """
+
+    def __init__(
+        self,
+        at: Callable[[int], float],
+        bound: float,
+        neighbours: Neighbours,
+        *,
+        horizon: int = UNBOUNDED,
+    ) -> None:
+        super().__init__(bound, neighbours, horizon)
+        self._at = at
+
+    @property
+    def flat(self) -> bool:
+        return True
+
+    def _local(self, distance: int) -> Values:
+        return np.asarray(float(self._at(distance)))

@@ -1,0 +1,100 @@
+r"""Sensitivities that are one table read at a key plus the distance.
+
+Centralities of a graph have this form: :math:`\delta(x, t, v) = g(d(v) + t)`. One prefix sum
+of the table answers every candidate at every distance, so nothing loops over either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect.errors import SensitivityError
+from dpselect.neighbours import Neighbours
+from dpselect.sensitivity.base import Interval, Sensitivity, checked_distances
+from dpselect.sensitivity.summation import prefix_sums
+from dpselect.typing import Indices, Values
+
+
+class TabulatedSensitivity(Sensitivity):
+    r"""The sensitivity :math:`\delta(x, t, r) = g(\kappa_r + t)`.
+
+    Args:
+        table: The values ``g(0), g(1), ...``; >= 0, non-decreasing, the last > 0; shape
+            ``(m,)``. Beyond its end the last value is taken.
+        keys: The key :math:`\kappa_r \ge 0` of each candidate; whole numbers, shape
+            ``(n,)``. Private.
+        bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
+        horizon: Public distance from which on the bound is used.
+        neighbours: The neighbour relation.
+
+    Raises:
+        SensitivityError: ``table`` is empty, negative, all 0 or decreases; or a key is not
+            a whole number >= 0.
+    """
+
+    def __init__(
+        self,
+        table: ArrayLike,
+        keys: ArrayLike,
+        bound: float,
+        horizon: int,
+        neighbours: Neighbours,
+    ) -> None:
+        super().__init__(bound, neighbours, horizon)
+        self._table = np.minimum(_checked_table(table), self.bound)
+        self._keys = _checked_keys(keys)
+        self._last = self._table.size - 1
+        self._sums = prefix_sums(self._table)
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    def _local(self, distance: int) -> Values:
+        return self._table[np.minimum(self._keys + distance, self._last)]
+
+    def _sum_upto(self, key: Indices) -> Values:
+        """Return ``g(0) + ... + g(key - 1)``."""
+        inside = np.minimum(key, self._last)
+        return self._sums[inside] + (key - inside) * self._table[-1]
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        upto = checked_distances(distance)
+        inside = np.minimum(upto, self.horizon)
+        tabled = self._sum_upto(self._keys + inside) - self._sum_upto(self._keys)
+        return tabled + (upto - inside) * self.bound
+
+    def shortfall(self) -> Values:
+        return self.horizon * self.bound - self.cumulative(self.horizon)
+
+    def locate(self, heights: Values) -> Interval:
+        # The sums are one increasing table for all candidates: a search in it replaces the
+        # bisection over t (317,080 nodes: 8 ms instead of 0.15 s).
+        base = self._sum_upto(self._keys)
+        beyond = (base + heights - self._sums[self._last]) / self._table[-1]
+        key = np.searchsorted(self._sums, base + heights, side="right") - 1
+        key = np.where(beyond >= 0, self._last + np.floor(beyond), key)
+        steps = np.clip(key - self._keys, 0, self.horizon).astype(np.int64)
+        width = np.where(
+            steps < self.horizon,
+            self._table[np.minimum(self._keys + steps, self._last)],
+            self.bound,
+        )
+        return Interval(steps.astype(np.float64), self.cumulative(steps), width)
+
+
+def _checked_table(table: ArrayLike) -> Values:
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not values[-1] > 0:
+        raise SensitivityError("table must be a non-empty vector whose last number is > 0")
+    if not (np.diff(values, prepend=0.0) >= 0).all():
+        raise SensitivityError("table must hold non-decreasing numbers >= 0")
+    return values
+
+
+def _checked_keys(keys: ArrayLike) -> Indices:
+    values = np.asarray(keys)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any():
+        raise SensitivityError("keys must be a vector of whole numbers >= 0")
+    return values.astype(np.int64)
