@@ -24,9 +24,7 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(
-            f"{name} must be a positive number, not a {type(value).__name__}"
-        )
+        raise ParameterError(f"{name} must be a positive number, not a {type(value).__name__}")
     number = float(value)
     if not isfinite(number) or number < SMALLEST_NORMAL:
         raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
@@ -36,9 +34,7 @@ def positive(name: str, value: object) -> float:
 def at_least(name: str, value: object, least: int) -> int:
     """Return ``value`` as an int that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(
-            f"{name} must be a whole number, not a {type(value).__name__}"
-        )
+        raise ParameterError(f"{name} must be a whole number, not a {type(value).__name__}")
     if value < least:
         raise ParameterError(f"{name} must be at least {least}, got {int(value)}")
     return int(value)
@@ -50,9 +46,7 @@ def within(name: str, value: object, low: float, high: float) -> float:
         raise ParameterError(f"{name} must be a number, not a {type(value).__name__}")
     number = float(value)
     if not low <= number <= high:
-        raise ParameterError(
-            f"{name} must be between {low:g} and {high:g}, got {number!r}"
-        )
+        raise ParameterError(f"{name} must be between {low:g} and {high:g}, got {number!r}")
     return number
 
 
@@ -66,9 +60,7 @@ def finite(name: str, value: object) -> float:
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
-        raise ParameterError(
-            f"{name} must be a {kind.__name__}, not a {type(value).__name__}"
-        )
+        raise ParameterError(f"{name} must be a {kind.__name__}, not a {type(value).__name__}")
     return value
 
 

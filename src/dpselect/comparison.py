@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from itertools import cycle
+from typing import TYPE_CHECKING
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
@@ -27,7 +26,7 @@ class Row:
     """One mechanism at one epsilon.
 
     Attributes:
-        mechanism: Short name of the mechanism; with its draw where it has a choice.
+        mechanism: The mechanism's label.
         epsilon: What one release costs, in nats.
         expected_error: Exact mean of ``max(scores) - scores[drawn]``, in score units.
         best: Exact probability that a candidate of the best score is drawn.
@@ -53,9 +52,11 @@ class Comparison:
         """Return the rows as a polars frame."""
         import polars as pl
 
-        return pl.DataFrame([
-            (row.mechanism, row.epsilon, row.expected_error, row.best) for row in self.rows
-        ], schema=["mechanism", "epsilon", "expected_error", "best"], orient="row")
+        return pl.DataFrame(
+            [(row.mechanism, row.epsilon, row.expected_error, row.best) for row in self.rows],
+            schema=["mechanism", "epsilon", "expected_error", "best"],
+            orient="row",
+        )
 
     def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
         """Draw both columns against epsilon, one line per mechanism.
@@ -66,9 +67,26 @@ class Comparison:
         Returns:
             The axes of the expected error and of the probability of the best.
         """
-        from dpselect.comparison_plot import draw
+        from matplotlib import pyplot as plt
 
-        return draw(self, axes)
+        if axes is None:
+            axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
+        labels = dict.fromkeys(row.mechanism for row in self.rows)
+        markers = cycle("osD^vP*X")
+        for label, marker in zip(labels, markers, strict=False):
+            rows = sorted(
+                (row for row in self.rows if row.mechanism == label),
+                key=lambda row: row.epsilon,
+            )
+            epsilons = [row.epsilon for row in rows]
+            axes[0].plot(
+                epsilons, [row.expected_error for row in rows], marker=marker, label=label
+            )
+            axes[1].plot(epsilons, [row.best for row in rows], marker=marker, label=label)
+        axes[0].set(xlabel="epsilon", ylabel="expected error (score units)", xscale="log")
+        axes[1].set(xlabel="epsilon", ylabel="P(best)", xscale="log", ylim=(0, 1.02))
+        axes[0].legend(fontsize="small")
+        return axes
 
 
 def compare(
@@ -110,15 +128,8 @@ def _row(objective: Objective, mechanism: Mechanism) -> Row:
     gaps = objective.scores.max() - objective.scores
     law = mechanism.probabilities(objective)
     return Row(
-        mechanism=_label(mechanism),
+        mechanism=mechanism.label,
         epsilon=mechanism.epsilon,
         expected_error=float(law @ gaps),
         best=float(law[gaps == 0].sum()),
     )
-
-
-def _label(mechanism: Mechanism) -> str:
-    public: dict[str, Any] = {"draw": None, "noise": None}
-    for name in public:
-        public[name] = getattr(mechanism, name, None)
-    return mechanism.name

@@ -70,6 +70,11 @@ class Mechanism(ABC):
         _validate.positive("epsilon", self.epsilon)
 
     @property
+    def label(self) -> str:
+        """The name, with the public choices that tell it from others of that name."""
+        return self.name
+
+    @property
     @abstractmethod
     def _draws_by(self) -> Draw:
         """The draw."""
@@ -221,6 +226,10 @@ class ReportNoisyMax(Mechanism):
             raise ParameterError(f"noise must be one of {', '.join(_NOISES)}")
 
     @property
+    def label(self) -> str:
+        return f"{self.name}, {self.noise}"
+
+    @property
     def _draws_by(self) -> Draw:
         return _NOISES[self.noise]
 
@@ -251,9 +260,12 @@ class _EitherDraw(Mechanism):
         super().__post_init__()
         if not isinstance(self.draw, Draw):
             raise ParameterError(
-                "draw must be dpselect.draws.Exponential() or "
-                "dpselect.draws.PermuteAndFlip()"
+                "draw must be dpselect.draws.Exponential() or dpselect.draws.PermuteAndFlip()"
             )
+
+    @property
+    def label(self) -> str:
+        return self.name if self.draw == Exponential() else f"{self.name}, {self.draw.name}"
 
     @property
     def _draws_by(self) -> Draw:

@@ -61,8 +61,7 @@ class Objective:
             )
         if candidates is not None and len(candidates) != checked.size:
             raise ParameterError(
-                f"candidates must be {checked.size}, one for each score, not "
-                f"{len(candidates)}"
+                f"candidates must be {checked.size}, one for each score, not {len(candidates)}"
             )
         object.__setattr__(self, "scores", checked)
         object.__setattr__(self, "sensitivity", sensitivity)

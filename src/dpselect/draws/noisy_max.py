@@ -9,6 +9,7 @@ Source: Dwork and Roth 2014, section 3.3.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log, tanh
 
 import numpy as np
@@ -65,7 +66,7 @@ def _won_below_the_best(gaps: Values) -> Values:
         edges = np.linspace(0.0, end, MOST_PANELS + 1)
     nodes, weights = np.polynomial.legendre.leggauss(8)
     law = np.zeros(gaps.size)
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         for node, weight in zip(nodes, weights, strict=True):
             y = start + (stop - start) * (node + 1) / 2
             tail = np.exp(-np.abs(gaps - y)) / 2

@@ -26,6 +26,4 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     Returns:
         Shape ``(n,)``. As private as the scores.
     """
-    return -dampen(
-        _validate.finite("anchor", anchor) - objective.scores, objective.sensitivity
-    )
+    return -dampen(_validate.finite("anchor", anchor) - objective.scores, objective.sensitivity)

@@ -41,4 +41,6 @@ def dampen(values: Values, sensitivity: Sensitivity) -> Values:
     at = sensitivity.locate(heights)
     # A zero width means a zero height: nothing else ends on a flat stretch of the sums.
     width = np.where(at.width > 0, at.width, 1.0)
-    return np.where(heights > 0, np.sign(values) * (at.steps + (heights - at.start) / width), 0.0)
+    return np.where(
+        heights > 0, np.sign(values) * (at.steps + (heights - at.start) / width), 0.0
+    )

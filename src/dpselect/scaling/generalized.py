@@ -11,7 +11,9 @@ from dpselect.typing import Scores
 
 
 def generalized(objective: Objective, t: float) -> Scores:
-    r"""Return :math:`s_r = \min_j [(u_r - t\Delta_r) - (u_j - t\Delta_j)]/(\Delta_r + \Delta_j)`.
+    r"""Return the least penalised lead over any candidate, in units of both sensitivities.
+
+    .. math:: s_r = \min_j \frac{(u_r - t\Delta_r) - (u_j - t\Delta_j)}{\Delta_r + \Delta_j}
 
     Each ratio moves by at most 1, so their minimum does. A candidate of small sensitivity is
     then told from another at the scale of *their* sensitivities, not of the worst one's; the

@@ -76,7 +76,7 @@ class _Pointwise(Sensitivity):
     """One function of the parts' values at each distance."""
 
     def __init__(
-        self, parts: Sequence[Sensitivity], combine: Callable[[list[Values]], Values]
+        self, parts: Sequence[Sensitivity], combine: Callable[[Sequence[Values]], Values]
     ) -> None:
         parts = _checked_parts(parts)
         super().__init__(
@@ -108,9 +108,7 @@ class _WeightedSum(Sensitivity):
         if not factors.any():
             raise ParameterError("weights must not all be 0")
         bounds = sum(w * part.bounds for w, part in zip(factors, parts, strict=True))
-        super().__init__(
-            bounds, parts[0].neighbours, max(part.horizon for part in parts)
-        )
+        super().__init__(bounds, parts[0].neighbours, max(part.horizon for part in parts))
         self._parts, self._weights = parts, factors
 
     @property

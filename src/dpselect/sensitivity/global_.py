@@ -40,7 +40,7 @@ class GlobalSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
-    def _local(self, distance: int) -> Values:
+    def _local(self, distance: int) -> Values:  # noqa: ARG002 -- the same at every distance
         return self.bounds
 
     def cumulative(self, distance: int | Indices) -> Values:
