@@ -290,8 +290,8 @@ class ShiftedLocalDampening(_EitherDraw):
     """Local dampening of scores shifted by infinity, in closed form.
 
     Attributes:
-        direction: ``"non-decreasing"`` (the shift goes up) if candidates with larger scores
-            have larger sensitivities, else ``"non-increasing"``. Public.
+        direction: ``"non-decreasing"`` if candidates with larger scores have larger
+            sensitivities, else ``"non-increasing"``. Public.
 
     Source: Farias et al., VLDB J. 2023, Definitions 15 and 16.
     """

@@ -1,12 +1,12 @@
 r"""Shifted local dampening, in closed form.
 
-Definition 15 dampens :math:`u + s` for a shift :math:`s \to \infty`. Beyond the horizon
+Definition 15 dampens :math:`u - s` for a shift :math:`s \to \infty`. Beyond the horizon
 :math:`T^*` every sensitivity is :math:`\Delta`, so for any shift past it
 
-.. math:: D(u_r + s) = \frac{u_r - \sum_{t<T^*}(\Delta - \delta_r(t))}{\Delta} + \text{const},
+.. math:: D(u_r - s) = \frac{u_r - \sum_{t<T^*}(\Delta - \delta_r(t))}{\Delta} + \text{const},
 
-with the same constant for all candidates. :math:`s \to -\infty` (Definition 16) changes the
-sign of the sum.
+with the same constant for all candidates. :math:`u + s` (Definition 16) changes the sign of
+the sum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpselect.objective import Objective
 from dpselect.typing import Scores
 
 Direction: TypeAlias = Literal["non-decreasing", "non-increasing"]
-"""How sensitivity goes with the score: the first is Definition 15, the second 16."""
+"""How the sensitivity goes with the score."""
 
 
 def shifted(objective: Objective, direction: Direction) -> Scores:
@@ -30,7 +30,7 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     Args:
         objective: Scores with an admissible sensitivity and a public horizon.
         direction: ``"non-decreasing"`` if candidates with larger scores have larger
-            sensitivities (the shift goes up), else ``"non-increasing"``. Public.
+            sensitivities (Definition 15), else ``"non-increasing"`` (16). Public.
 
     Returns:
         Shape ``(n,)``. As private as the scores.

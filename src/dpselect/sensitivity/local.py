@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dpselect.neighbours import Neighbours
-from dpselect.sensitivity.base import UNBOUNDED, Sensitivity
+from dpselect.sensitivity.base import UNBOUNDED, Interval, Sensitivity
+from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Values
 
 
@@ -41,3 +42,13 @@ class LocalSensitivity(Sensitivity):
 
     def _local(self, distance: int) -> Values:
         return np.asarray(float(self._at(distance)))
+
+    def locate(self, heights: Values) -> Interval:
+        # One row of sums serves all candidates: walk it once, then search.
+        sums, running = [0.0], RunningSum()
+        while len(sums) <= self.horizon and sums[-1] <= heights.max():
+            running.add(self.at(len(sums) - 1))
+            sums.append(float(running.total))
+        steps = np.searchsorted(sums[: self.horizon + 1], heights, side="right") - 1
+        start = np.array([*sums, sums[-1] + self.bound])
+        return Interval(steps.astype(np.float64), start[steps], start[steps + 1] - start[steps])

@@ -1,0 +1,219 @@
+"""Each scaling against its definition, one candidate and one distance at a time."""
+
+from importlib import import_module
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import dampened_by_definition, element_objectives, widths_of
+
+import dpselect as dp
+from dpselect import scaling
+from dpselect.errors import ParameterError
+
+EDGE = dp.Neighbours.EDGE
+
+
+def dampened_each(objective, values):
+    return [
+        dampened_by_definition(value, widths_of(objective.sensitivity, len(objective), r))
+        for r, value in enumerate(values)
+    ]
+
+
+def dampened_difference(objective, r, other, combine):
+    return dampened_by_definition(
+        objective.scores[r] - objective.scores[other],
+        widths_of(objective.sensitivity, len(objective), r, other, combine=combine),
+    )
+
+
+@given(element_objectives())
+def test_dampened_is_definition_12(objective):
+    assert scaling.dampened(objective) == pytest.approx(
+        dampened_each(objective, objective.scores)
+    )
+
+
+@given(element_objectives(), st.integers(-40, 40))
+def test_anchored_dampens_the_distance_to_the_anchor(objective, anchor):
+    expected = dampened_each(objective, anchor - objective.scores)
+
+    assert -scaling.anchored(objective, anchor) == pytest.approx(expected)
+
+
+@given(element_objectives())
+def test_by_global_divides_by_the_bound_up_to_a_translation(objective):
+    expected = objective.scores / objective.sensitivity.bound
+
+    assert scaling.by_global(objective) == pytest.approx(expected - expected.max())
+
+
+@given(element_objectives(monotone=True))
+def test_by_global_doubles_monotone_scores(objective):
+    expected = 2 * objective.scores / objective.sensitivity.bound
+
+    assert scaling.by_global(objective) == pytest.approx(expected - expected.max())
+
+
+@given(element_objectives())
+def test_shifted_is_the_limit_of_definitions_15_and_16(objective):
+    """Beyond the horizon the shifted dampened scores no longer change but together."""
+    sensitivity = objective.sensitivity
+    far = sensitivity.bound * (sensitivity.horizon + 1) + np.abs(objective.scores).max()
+    for sign, direction in [(-1, "non-decreasing"), (1, "non-increasing")]:
+        limit = scaling.shifted(objective, direction)
+        for shift in (sign * far, sign * (far + 2.5)):
+            by_definition = np.array(dampened_each(objective, objective.scores + shift))
+            assert limit - limit[0] == pytest.approx(by_definition - by_definition[0])
+
+
+@given(element_objectives(least=2))
+def test_pairwise_is_the_least_dampened_difference(objective):
+    n = len(objective)
+    expected = [
+        min(dampened_difference(objective, r, q, sum) for q in range(n) if q != r)
+        for r in range(n)
+    ]
+
+    assert scaling.pairwise(objective) == pytest.approx(expected)
+
+
+@given(element_objectives(least=2, monotone=True))
+def test_pairwise_of_a_monotone_objective_takes_the_larger_sensitivity(objective):
+    n = len(objective)
+    expected = [
+        min(dampened_difference(objective, r, q, max) for q in range(n) if q != r)
+        for r in range(n)
+    ]
+
+    assert scaling.pairwise(objective) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("monotone", "combine"), [(False, sum), (True, max)])
+@given(scores=st.lists(st.integers(-20, 20), min_size=2, max_size=5))
+def test_pairwise_of_a_flat_sensitivity(monotone, combine, scores):
+    flat = dp.LocalSensitivity(lambda t: 0.5 + t, 4.0, EDGE)
+    objective = dp.Objective(scores, flat, monotone=monotone)
+    n = len(scores)
+    expected = [
+        min(dampened_difference(objective, r, q, combine) for q in range(n) if q != r)
+        for r in range(n)
+    ]
+
+    assert scaling.pairwise(objective) == pytest.approx(expected)
+
+
+@given(element_objectives())
+def test_pairwise_never_ranks_a_worse_candidate_first(objective):
+    scores = scaling.pairwise(objective)
+    best = objective.scores == objective.scores.max()
+
+    assert (scores[best] >= 0).all()
+    assert (scores[~best] <= 0).all()
+
+
+def test_dampening_can_rank_a_worse_candidate_first():
+    """Example 7 of the paper: scores 3 and 4 become 2 and 1."""
+    widths = dp.ElementSensitivity(lambda _: np.array([1.5, 4.0]), 4.0, 10, EDGE)
+    objective = dp.Objective([3.0, 4.0], widths)
+
+    assert scaling.dampened(objective) == pytest.approx([2.0, 1.0])
+
+
+@given(
+    st.lists(st.integers(-20, 20), min_size=1, max_size=6),
+    st.floats(0, 4),
+    st.data(),
+)
+def test_generalized_is_the_least_penalised_lead(scores, t, data):
+    n = len(scores)
+    bounds = data.draw(st.lists(st.floats(0.1, 5), min_size=n, max_size=n))
+    objective = dp.Objective(scores, dp.GlobalSensitivity(bounds, EDGE))
+    penalised = [u - t * bound for u, bound in zip(scores, bounds, strict=True)]
+    expected = [
+        min((penalised[r] - penalised[j]) / (bounds[r] + bounds[j]) for j in range(n))
+        for r in range(n)
+    ]
+
+    assert scaling.generalized(objective, t) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("scores", [[3.0, 1.0, -2.0, 3.0], [0.0], [-1.0, -1.0]])
+def test_with_a_flat_sensitivity_shifted_is_by_global(scores):
+    flat = dp.LocalSensitivity(lambda t: 0.25 * t, 2.0, EDGE, horizon=40)
+    objective = dp.Objective(scores, flat)
+
+    for direction in ("non-decreasing", "non-increasing"):
+        assert scaling.shifted(objective, direction) == pytest.approx(
+            scaling.by_global(objective)
+        )
+
+
+def test_with_the_global_sensitivity_dampened_is_the_quotient():
+    objective = dp.Objective([3.0, -1.0, 0.5], dp.GlobalSensitivity(2, EDGE))
+
+    assert scaling.dampened(objective) == pytest.approx([1.5, -0.5, 0.25])
+
+
+def test_the_worked_example_5():
+    """Two candidates 1.7 steps from zero beside six at zero, epsilon = 2."""
+    steps = [4.0, 5.0]  # 7.5 = 4 + 0.7 * 5
+    sensitivity = dp.LocalSensitivity(lambda t: steps[min(t, 1)], 10.5, EDGE)
+    objective = dp.Objective([7.5, 7.5, 0, 0, 0, 0, 0, 0], sensitivity)
+
+    assert scaling.dampened(objective)[:2] == pytest.approx([1.7, 1.7])
+    law = dp.LocalDampening(epsilon=2).probabilities(objective)
+    assert law[[0, 2]].round(2) == pytest.approx([0.32, 0.06])
+
+
+def test_one_candidate_alone_is_at_zero_distance():
+    objective = dp.Objective([5.0], dp.GlobalSensitivity(1, EDGE))
+
+    assert scaling.pairwise(objective) == pytest.approx([0.0])
+    assert scaling.by_global(objective) == pytest.approx([0.0])
+
+
+def test_a_sensitivity_of_zero_far_out_stops_at_the_horizon():
+    none = dp.ElementSensitivity(lambda _: np.zeros(2), 3.0, 7, EDGE)
+    objective = dp.Objective([0.0, 6.0], none)
+
+    assert scaling.dampened(objective) == pytest.approx([0.0, 7 + 6 / 3])
+
+
+def test_a_large_score_keeps_the_small_differences():
+    objective = dp.Objective([1e15, 1e15 + 1], dp.GlobalSensitivity(1, EDGE))
+
+    assert np.ptp(scaling.by_global(objective)) == 1
+
+
+def test_rows_of_pairs_are_cut_into_blocks(monkeypatch):
+    monkeypatch.setattr(import_module("dpselect.scaling.pairwise"), "ROWS", 2)
+    widths = dp.ElementSensitivity(lambda t: np.arange(1.0, 6.0) + t, 9.0, 4, EDGE)
+    objective = dp.Objective([3.0, 1.0, 4.0, 1.0, 5.0], widths, monotone=True)
+    expected = [
+        min(dampened_difference(objective, r, q, max) for q in range(5) if q != r)
+        for r in range(5)
+    ]
+
+    assert scaling.pairwise(objective) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("direction", ["up", None, "non_decreasing"])
+def test_a_direction_is_one_of_two(direction):
+    objective = dp.Objective([1.0], dp.GlobalSensitivity(1, EDGE))
+
+    with pytest.raises(ParameterError, match="direction must be 'non-decreasing'"):
+        scaling.shifted(objective, direction)
+
+
+@pytest.mark.parametrize(("name", "value"), [*product(["anchor", "t"], [inf, np.nan, "1", True])])
+def test_public_numbers_are_finite(name, value):
+    objective = dp.Objective([1.0], dp.GlobalSensitivity(1, EDGE))
+    scale = {"anchor": scaling.anchored, "t": scaling.generalized}[name]
+
+    with pytest.raises(ParameterError, match=f"^{name} must be"):
+        scale(objective, value)

@@ -1,0 +1,101 @@
+"""Combined sensitivities against the same operation on the values."""
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import NeighboursError, ParameterError, SensitivityError
+from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
+
+EDGE = dp.Neighbours.EDGE
+FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
+SECOND = dp.ElementSensitivity(lambda t: np.array([1.5, 1.5, 0.5]) + t / 2, 4.0, 3, EDGE)
+ALL = range(8)
+
+
+@pytest.mark.parametrize(
+    ("combine", "operation"), [(maximum, np.maximum), (minimum, np.minimum)]
+)
+def test_pointwise(combine, operation):
+    combined = combine([FIRST, SECOND])
+
+    assert combined.bound == operation(9.0, 4.0)
+    for t in ALL:
+        assert np.broadcast_to(combined.at(t), 3) == pytest.approx(
+            np.broadcast_to(operation(FIRST.at(t), SECOND.at(t)), 3)
+        )
+
+
+def test_a_minimum_with_the_global_sensitivity_caps():
+    capped = minimum([FIRST, dp.GlobalSensitivity(1.25, EDGE)])
+
+    assert capped.bound == 1.25
+    assert capped.at(0) == pytest.approx([0.0, 1.0, 1.25])
+
+
+def test_a_floor_raises_what_is_below_it():
+    raised = floored(FIRST, 0.75)
+
+    assert raised.at(0) == pytest.approx([0.75, 1.0, 2.0])
+    assert raised.bound == 9.0
+
+
+def test_a_floor_above_the_bound_raises_the_bound():
+    assert floored(SECOND, 5.0).bound == 5.0
+
+
+def test_a_jump_replaces_everything_from_the_horizon_on():
+    jumped = jump_to_bound(FIRST, 2)
+
+    assert jumped.at(1) == pytest.approx(FIRST.at(1))
+    assert jumped.at(2) == pytest.approx(9.0)
+    assert jump_to_bound(FIRST, 50).horizon == FIRST.horizon
+
+
+def test_weights_count_by_their_size():
+    combined = weighted_sum([FIRST, SECOND], [-2.0, 0.5])
+
+    assert combined.bound == 2 * 9 + 0.5 * 4
+    for t in ALL:
+        assert np.broadcast_to(combined.at(t), 3) == pytest.approx(
+            np.broadcast_to(2 * FIRST.at(t) + 0.5 * SECOND.at(t), 3)
+        )
+
+
+def test_a_sum_of_flat_parts_is_flat():
+    flat = dp.LocalSensitivity(float, 9.0, EDGE)
+
+    assert weighted_sum([flat, dp.GlobalSensitivity(1, EDGE)], [1, 1]).flat
+    assert maximum([flat, flat]).flat
+    assert not weighted_sum([flat, FIRST], [1, 1]).flat
+
+
+def test_relations_do_not_mix():
+    other = dp.GlobalSensitivity(1, dp.Neighbours.SWAP)
+
+    with pytest.raises(NeighboursError, match="edge, swap"):
+        maximum([FIRST, other])
+
+
+def test_numbers_of_candidates_do_not_mix():
+    other = dp.ElementSensitivity(lambda _: np.ones(2), 1.0, 3, EDGE)
+
+    with pytest.raises(SensitivityError, match="different numbers of candidates"):
+        weighted_sum([FIRST, other], [1, 1])
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, np.nan], [0.0, 0.0], [[1.0, 1.0]]])
+def test_weights_are_finite_one_a_part_and_not_all_zero(weights):
+    with pytest.raises(ParameterError, match="weights"):
+        weighted_sum([FIRST, SECOND], weights)
+
+
+def test_nothing_cannot_be_combined():
+    with pytest.raises(ParameterError, match="at least one"):
+        maximum([])
+
+
+@pytest.mark.parametrize("floor", [0, -1, np.nan])
+def test_a_floor_is_positive(floor):
+    with pytest.raises(ParameterError, match="floor"):
+        floored(FIRST, floor)

@@ -1,0 +1,158 @@
+"""The sums of a sensitivity, against sums of its values one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import element_objectives, quarters, sum_by_definition
+
+import dpselect as dp
+from dpselect.errors import NeighboursError, ParameterError, SensitivityError
+from dpselect.sensitivity import weighted_sum
+
+EDGE = dp.Neighbours.EDGE
+
+
+@st.composite
+def every_kind(draw):
+    """A sensitivity of any class for four candidates."""
+    horizon = draw(st.integers(0, 9))
+    keys = draw(st.lists(st.integers(0, 8), min_size=4, max_size=4))
+    table = np.cumsum([*draw(st.lists(quarters, min_size=1, max_size=6)), 0.5])
+    bound = draw(st.sampled_from([0.5, 2.0, 50.0]))
+    tabulated = dp.TabulatedSensitivity(table, keys, bound, horizon, EDGE)
+    kinds = {
+        "tabulated": tabulated,
+        "local": dp.LocalSensitivity(lambda t: table[min(t, 1)], bound, EDGE, horizon=horizon),
+        "global": dp.GlobalSensitivity(bound, EDGE, horizon=horizon),
+        "global each": dp.GlobalSensitivity([1.0, bound, 3.0, 0.25], EDGE, horizon=horizon),
+    }
+    kinds["sum"] = weighted_sum([tabulated, kinds["local"]], [2.0, -0.5])
+    kinds["closed sum"] = weighted_sum([tabulated, kinds["global"]], [0.0, 1.5])
+    kinds["open sum"] = weighted_sum([tabulated, kinds["global each"]], [1.0, 1.0])
+    return kinds[draw(st.sampled_from(sorted(kinds)))]
+
+
+@given(every_kind(), st.lists(st.integers(0, 14), min_size=4, max_size=4))
+def test_cumulative_adds_the_values_below_the_distance(sensitivity, distances):
+    expected = [sum_by_definition(sensitivity, t, r, 4) for r, t in enumerate(distances)]
+
+    assert sensitivity.cumulative(np.array(distances)) == pytest.approx(expected)
+    assert np.broadcast_to(sensitivity.cumulative(distances[0]), 4) == pytest.approx(
+        [sum_by_definition(sensitivity, distances[0], r, 4) for r in range(4)]
+    )
+
+
+@given(every_kind())
+def test_shortfall_adds_what_is_missing_to_the_bound(sensitivity):
+    expected = [
+        sensitivity.horizon * sensitivity.bound
+        - sum_by_definition(sensitivity, sensitivity.horizon, r, 4)
+        for r in range(4)
+    ]
+
+    assert np.broadcast_to(sensitivity.shortfall(), 4) == pytest.approx(expected)
+
+
+@given(every_kind(), st.lists(st.floats(0, 60), min_size=4, max_size=4))
+def test_locate_brackets_every_height(sensitivity, heights):
+    heights = np.array(heights)
+    steps, start, width = sensitivity.locate(heights)
+
+    assert (steps <= sensitivity.horizon).all()
+    for r in range(4):
+        i = int(steps[r])
+        below = sum_by_definition(sensitivity, i, r, 4)
+        assert start[r] == pytest.approx(below)
+        assert below <= heights[r] + 1e-9
+        assert width[r] == pytest.approx(sum_by_definition(sensitivity, i + 1, r, 4) - below)
+        assert i == sensitivity.horizon or heights[r] <= below + width[r] + 1e-9
+
+
+@given(every_kind())
+def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(sensitivity):
+    horizon = sensitivity.horizon
+
+    assert all((sensitivity.at(t) <= sensitivity.bounds).all() for t in range(horizon))
+    assert (sensitivity.at(horizon) == sensitivity.bound).all()
+
+
+def test_sums_over_many_distances_lose_no_digits():
+    """A plain float sum of 10^5 tenths is off by 1.9e-8."""
+    tenth = dp.ElementSensitivity(lambda _: np.array([0.1]), 1.0, 100_000, EDGE)
+    table = dp.TabulatedSensitivity(np.full(100_000, 0.1), [0], 1.0, 100_000, EDGE)
+
+    assert float(tenth.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
+    assert float(table.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
+
+
+@given(element_objectives())
+def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
+    asked = []
+    inner = objective.sensitivity
+    watched = dp.ElementSensitivity(
+        lambda t: asked.append(t) or inner.at(t), inner.bound, inner.horizon, EDGE
+    )
+    watched.shortfall()
+    watched.locate(np.abs(objective.scores))
+
+    assert all(t < inner.horizon for t in asked)
+
+
+@pytest.mark.parametrize("bound", [0, -1, np.nan, np.inf, [], [[1.0]], [1.0, 0.0]])
+def test_an_impossible_bound_is_refused(bound):
+    with pytest.raises(SensitivityError, match="bound"):
+        dp.GlobalSensitivity(bound, EDGE)
+
+
+@pytest.mark.parametrize("horizon", [-1, 1.5, True, None])
+def test_a_horizon_is_a_whole_number(horizon):
+    with pytest.raises(ParameterError, match="horizon"):
+        dp.ElementSensitivity(lambda _: [1.0], 1.0, horizon, EDGE)
+
+
+@pytest.mark.parametrize("values", [[-1.0, 1.0], [np.nan, 1.0], [[1.0]]])
+def test_what_is_no_sensitivity_is_refused_where_it_is_read(values):
+    sensitivity = dp.ElementSensitivity(lambda _: values, 1.0, 5, EDGE)
+
+    with pytest.raises(SensitivityError, match="a sensitivity must be"):
+        sensitivity.at(0)
+
+
+@pytest.mark.parametrize("distance", [-1, 0.5, True])
+def test_a_distance_is_a_whole_number(distance):
+    with pytest.raises(ParameterError, match="distance"):
+        dp.GlobalSensitivity(1, EDGE).at(distance)
+
+
+@pytest.mark.parametrize("distance", [-1, 0.5, [[1]]])
+def test_distances_of_a_sum_are_whole_numbers(distance):
+    with pytest.raises(ParameterError, match="distance"):
+        dp.GlobalSensitivity(1, EDGE).cumulative(distance)
+
+
+@pytest.mark.parametrize(
+    ("table", "keys", "what"),
+    [
+        ([], [0], "table"),
+        ([2.0, 1.0], [0], "table"),
+        ([-1.0, 1.0], [0], "table"),
+        ([0.0, 0.0], [0], "table"),
+        ([1.0], [0.5], "keys"),
+        ([1.0], [-1], "keys"),
+    ],
+)
+def test_a_table_grows_and_keys_are_whole(table, keys, what):
+    with pytest.raises(SensitivityError, match=what):
+        dp.TabulatedSensitivity(table, keys, 1.0, 3, EDGE)
+
+
+def test_a_relation_is_required():
+    with pytest.raises(NeighboursError, match="ADD_REMOVE"):
+        dp.GlobalSensitivity(1, "edge")
+
+
+def test_the_repr_tells_only_what_is_public():
+    sensitivity = dp.TabulatedSensitivity([1.0, 7.0], [1], 9.0, 4, EDGE)
+
+    assert repr(sensitivity) == "TabulatedSensitivity(bound=9, neighbours=edge, horizon=4)"

@@ -1,0 +1,50 @@
+"""Hypothesis strategies and brute-force definitions that several tests share."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+import dpselect as dp
+
+epsilons = st.floats(0.01, 20)
+quarters = st.integers(0, 12).map(lambda q: q / 4)
+
+
+@st.composite
+def element_objectives(draw, *, least=1, most=6, monotone=False):
+    """An objective whose sensitivity is a table: non-decreasing in t, zeros allowed."""
+    n = draw(st.integers(least, most))
+    horizon = draw(st.integers(0, 6))
+    scores = draw(st.lists(st.integers(-40, 40).map(lambda q: q / 4), min_size=n, max_size=n))
+    steps = draw(st.lists(st.lists(quarters, min_size=n, max_size=n), min_size=7, max_size=7))
+    table = np.cumsum(np.array(steps), axis=0) / 4
+    bound = draw(st.floats(0.25, 8))
+    sensitivity = dp.ElementSensitivity(
+        lambda t: table[min(t, 6)], bound, horizon, dp.Neighbours.EDGE
+    )
+    return dp.Objective(scores, sensitivity, monotone=monotone)
+
+
+def sum_by_definition(sensitivity, distance, candidate, size):
+    """The first ``distance`` values of a sensitivity, added one by one."""
+    values = (np.broadcast_to(sensitivity.at(j), size)[candidate] for j in range(distance))
+    return float(sum(values))
+
+
+def dampened_by_definition(value, widths):
+    """Definition 12 for one value, given the sensitivity at 0, 1, 2, ...
+
+    ``widths(i)`` must become positive for some i.
+    """
+    if value == 0:
+        return 0.0
+    start, i = 0.0, 0
+    while start + widths(i) <= abs(value):
+        start, i = start + widths(i), i + 1
+    return float(np.sign(value) * (i + (abs(value) - start) / widths(i)))
+
+
+def widths_of(sensitivity, size, *candidates, combine=sum):
+    """The sensitivity of one candidate, or of a pair, as a function of the distance."""
+    return lambda t: combine(
+        [float(np.broadcast_to(sensitivity.at(t), size)[r]) for r in candidates]
+    )
