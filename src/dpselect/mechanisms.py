@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from math import log
 from typing import ClassVar, Literal, Protocol
 
@@ -136,7 +135,6 @@ class Mechanism(ABC):
             epsilon=self.epsilon,
             neighbours=objective.neighbours,
             exact=True,
-            version=version("dpselect"),
         )
 
     def simulate(

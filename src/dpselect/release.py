@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Release:
     epsilon: float
     neighbours: Neighbours
     exact: bool
-    version: str
+    version: str = version("dpselect")
 
     @property
     def candidate(self) -> Hashable:

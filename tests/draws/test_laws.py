@@ -1,0 +1,163 @@
+"""Exact laws against the definitions of the draws."""
+
+from itertools import permutations
+from math import exp, factorial, prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from strategies import epsilons
+
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max
+from dpselect.draws.permute_and_flip import _by_one_rule, _by_panels
+
+score_lists = st.lists(st.floats(-30, 30), min_size=1, max_size=6)
+every_draw = pytest.mark.parametrize(
+    "draw", [Exponential(), PermuteAndFlip(), LaplaceNoisyMax()], ids=lambda draw: draw.name
+)
+
+
+@st.composite
+def neighbouring_scores(draw):
+    """Scores that move by at most 1 each, up to a translation of all."""
+    scores = np.array(draw(score_lists))
+    steps = draw(st.lists(st.floats(-1, 1), min_size=scores.size, max_size=scores.size))
+    return scores, scores + np.array(steps) + draw(st.sampled_from([0.0, 7.5]))
+
+
+def permute_and_flip_by_definition(scores, epsilon):
+    """Run the algorithm in every order."""
+    accept = [exp(epsilon / 2 * (s - max(scores))) for s in scores]
+    law = np.zeros(len(scores))
+    for order in permutations(range(len(scores))):
+        refused = 1.0
+        for r in order:
+            law[r] += refused * accept[r] / factorial(len(scores))
+            refused *= 1 - accept[r]
+    return law
+
+
+def noisy_max_by_quadrature(scores, noise):
+    """Integrate over the winner's noisy score, between the kinks."""
+
+    def density(x, r):
+        others = prod(noise.cdf(x - s) for j, s in enumerate(scores) if j != r)
+        return noise.pdf(x - scores[r]) * others
+
+    reach = 40 * noise.std()
+    kinks = sorted({min(scores) - reach, *scores, max(scores) + reach})
+    return [
+        sum(
+            integrate.quad(density, a, b, args=(r,), epsabs=1e-13, limit=400)[0]
+            for a, b in zip(kinks[:-1], kinks[1:], strict=True)
+        )
+        for r in range(len(scores))
+    ]
+
+
+@given(score_lists, epsilons)
+def test_exponential_is_proportional_to_the_exponential(scores, epsilon):
+    weights = np.exp(epsilon / 2 * (np.array(scores) - max(scores)))
+
+    assert Exponential().law(np.array(scores), epsilon) == pytest.approx(
+        weights / weights.sum()
+    )
+
+
+@given(score_lists, epsilons)
+def test_permute_and_flip_runs_its_algorithm(scores, epsilon):
+    assert PermuteAndFlip().law(np.array(scores), epsilon) == pytest.approx(
+        permute_and_flip_by_definition(scores, epsilon), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("scores", [[0, 1, 3, 3], [0, 0.2, -5.3], [4.0], [-1.0, -1.0]])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_laplace_is_the_noisy_maximum(scores, epsilon):
+    law = LaplaceNoisyMax().law(np.array(scores, dtype=float), epsilon)
+
+    assert law == pytest.approx(
+        noisy_max_by_quadrature(scores, stats.laplace(scale=2 / epsilon)), abs=1e-10
+    )
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 1.0, 12.0, 400.0])
+@pytest.mark.parametrize("leaders", [1, 2, 60])
+def test_the_linear_time_law_equals_the_exact_rule(spread, leaders):
+    """Quadratic and exact against linear; the rule itself loses 1e-10 at 2,000 nodes."""
+    gaps = spread * np.random.default_rng(0).exponential(size=900)
+    gaps[:leaders] = 0
+    accept = np.exp(-gaps)
+
+    assert _by_panels(accept) == pytest.approx(_by_one_rule(accept), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("draw", [Exponential(), PermuteAndFlip()], ids=lambda draw: draw.name)
+def test_a_law_of_many_candidates_sums_to_one(draw):
+    scores = -np.random.default_rng(1).exponential(100, size=200_000)
+
+    assert draw.law(scores, 0.5).sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_laplace_on_equal_panels_stays_close(monkeypatch):
+    scores = -np.random.default_rng(2).exponential(2, size=300)
+    exact = LaplaceNoisyMax().law(scores, 1.0)
+    monkeypatch.setattr(noisy_max, "MOST_PANELS", 128)
+
+    assert LaplaceNoisyMax().law(scores, 1.0) == pytest.approx(exact, abs=1e-8)
+
+
+@every_draw
+@given(pair=neighbouring_scores(), epsilon=epsilons)
+def test_privacy_loss_is_at_most_epsilon(draw, pair, epsilon):
+    p, q = (draw.law(scores, epsilon) for scores in pair)
+
+    # Probabilities below 1e-250 have left the floats' normal range.
+    seen = np.minimum(p, q) > 1e-250
+    assert np.abs(np.log(p[seen] / q[seen])).max() <= epsilon * (1 + 1e-9) + 1e-9
+
+
+def test_privacy_loss_reaches_epsilon():
+    """With many candidates no draw wastes any of its epsilon."""
+    scores = np.full(10**6, -200.0)
+    scores[0] = 0.0
+    other = scores + 1.0
+    other[0] -= 2.0
+    for draw in (Exponential(), PermuteAndFlip()):
+        p, q = draw.law(scores, 0.5), draw.law(other, 0.5)
+        assert np.log(q[1] / p[1]) == pytest.approx(0.5, rel=1e-9)
+
+
+@every_draw
+@given(scores=score_lists, epsilon=epsilons, data=st.data())
+def test_raising_a_score_raises_its_probability(draw, scores, epsilon, data):
+    r = data.draw(st.integers(0, len(scores) - 1))
+    raised = np.array(scores)
+    raised[r] += data.draw(st.floats(0, 5))
+
+    assert (
+        draw.law(raised, epsilon)[r] >= draw.law(np.array(scores), epsilon)[r] * (1 - 1e-9)
+    )
+
+
+@every_draw
+@given(scores=score_lists, epsilon=epsilons)
+def test_a_law_knows_neither_place_nor_zero(draw, scores, epsilon):
+    law = draw.law(np.array(scores), epsilon)
+
+    assert draw.law(np.array(scores)[::-1] + 3.25, epsilon) == pytest.approx(
+        law[::-1], rel=1e-6, abs=1e-12
+    )
+
+
+@given(score_lists, epsilons)
+def test_permute_and_flip_is_never_worse_than_exponential(scores, epsilon):
+    gaps = max(scores) - np.array(scores)
+    flip, exponential = (
+        draw.law(np.array(scores), epsilon) @ gaps for draw in (PermuteAndFlip(), Exponential())
+    )
+
+    assert flip <= exponential * (1 + 1e-9) + 1e-12
+    assert exponential <= 2 * flip * (1 + 1e-9) + 1e-12

@@ -1,0 +1,60 @@
+"""What the architecture promises: layers, lazy imports, public names."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpselect as dp
+
+SOURCE = Path(dp.__file__).parent
+HEAVY = {"matplotlib", "narwhals", "numba", "opendp", "polars", "scipy", "sklearn", "networkx"}
+
+
+def test_imports_go_downwards_only():
+    checked = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports")],
+        cwd=SOURCE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, dpselect; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+    assert not HEAVY & set(loaded)
+
+
+@pytest.mark.parametrize("name", dp.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(dp, name).__doc__
+
+
+def test_dir_lists_the_public_names():
+    assert set(dp.__all__) <= set(dir(dp))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'select'"):
+        _ = dp.select
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_every_module_says_its_idea_and_stays_short(path):
+    text = path.read_text(encoding="utf-8")
+
+    assert ast.get_docstring(ast.parse(text))
+    assert len(text.splitlines()) <= 500

@@ -1,0 +1,56 @@
+"""What comes out of a mechanism."""
+
+import json
+import pickle
+
+import numpy as np
+
+import dpselect as dp
+
+OBJECTIVE = dp.Objective(
+    [100.0, 0.0], dp.GlobalSensitivity(1, dp.Neighbours.SWAP), candidates=np.array([7, 9])
+)
+RELEASE = dp.ExponentialMechanism(epsilon=5.0).release(OBJECTIVE, k=2)
+
+
+def test_json_holds_every_field_and_plain_numbers():
+    assert json.loads(RELEASE.to_json()) == {
+        "candidates": [7, 9],
+        "mechanism": "ExponentialMechanism(epsilon=5.0)",
+        "epsilon": 5.0,
+        "epsilon_per_round": 2.5,
+        "neighbours": "swap",
+        "exact": True,
+        "version": dp.__version__,
+    }
+
+
+def test_a_release_pickles():
+    assert pickle.loads(pickle.dumps(RELEASE)) == RELEASE  # noqa: S301 -- our own bytes
+
+
+def test_a_simulation_says_that_it_is_not_private():
+    simulated = dp.PermuteAndFlip(epsilon=1.0).simulate(
+        OBJECTIVE, size=3, rng=np.random.default_rng(0)
+    )
+
+    assert repr(simulated) == "Simulation(3 draws of PermuteAndFlip(epsilon=1.0); not private)"
+    assert np.asarray(simulated).shape == (3,)
+    assert len(simulated) == 3
+
+
+def test_a_simulation_of_several_has_a_row_for_each():
+    simulated = dp.PermuteAndFlip(epsilon=1.0).simulate(
+        OBJECTIVE, 2, size=3, rng=np.random.default_rng(0)
+    )
+
+    assert np.asarray(simulated).shape == (3, 2)
+
+
+def test_simulations_repeat_with_their_generator():
+    def draws(seed):
+        rng = np.random.default_rng(seed)
+        return np.asarray(dp.LocalDampening(epsilon=0.01).simulate(OBJECTIVE, size=50, rng=rng))
+
+    assert draws(3).tolist() == draws(3).tolist()
+    assert draws(3).tolist() != draws(4).tolist()
