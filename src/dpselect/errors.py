@@ -10,9 +10,10 @@
     ├── DataError (ValueError)           a table, a column or a file cannot be used
     │   ├── ColumnError                  a column is missing or of the wrong type
     │   └── PublicClaimError             the data contradict what was declared public
-    └── BudgetError (ValueError)         a spend or a ledger is refused
-        ├── InsufficientBudgetError      the spend would exceed the total
-        └── LedgerError                  the ledger file is not one, or says something else
+    ├── BudgetError (ValueError)         a spend or a ledger is refused
+    │   ├── InsufficientBudgetError      the spend would exceed the total
+    │   └── LedgerError                  the ledger file is not one, or says something else
+    └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
 record, a count or a size that was read off private data: an exception is an output, and
@@ -64,3 +65,7 @@ class InsufficientBudgetError(BudgetError):
 
 class LedgerError(BudgetError):
     """The ledger file is not a ledger, or was opened for another total."""
+
+
+class AuditError(DPSelectError, AssertionError):
+    """A claim about privacy does not hold on an enumerated universe of databases."""
