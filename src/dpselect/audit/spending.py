@@ -1,0 +1,208 @@
+"""Whether a release asks its budget before it draws.
+
+A draw before the spend is an output that nobody paid for: the process may die between the
+two, or the budget may refuse when the noise is already known.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import fsum
+from types import CodeType, FrameType
+from typing import Any
+
+from dpselect.budget import Budget, Entry
+from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.release import Release
+
+OUR_SAMPLERS = "dpselect.draws.exact"
+OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable_eval"})
+"""Functions of ``opendp.core`` in which OpenDP draws; building a measurement draws nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpendReport:
+    """The outcome of :func:`check_spends_first`; ``print`` it, or ask :attr:`ok`.
+
+    Attributes:
+        problems: What is wrong, one sentence each; empty if nothing is.
+        spent: Epsilon of every spend, in order.
+        draws: Names of the samplers that ran, in order.
+    """
+
+    problems: tuple[str, ...]
+    spent: tuple[float, ...]
+    draws: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def raise_if_failed(self) -> None:
+        """Do nothing if nothing is wrong.
+
+        Raises:
+            AuditError: Something is; the message is the report.
+        """
+        if not self.ok:
+            raise AuditError(str(self))
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"spends first: epsilon = {fsum(self.spent):g}, before {self.draws[0]}"
+        return "does NOT spend first: " + "; ".join(self.problems)
+
+
+def check_spends_first(
+    release: Callable[[Budget], object],
+    *,
+    total: float,
+    neighbours: Neighbours,
+    delta: float = 0.0,
+    samplers: Iterable[Callable[..., object]] = (),
+) -> SpendReport:
+    """Run a release twice and watch when it draws and when it spends.
+
+    The first run has a budget in memory that allows the spend: an exact sampler (OpenDP's,
+    :mod:`dpselect.draws`'s, or one of ``samplers``) must run, and none before the first spend
+    returned; if the outcome is a :class:`~dpselect.Release`, the spends must add up to the
+    epsilon that it states. In the second run every spend is refused, and nothing may be
+    drawn. Calls are watched by a profile function, so nothing is replaced or mocked; code
+    in other processes is not seen.
+
+    Args:
+        release: Makes one release that is paid for by the budget it is given. Use synthetic
+            data.
+        total: Epsilon of the budget, in nats; enough for one release.
+        neighbours: The relation of the budget.
+        delta: Delta of the budget.
+        samplers: Further Python functions that draw, for mechanisms with their own noise.
+
+    Raises:
+        ParameterError: A sampler is not a Python function, or a total is out of range.
+        InsufficientBudgetError: ``total`` is not enough.
+
+    Example:
+        >>> import dpselect as dp
+        >>> votes = dp.Objective([3, 9], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE))
+        >>> report = check_spends_first(
+        ...     lambda budget: dp.PermuteAndFlip(epsilon=0.1).release(votes, budget=budget),
+        ...     total=1.0,
+        ...     neighbours=dp.Neighbours.ADD_REMOVE,
+        ... )
+        >>> print(report)
+        spends first: epsilon = 0.1, before dpselect.draws.exact.top_k_exponential_noise
+    """
+    watched = frozenset(_code_of(sampler) for sampler in samplers)
+    allowed = _Watch(watched, refuses=False)
+    with allowed.watching():
+        outcome = release(_WatchedBudget(allowed, total, delta, neighbours))
+    refused = _Watch(watched, refuses=True)
+    stopped = False
+    with refused.watching():
+        try:
+            release(_WatchedBudget(refused, total, delta, neighbours))
+        except InsufficientBudgetError:
+            stopped = True
+    problems = [*_problems_when_allowed(allowed, outcome)]
+    if refused.spends and not stopped:
+        problems.append("a refused spend did not stop the release")
+    if refused.spends and refused.draws:
+        problems.append(f"{refused.draws[0]} ran although the spend was refused")
+    return SpendReport(tuple(problems), tuple(allowed.spends), tuple(allowed.draws))
+
+
+def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
+    if not watch.spends:
+        yield "nothing was spent"
+    if not watch.draws:
+        yield "no exact sampler ran; name the release's own ones by samplers="
+    if watch.spends and watch.draws_unpaid:
+        yield f"{watch.draws[0]} ran before the first spend"
+    if isinstance(outcome, Release) and watch.spends:
+        spent = fsum(watch.spends)
+        if spent < outcome.epsilon * (1 - 1e-9):
+            yield f"the release states epsilon = {outcome.epsilon:g} and spent {spent:g}"
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What happened in one run, in order."""
+
+    samplers: frozenset[CodeType]
+    refuses: bool
+    spends: list[float] = field(default_factory=list)
+    draws: list[str] = field(default_factory=list)
+    draws_unpaid: int = 0
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        # Importing the samplers calls functions of theirs, which is no draw.
+        import dpselect.draws.exact  # noqa: F401
+
+        before, in_threads = sys.getprofile(), threading.getprofile()
+        sys.setprofile(self._profile)
+        threading.setprofile(self._profile)
+        try:
+            yield
+        finally:
+            threading.setprofile(in_threads)
+            sys.setprofile(before)
+
+    def _profile(self, frame: FrameType, event: str, _: Any) -> None:  # noqa: ANN401
+        if event != "call" or not self._draws_in(frame):
+            return
+        self.draws.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
+        if not self.spends:
+            self.draws_unpaid += 1
+
+    def _draws_in(self, frame: FrameType) -> bool:
+        if frame.f_code in self.samplers:
+            return True
+        module = frame.f_globals.get("__name__")
+        name = frame.f_code.co_name
+        if module == "opendp.core":
+            return name in OPENDP_SAMPLERS
+        return module == OUR_SAMPLERS and name.startswith("top_k")
+
+
+class _WatchedBudget(Budget):
+    """A budget in memory that tells when it was asked, and may refuse."""
+
+    def __init__(
+        self, watch: _Watch, total: float, delta: float, neighbours: Neighbours
+    ) -> None:
+        super().__init__(total, delta, neighbours=neighbours)
+        self._watch = watch
+
+    def spend(
+        self,
+        epsilon: float,
+        *,
+        neighbours: Neighbours,
+        delta: float = 0.0,
+        rho: float | None = None,
+        mechanism: str = "",
+        note: str = "",
+    ) -> Entry:
+        if self._watch.refuses:
+            self._watch.spends.append(epsilon)
+            raise InsufficientBudgetError("refused, to see whether the release stops")
+        entry = super().spend(
+            epsilon, neighbours=neighbours, delta=delta, rho=rho, mechanism=mechanism, note=note
+        )
+        self._watch.spends.append(epsilon)
+        return entry
+
+
+def _code_of(sampler: Callable[..., object]) -> CodeType:
+    code = getattr(sampler, "__code__", None)
+    if not isinstance(code, CodeType):
+        raise ParameterError("samplers must be Python functions")
+    return code
