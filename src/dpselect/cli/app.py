@@ -1,0 +1,61 @@
+"""The program ``dpselect`` and what it does with an error.
+
+An error that we raise on purpose is one line on standard error and exit code 2. Any other is
+a bug of ours, and its message may hold a private value: it is named by its type and place
+alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import click
+import typer
+
+from dpselect.cli import budget, compare, demo, percentile
+from dpselect.errors import DPSelectError
+
+DEBUG = "DPSELECT_DEBUG"
+"""Environment variable that shows tracebacks; they may hold private values."""
+
+app = typer.Typer(
+    name="dpselect",
+    help="Choose privately: differentially private selection, exactly drawn.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+for module in (percentile, compare, budget, demo):
+    module.register(app)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except DPSelectError as error:
+        _complain(str(error), 2)
+    except click.ClickException as error:
+        _complain(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted", 130)
+    except Exception as error:  # noqa: BLE001 -- the message of a bug may be private
+        if os.environ.get(DEBUG):
+            raise
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        _complain(
+            f"internal error ({type(error).__name__} at {place}); its message may hold "
+            f"private values and is not shown, set {DEBUG}=1 to see it",
+            70,
+        )
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str, code: int) -> None:
+    sys.stderr.write(f"dpselect: {message}\n")
+    sys.exit(code)

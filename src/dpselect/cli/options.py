@@ -1,0 +1,81 @@
+"""Options that several commands share, and what stands behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.budget import Budget
+
+Epsilon: TypeAlias = Annotated[
+    float, typer.Option("--epsilon", help="What the release costs, in nats; > 0.")
+]
+Epsilons: TypeAlias = Annotated[
+    str, typer.Option("--epsilon", help="Epsilons to compare at, as 0.1,1,10.")
+]
+Ledger: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger", help="Budget file to spend from; make one with 'dpselect budget --create'."
+    ),
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DryRun: TypeAlias = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say what would be spent; read no private value."),
+]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option("--plot", help="Write a picture, such as out.png.")
+]
+DataIsPublic: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--data-is-public",
+        help="Declare that the data are public or synthetic: what is printed is not private.",
+    ),
+]
+
+
+def open_ledger(path: Path | None) -> Budget | None:
+    """Open the budget of ``--ledger``; the file must be there."""
+    if path is None:
+        return None
+    from dpselect.budget import Budget
+
+    return Budget.open(path)
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Return the numbers of a list such as ``0.1,1,10``.
+
+    Raises:
+        ParameterError: A part is not a number.
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"{option} must be numbers such as 0.1,1,10") from None
+
+
+def relation(option: str, text: str) -> Neighbours:
+    """Return the neighbour relation of a name such as ``add-remove``."""
+    try:
+        return Neighbours(text)
+    except ValueError:
+        names = ", ".join(map(str, Neighbours))
+        raise ParameterError(f"{option} must be one of {names}") from None
+
+
+def declared_public(declared: bool, command: str) -> None:
+    """Refuse a command that prints exact values unless the data were declared public."""
+    if not declared:
+        raise ParameterError(
+            f"'{command}' prints exact values, which no epsilon protects: run it on public "
+            "or synthetic data of the same kind and say --data-is-public"
+        )
