@@ -17,45 +17,48 @@ def score(x, k, r):
     return -abs(sorted(x)[k - 1] - x[r])
 
 
+class Ends:
+    """Where the two neighbours in rank of a label can be moved to by the other labels."""
+
+    def __init__(self, x, k, r, top):
+        self.others = sorted(x[:r] + x[r + 1 :])
+        self.k, self.n, self.top = k, len(x), top
+
+    def order(self, j):
+        if j < 1:
+            return 0
+        return self.top if j > self.n - 1 else self.others[j - 1]
+
+    def low(self, raised):
+        return 0 if self.k == 1 else self.order(self.k - 1 + raised)
+
+    def high(self, raised):
+        return self.top if self.k == self.n else self.order(self.k + raised)
+
+
 def exact(x, k, r, t, top=TOP):
-    s, n = x[r], len(x)
-    if n == 1:
+    if len(x) == 1:
         return 0
-    others = sorted(x[:r] + x[r + 1 :])
+    s, ends = x[r], Ends(x, k, r, top)
 
-    def order(j):
-        return 0 if j < 1 else top if j > n - 1 else others[j - 1]
-
-    def rising_low(j):
-        return 0 if k == 1 else order(k - 1 + j)
-
-    def falling_low(j):
-        return 0 if k == 1 else order(k - 1 - j)
-
-    def rising_high(j):
-        return top if k == n else order(k + j)
-
-    def falling_high(j):
-        return top if k == n else order(k - j)
-
-    def own_move(a, b):
-        return max(a, top - b) - max(a - s, s - b, 0)
+    def own_move(low, high):
+        return max(low, top - high) - max(low - s, s - high, 0)
 
     cases = [
-        rising_low(t) - s,
-        s - falling_high(t),
-        own_move(rising_low(t), rising_high(t)),
-        own_move(falling_low(t), falling_high(t)),
-        s if rising_low(t) >= s else 0,
-        top - s if falling_high(t) <= s else 0,
+        ends.low(t) - s,
+        s - ends.high(-t),
+        own_move(ends.low(t), ends.high(t)),
+        own_move(ends.low(-t), ends.high(-t)),
+        s * (ends.low(t) >= s),
+        (top - s) * (ends.high(-t) <= s),
     ]
     if t >= 1:
-        cases += [rising_low(t - 1), top - falling_high(t - 1)]
+        cases += [ends.low(t - 1), top - ends.high(1 - t)]
     if t == 1:
-        cases.append(order(k) - order(k - 1))
+        cases.append(ends.order(k) - ends.order(k - 1))
     if t <= 1:
-        cases.append(rising_low(t + 1) - max(s, order(k - 1)))
-        cases.append(min(s, order(k)) - falling_high(t + 1))
+        cases.append(ends.low(t + 1) - max(s, ends.order(k - 1)))
+        cases.append(min(s, ends.order(k)) - ends.high(-t - 1))
     return max(cases)
 
 

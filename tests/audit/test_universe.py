@@ -83,7 +83,7 @@ def test_repeated_steps_reach_everything_within_a_distance():
     ],
 )
 def test_databases_of_the_wrong_type_are_refused(relation, databases):
-    with pytest.raises(ParameterError, match="every|frozenset|tuple"):
+    with pytest.raises(ParameterError, match="every"):
         build(databases, relation)
 
 

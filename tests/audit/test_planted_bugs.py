@@ -1,0 +1,362 @@
+"""A gallery of planted bugs: each is found, and by the check that is there for it.
+
+``report.failed`` is compared as a whole, so a check that is taken out of the checker, or that
+passes everything, makes its row fail.
+"""
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import AuditError, ParameterError
+
+AR = dp.Neighbours.ADD_REMOVE
+BALLOTS = [x for n in range(5) for x in combinations_with_replacement("ab", n)]
+DEFAULT_SCALINGS = [
+    "by_global",
+    "dampened",
+    "anchored",
+    "pairwise",
+    "generalized",
+    "shifted, non-decreasing",
+    "shifted, non-increasing",
+]
+
+
+def tally(x):
+    return [x.count("a"), x.count("b")]
+
+
+def element(at, bound=1.0, horizon=6):
+    return dp.ElementSensitivity(at, bound, horizon, AR)
+
+
+def growing(x):
+    """Admissible and far from flat: nothing is smaller than the single vote it bounds."""
+    return lambda t: [1 + x.count("a") + t, 2.0]
+
+
+def sound(x):
+    return dp.Objective(tally(x), element(growing(x), bound=9.0), candidates=["a", "b"])
+
+
+def check(objective_of, scalings=None, **options):
+    return dp.audit.check_admissible(objective_of, BALLOTS, AR, scalings=scalings, **options)
+
+
+def test_nothing_is_found_where_nothing_is_wrong():
+    report = check(sound)
+
+    report.raise_if_failed()
+    assert report.failed == ()
+    assert [finding.check for finding in report.findings] == [
+        "public parts",
+        "condition (i)",
+        "condition (ii)",
+        "bounded",
+        "global bound",
+        "monotone",
+        "sums",
+        *(f"unit scores: {name}" for name in DEFAULT_SCALINGS),
+    ]
+
+
+class StaleSums(dp.ElementSensitivity):
+    """Sums kept from before the values were changed."""
+
+    def cumulative(self, distance):
+        return super().cumulative(distance) + np.where(np.asarray(distance) == 3, 0.5, 0.0)
+
+
+class StaleSumsOfOneEach(dp.ElementSensitivity):
+    """Right for one distance, wrong for one distance per candidate."""
+
+    def cumulative(self, distance):
+        return super().cumulative(int(np.max(distance)))
+
+
+class StaleShortfall(dp.ElementSensitivity):
+    def shortfall(self):
+        return super().shortfall() + 0.5
+
+
+class StaleIntervals(dp.ElementSensitivity):
+    def locate(self, heights):
+        found = super().locate(heights)
+        return found._replace(width=found.width + 0.5)
+
+
+class AboveItsBound(dp.ElementSensitivity):
+    def at(self, distance):
+        return np.asarray(self._local(distance), dtype=float)
+
+
+def of_sensitivity(sensitivity_of):
+    return lambda x: dp.Objective(tally(x), sensitivity_of(x))
+
+
+def seen_only(x):
+    candidates = sorted(set(x)) or ["a"]
+    return dp.Objective(
+        [x.count(name) for name in candidates], dp.GlobalSensitivity(1, AR), candidates
+    )
+
+
+def most_common_first(x):
+    order = sorted("ab", key=x.count)
+    return dp.Objective([x.count(name) for name in order], dp.GlobalSensitivity(2, AR), order)
+
+
+PLANTED = {
+    "half the sensitivity at the database itself": (
+        of_sensitivity(lambda _: element(lambda t: [0.5 if t == 0 else 1.0, 1.0])),
+        "condition (i)",
+    ),
+    "a sensitivity that forgets its neighbours": (
+        of_sensitivity(
+            lambda x: element(lambda t: [2.0 if t == 0 and not x else 1.0, 1.0], bound=2.0)
+        ),
+        "condition (ii)",
+    ),
+    "a sensitivity that falls with the distance": (
+        of_sensitivity(lambda _: element(lambda t: [2.0 - 0.5 * min(t, 2), 1.0], bound=2.0)),
+        "condition (ii)",
+    ),
+    "values above the bound": (
+        of_sensitivity(lambda _: AboveItsBound(lambda _: [1.5, 1.5], 1.0, 6, AR)),
+        "bounded",
+    ),
+    "no jump to the bound": (
+        of_sensitivity(lambda _: AboveItsBound(lambda _: [1.0, 1.0], 2.0, 6, AR)),
+        "bounded",
+    ),
+    "one candidate's bound too small": (
+        of_sensitivity(lambda _: element(lambda _: [1.0, 1.0], bound=[1.0, 0.5], horizon=0)),
+        "global bound",
+    ),
+    "a false claim to be monotone": (
+        lambda x: dp.Objective(
+            [x.count("a"), -x.count("a")], dp.GlobalSensitivity(1, AR), monotone=True
+        ),
+        "monotone",
+    ),
+    "stale cumulative sums": (
+        of_sensitivity(lambda x: StaleSums(growing(x), 9.0, 6, AR)),
+        "sums",
+    ),
+    "stale cumulative sums for one distance each": (
+        of_sensitivity(lambda x: StaleSumsOfOneEach(growing(x), 9.0, 6, AR)),
+        "sums",
+    ),
+    "a stale shortfall": (
+        of_sensitivity(lambda x: StaleShortfall(growing(x), 9.0, 6, AR)),
+        "sums",
+    ),
+    "stale intervals": (
+        of_sensitivity(lambda x: StaleIntervals(growing(x), 9.0, 6, AR)),
+        "sums",
+    ),
+    "candidates that occur in the data": (seen_only, "public parts"),
+    "candidates ordered by the data": (most_common_first, "public parts"),
+    "a maximum read off the data": (
+        of_sensitivity(lambda x: element(lambda _: [1, 1], max(1, *tally(x)), 20)),
+        "public parts",
+    ),
+    "a maximum per candidate read off the data": (
+        of_sensitivity(lambda x: element(lambda _: [1, 1], [5, max(1, x.count("b"))], 20)),
+        "public parts",
+    ),
+    "a horizon read off the data": (
+        of_sensitivity(lambda x: element(lambda _: [1, 1], horizon=len(x) + 9)),
+        "public parts",
+    ),
+    "a relation read off the data": (
+        of_sensitivity(
+            lambda x: dp.GlobalSensitivity(1, dp.Neighbours.EDGE if len(x) > 2 else AR)
+        ),
+        "public parts",
+    ),
+    "a relation that is not the one enumerated": (
+        of_sensitivity(lambda _: dp.GlobalSensitivity(1, dp.Neighbours.EDGE)),
+        "public parts",
+    ),
+    "a monotone claim read off the data": (
+        lambda x: dp.Objective(tally(x), dp.GlobalSensitivity(1, AR), monotone=len(x) > 2),
+        "public parts",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_found_by_the_check_made_for_it(name):
+    objective_of, check_name = PLANTED[name]
+    report = check(objective_of, scalings={})
+
+    assert report.failed == (check_name,)
+    assert not report.ok
+    assert report.finding(check_name).excess > 0
+    with pytest.raises(AuditError, match="NOT admissible"):
+        report.raise_if_failed()
+
+
+def test_every_condition_has_a_planted_bug():
+    found = {check_name for _, check_name in PLANTED.values()}
+
+    assert found == {finding.check for finding in check(sound, scalings={}).findings}
+
+
+@pytest.mark.parametrize("name", DEFAULT_SCALINGS)
+def test_every_scaling_meets_an_inadmissible_sensitivity(name):
+    """Scores that jump by 6 at one database, under sensitivities near 1."""
+
+    def objective_of(x):
+        jump = 6.0 * (len(x) >= 2)
+        return dp.Objective([jump, -jump, x.count("b")], element(lambda _: [1.0, 1.0, 0.5]))
+
+    assert f"unit scores: {name}" in check(objective_of).failed
+
+
+def doubled(objective):
+    return 2 * dp.scaling.by_global(objective)
+
+
+def translated(objective):
+    """Unit scores up to a translation, which is far from the same at both neighbours."""
+    return dp.scaling.by_global(objective) + 10 * objective.scores.sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "failed"),
+    [
+        ("mine", doubled, ()),
+        ("mine", lambda one: 2.5 * doubled(one), ("unit scores: mine",)),
+        ("mine", translated, ()),
+        ("dampened", translated, ("unit scores: dampened",)),
+    ],
+)
+def test_a_scaling_may_translate_all_scores_but_not_move_a_difference_by_more_than_two(
+    name, scale, failed
+):
+    report = check(
+        of_sensitivity(lambda _: dp.GlobalSensitivity(1, AR)), scalings={name: scale}
+    )
+
+    assert report.failed == failed
+
+
+def test_the_sensitivity_of_one_objective_is_no_sensitivity_of_the_sum():
+    def objective_of(x):
+        return dp.Objective([x.count("a") + len(x), x.count("b")], dp.GlobalSensitivity(1, AR))
+
+    report = check(objective_of)
+
+    assert {"condition (i)", "global bound"} <= set(report.failed)
+    assert report.finding("condition (i)").excess == 1
+
+
+@pytest.mark.parametrize(("factor", "ok"), [(2, True), (1, False)])
+def test_an_exponential_mechanism_without_its_factor_two_is_not_private(factor, ok):
+    def law(x):
+        weights = np.exp(np.array([sum(x), 3 - sum(x)]) * 1.0 / factor)
+        return weights / weights.sum()
+
+    report = dp.audit.check_private(
+        law, product((0, 1), repeat=3), dp.Neighbours.SUBSTITUTE, epsilon=1.0
+    )
+
+    assert report.ok is ok
+
+
+def test_the_worst_case_is_named():
+    report = check(PLANTED["half the sensitivity at the database itself"][0], scalings={})
+    worst = report.finding("condition (i)").worst
+
+    assert abs(worst.x.count("a") - worst.y.count("a")) == 1
+    assert (worst.distance, worst.candidate) == (0, 0)
+    assert report.finding("condition (i)").excess == 0.5
+    assert "FAIL  condition (i)" in str(report)
+    assert "by 0.5" in str(report)
+
+
+def test_slack_is_reported_where_a_condition_holds():
+    report = check(of_sensitivity(lambda _: dp.GlobalSensitivity(1.25, AR)), scalings={})
+
+    assert report.finding("condition (i)").excess == -0.25
+    assert "slack 0.25" in str(report)
+    with pytest.raises(ParameterError, match="must be one of 'public parts'"):
+        report.finding("condition (iii)")
+
+
+def test_tightness_is_judged_where_the_universe_is_complete():
+    def objective_of(x):
+        return dp.Objective([len(x) ** 2], element(lambda t: [2 * (len(x) + t) + 1], 99.0, 99))
+
+    everywhere = check(objective_of, scalings={})
+    inside = check(objective_of, scalings={}, complete=lambda x: len(x) < 4)
+    nowhere = check(objective_of, scalings={}, complete=lambda _: False)
+
+    assert everywhere.ok
+    assert not everywhere.tight
+    assert everywhere.tightness.gap > 0
+    assert inside.tight
+    assert inside.tightness.cells == 20  # x of n records is complete for t < 4 - n
+    assert not nowhere.tight
+    assert "no cell" in str(nowhere)
+
+
+def test_beyond_the_horizon_tightness_is_not_judged():
+    report = check(
+        of_sensitivity(lambda _: element(lambda _: [1.0, 1.0], bound=5.0, horizon=1)),
+        scalings={},
+        complete=lambda x: len(x) < 4,
+    )
+
+    assert report.tight
+    assert report.tightness.cells == 20  # 10 databases of less than 4 records, 2 candidates
+
+
+def test_distances_are_checked_as_far_as_asked():
+    """The bug is at distance 3; the universe alone would show it up to distance 9."""
+    late = of_sensitivity(
+        lambda _: element(lambda t: [2.0 if t == 3 else 1.0, 1.0], bound=2.0, horizon=20)
+    )
+
+    assert check(late, scalings={}, max_distance=3).ok
+    assert check(late, scalings={}, max_distance=4).failed == ("condition (ii)",)
+    assert check(late, scalings={}).max_distance == 9
+
+
+def test_a_shortfall_without_end_is_skipped_and_said_so():
+    report = check(of_sensitivity(lambda x: element(growing(x), 9.0, horizon=2**20)))
+
+    assert report.ok
+    assert len(report.skipped) == 1
+    assert "skip  unit scores: shifted" in str(report)
+
+
+def test_rounding_is_not_a_finding():
+    report = check(of_sensitivity(lambda _: dp.GlobalSensitivity(1 - 1e-12, AR)), scalings={})
+
+    assert report.ok
+    assert not check(
+        of_sensitivity(lambda _: dp.GlobalSensitivity(1 - 1e-8, AR)), scalings={}
+    ).ok
+
+
+@pytest.mark.parametrize("max_distance", [0, 1.5, True])
+def test_the_largest_distance_must_be_a_positive_number(max_distance):
+    with pytest.raises(ParameterError, match="max_distance"):
+        check(sound, max_distance=max_distance)
+
+
+@pytest.mark.parametrize("scalings", [[dp.scaling.dampened], {"dampened": "dampened"}])
+def test_scalings_must_be_functions_by_name(scalings):
+    with pytest.raises(ParameterError, match="scalings"):
+        check(sound, scalings=scalings)
+
+
+def test_objectives_must_be_objectives():
+    with pytest.raises(ParameterError, match="what objective_of returns must be a Objective"):
+        check(tally)
