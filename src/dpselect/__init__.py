@@ -14,8 +14,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpselect import audit, datasets, draws, percentiles, scaling, sensitivity
+    from dpselect import (
+        audit,
+        combine,
+        datasets,
+        draws,
+        networks,
+        percentiles,
+        scaling,
+        sensitivity,
+    )
     from dpselect.budget import Budget
+    from dpselect.combine import disjoint_sum, margin, pareto, weighted_sum
     from dpselect.comparison import Comparison, compare
     from dpselect.mechanisms import (
         AnchoredLocalDampening,
@@ -63,8 +73,21 @@ _HOME = {
     "Budget": "budget",
     "compare": "comparison",
     "Comparison": "comparison",
+    "pareto": "combine",
+    "weighted_sum": "combine",
+    "disjoint_sum": "combine",
+    "margin": "combine",
 }
-_ROOMS = ("audit", "datasets", "draws", "percentiles", "scaling", "sensitivity")
+_ROOMS = (
+    "audit",
+    "combine",
+    "datasets",
+    "draws",
+    "networks",
+    "percentiles",
+    "scaling",
+    "sensitivity",
+)
 
 __all__ = [
     "AnchoredLocalDampening",
@@ -88,12 +111,18 @@ __all__ = [
     "Simulation",
     "TabulatedSensitivity",
     "audit",
+    "combine",
     "compare",
     "datasets",
+    "disjoint_sum",
     "draws",
+    "margin",
+    "networks",
+    "pareto",
     "percentiles",
     "scaling",
     "sensitivity",
+    "weighted_sum",
 ]
 
 
