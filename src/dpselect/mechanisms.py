@@ -39,6 +39,13 @@ from dpselect.scaling.shifted import Direction
 from dpselect.typing import Probabilities, Scores
 
 
+class Recipe(Protocol):
+    """What makes a mechanism of an epsilon: a mechanism class, or a partial of one."""
+
+    def __call__(self, *, epsilon: float) -> Mechanism:
+        """Return the mechanism."""
+
+
 class Spends(Protocol):
     """What a release asks of a budget."""
 
@@ -361,6 +368,58 @@ class GeneralizedExponential(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         default = 2 / self.epsilon * log(len(objective) / 0.05)
         return scaling.generalized(objective, default if self.t is None else self.t)
+
+
+def by_name(
+    mechanism: str | Recipe,
+    epsilon: float,
+    *,
+    anchor: float | None = None,
+    direction: Direction | None = None,
+) -> Mechanism:
+    """Return a mechanism by its short name, with what an application knows of its scores.
+
+    Args:
+        mechanism: A short name (``"noisy-max"`` is the one with Laplace noise), or a
+            function that takes ``epsilon=`` and returns the mechanism.
+        epsilon: What one release costs, in nats.
+        anchor: For ``"anchored"``. Public.
+        direction: For ``"shifted"``. Public.
+
+    Raises:
+        ParameterError: There is no such mechanism, or it needs what was not given.
+
+    Example:
+        >>> by_name("permute-and-flip", 0.5)
+        PermuteAndFlip(epsilon=0.5)
+    """
+    if not isinstance(mechanism, str):
+        return _validate.instance("mechanism", mechanism(epsilon=epsilon), Mechanism)
+    if mechanism == ReportNoisyMax.name:
+        return ReportNoisyMax(epsilon=epsilon, noise="laplace")
+    if mechanism == ShiftedLocalDampening.name and direction is not None:
+        return ShiftedLocalDampening(epsilon=epsilon, direction=direction)
+    if mechanism == AnchoredLocalDampening.name and anchor is not None:
+        return AnchoredLocalDampening(epsilon=epsilon, anchor=anchor)
+    if mechanism in _PLAIN:
+        return _PLAIN[mechanism](epsilon=epsilon)
+    names = ", ".join([*_PLAIN, "noisy-max", "shifted", "anchored"])
+    raise ParameterError(
+        f"mechanism must be one of {names} (the last two where the objective says how), "
+        f"not {mechanism!r}"
+    )
+
+
+_PLAIN: dict[str, type[Mechanism]] = {
+    kind.name: kind
+    for kind in (
+        ExponentialMechanism,
+        PermuteAndFlip,
+        LocalDampening,
+        PairwiseLocalDampening,
+        GeneralizedExponential,
+    )
+}
 
 
 def _checked_k(k: int, objective: Objective) -> int:

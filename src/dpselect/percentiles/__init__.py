@@ -1,0 +1,18 @@
+"""The percentile of private numbers: the record that holds it, or a public value near it.
+
+``docs/percentiles.md`` says, with exact expected errors, when which one wins.
+"""
+
+from dpselect.percentiles.rank import percentile_rank
+from dpselect.percentiles.release import select_percentile, select_percentile_value
+from dpselect.percentiles.selection import percentile, rank_of
+from dpselect.percentiles.sensitivity import PercentileSensitivity
+
+__all__ = [
+    "PercentileSensitivity",
+    "percentile",
+    "percentile_rank",
+    "rank_of",
+    "select_percentile",
+    "select_percentile_value",
+]

@@ -1,0 +1,121 @@
+from math import inf, nan
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import DataError, ParameterError
+from dpselect.percentiles import percentile, rank_of
+
+
+@pytest.mark.parametrize(
+    ("p", "n", "rank"),
+    [
+        (50, 1, 1),
+        (50, 3, 2),
+        (50, 4, 3),
+        (1e-9, 5, 1),
+        (100, 5, 5),
+        (99, 5, 5),
+        (99, 99, 99),
+        (99, 100, 100),
+        (7, 99, 7),
+        (99.9, 999, 999),
+    ],
+)
+def test_the_rank_is_the_ceiling_of_p_n_plus_one_cut_to_the_records(p, n, rank):
+    assert rank_of(p, n) == rank
+
+
+def test_the_scores_are_distances_to_the_percentile():
+    objective = percentile([4, 9, 1, 6], p=40, upper=10)
+
+    assert objective.scores.tolist() == [0, -5, -3, -2]
+    assert objective.neighbours is dp.Neighbours.SUBSTITUTE
+    assert objective.sensitivity.bound == 10
+    assert not objective.monotone
+
+
+def test_labels_are_released_in_place_of_row_numbers():
+    objective = percentile([4, 9], p=50, upper=10, labels=["ada", "bob"])
+
+    assert list(objective.candidates) == ["ada", "bob"]
+    assert list(percentile([4, 9], p=50, upper=10).candidates) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-3.0, None, 20.0, 5.0],
+        [-inf, nan, inf, 5.0],
+        np.array([-3.0, nan, 20.0, 5.0]),
+        pl.Series([-3, None, 20, 5]),
+        pd.Series([-3, None, 20, 5], dtype="Int64"),
+    ],
+    ids=["list", "infinite", "numpy", "polars", "pandas"],
+)
+def test_each_record_is_repaired_by_itself(values):
+    repaired = percentile(values, p=50, upper=10)
+    expected = percentile([0, 0, 10, 5], p=50, upper=10)
+
+    assert repaired.scores.tolist() == expected.scores.tolist()
+    assert repaired.sensitivity.at(0).tolist() == expected.sensitivity.at(0).tolist()
+
+
+@pytest.mark.parametrize("bad", [-1.0, 11.0, nan, inf, None])
+def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
+    with pytest.raises(DataError, match="on_invalid='raise' declares impossible") as caught:
+        percentile([5.0, bad], p=50, upper=10, on_invalid="raise")
+
+    assert "11" not in str(caught.value)
+    assert percentile([0.0, 10.0], p=50, upper=10, on_invalid="raise").scores.size == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"p": 0}, "p must be finite and > 0"),
+        ({"p": -5}, "p must be finite and > 0"),
+        ({"p": 100.1}, "p must be between 0 and 100"),
+        ({"p": nan}, "p must be finite"),
+        ({"p": "50"}, "p must be a positive number"),
+        ({"upper": 0}, "upper must be finite and > 0"),
+        ({"upper": inf}, "upper must be finite and > 0"),
+        ({"horizon": -1}, "horizon must be at least 0"),
+        ({"labels": ["one"]}, "labels must be 3, one a record, not 1"),
+        ({"on_invalid": "drop"}, "on_invalid must be 'repair' or 'raise', not 'drop'"),
+    ],
+    ids=str,
+)
+def test_an_argument_out_of_range_is_named(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        percentile([1, 2, 3], **({"p": 50, "upper": 10} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "at least one record"),
+        (["secret"], "must be numbers"),
+        ([[1, 2]], "not of 2 dimensions"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "must be numbers"),
+        ([object()], "must be numbers"),
+        (pl.Series(["secret"]), "of type String, which is not numeric"),
+    ],
+    ids=["empty", "text", "matrix", "dates", "objects", "text series"],
+)
+def test_what_is_no_column_of_numbers_is_refused(values, message):
+    with pytest.raises(DataError, match=message) as caught:
+        percentile(values, p=50, upper=10)
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_one_record_is_its_own_percentile():
+    objective = percentile([7], p=50, upper=10)
+
+    assert objective.scores.tolist() == [0]
+    assert dp.LocalDampening(epsilon=1).probabilities(objective).tolist() == [1]
