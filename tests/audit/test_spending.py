@@ -1,0 +1,182 @@
+import sys
+import threading
+
+import numpy as np
+import opendp.prelude as opendp
+import pytest
+
+import dpselect as dp
+from dpselect.draws import exact
+from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.release import Release
+
+AR = dp.Neighbours.ADD_REMOVE
+VOTES = dp.Objective([3.0, 9.0, 4.0], dp.GlobalSensitivity(1, AR))
+SCORES = np.array([0.0, 1.0, 2.0])
+
+
+def check(release, **options):
+    return dp.audit.check_spends_first(release, total=1.0, neighbours=AR, **options)
+
+
+def pay(budget, epsilon=0.5):
+    budget.spend(epsilon, neighbours=AR, mechanism="mine")
+
+
+def draw():
+    return exact.top_k_gumbel_noise(SCORES, 0.5, 1)
+
+
+def draw_with_opendp():
+    """A mechanism that somebody wrote without our draws."""
+    opendp.enable_features("contrib")
+    space = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)
+    return opendp.m.make_laplace(*space, scale=1.0)(3)
+
+
+def coin():
+    return 1
+
+
+MECHANISMS = [
+    dp.ExponentialMechanism(epsilon=0.5),
+    dp.PermuteAndFlip(epsilon=0.5),
+    *(dp.ReportNoisyMax(epsilon=0.5, noise=n) for n in ("laplace", "exponential", "gumbel")),
+    dp.LocalDampening(epsilon=0.5),
+    dp.ShiftedLocalDampening(epsilon=0.5, direction="non-decreasing"),
+    dp.AnchoredLocalDampening(epsilon=0.5, anchor=9.0),
+    dp.PairwiseLocalDampening(epsilon=0.5),
+    dp.GeneralizedExponential(epsilon=0.5),
+]
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: mechanism.label)
+def test_our_mechanisms_spend_first(mechanism, k):
+    report = check(lambda budget: mechanism.release(VOTES, k=k, budget=budget))
+
+    report.raise_if_failed()
+    assert report.spent == (0.5,)
+    assert report.draws[0].startswith("dpselect.draws.exact.top_k")
+    assert str(report).startswith("spends first: epsilon = 0.5")
+
+
+def pays_after(sampler):
+    def release(budget):
+        chosen = sampler()
+        pay(budget)
+        return chosen
+
+    return release
+
+
+def pays_before(sampler):
+    def release(budget):
+        pay(budget)
+        return sampler()
+
+    return release
+
+
+@pytest.mark.parametrize("sampler", [draw, draw_with_opendp])
+def test_a_spend_after_the_draw_is_found(sampler):
+    report = check(pays_after(sampler))
+
+    assert not report.ok
+    assert "ran before the first spend" in str(report)
+    assert "ran although the spend was refused" in str(report)
+    with pytest.raises(AuditError, match="does NOT spend first"):
+        report.raise_if_failed()
+
+
+@pytest.mark.parametrize("sampler", [draw, draw_with_opendp])
+def test_a_spend_before_the_draw_is_fine(sampler):
+    assert check(pays_before(sampler)).ok
+
+
+def test_a_measurement_may_be_built_before_the_spend():
+    def release(budget):
+        space = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)
+        noisy = opendp.m.make_laplace(*space, scale=1.0)
+        pay(budget)
+        return noisy(3)
+
+    assert check(release).ok
+
+
+def test_a_release_that_never_spends_is_found():
+    assert check(lambda _: draw()).problems == ("nothing was spent",)
+
+
+def test_a_draw_that_cannot_be_seen_is_no_proof():
+    report = check(pays_before(coin))
+
+    assert "no exact sampler ran" in str(report)
+
+
+@pytest.mark.parametrize(("order", "ok"), [(pays_before, True), (pays_after, False)])
+def test_a_sampler_of_ones_own_can_be_named(order, ok):
+    assert check(order(coin), samplers=[coin]).ok is ok
+
+
+def test_a_draw_in_another_thread_is_seen():
+    def release(budget):
+        worker = threading.Thread(target=draw)
+        worker.start()
+        worker.join()
+        pay(budget)
+
+    assert "ran before the first spend" in str(check(release))
+
+
+def test_a_release_that_goes_on_after_a_refusal_is_found():
+    def release(budget):
+        try:
+            pay(budget)
+        except InsufficientBudgetError:
+            return coin()
+        return draw()
+
+    assert check(release).problems == ("a refused spend did not stop the release",)
+
+
+def test_a_release_that_states_more_than_it_spent_is_found():
+    def release(budget):
+        pay(budget, 0.25)
+        draw()
+        return Release((0,), "mine", 0.5, AR, exact=True, version="0")
+
+    assert check(release).problems == ("the release states epsilon = 0.5 and spent 0.25",)
+
+
+def test_a_release_in_two_spends_adds_them_up():
+    def release(budget):
+        pay(budget, 0.2)
+        pay(budget, 0.3)
+        draw()
+        return Release((0,), "mine", 0.5, AR, exact=True, version="0")
+
+    report = check(release)
+
+    assert report.ok
+    assert report.spent == (0.2, 0.3)
+
+
+def test_errors_pass_and_nothing_keeps_watching():
+    def release(_):
+        raise KeyError("theirs")
+
+    with pytest.raises(KeyError, match="theirs"):
+        check(release)
+    assert sys.getprofile() is None
+    assert threading.getprofile() is None
+
+
+def test_the_total_must_suffice():
+    with pytest.raises(InsufficientBudgetError):
+        check(lambda budget: pay(budget, 2.0))
+
+
+def test_samplers_must_be_functions_that_can_be_watched():
+    with pytest.raises(ParameterError, match="samplers"):
+        check(pays_before(coin), samplers=[len])

@@ -1,0 +1,106 @@
+"""The zCDP that draws claim, against the Rényi divergences of their exact laws.
+
+rho must be at least D_alpha / alpha for every alpha > 1 on every pair of unit scores that one
+neighbour step may turn into each other: here all moves by one, of up to three groups of
+candidates at any distance from each other, with up to hundreds of candidates in a group.
+"""
+
+from itertools import product
+from math import inf, tanh
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dp
+
+ORDERS = [1, 1 + 1e-6, 1.01, 1.3, 2, 4, 16, 256, inf]
+EPSILONS = [0.05, 0.3, 1.0, 3.0, 8.0]
+DRAWS = [dp.draws.Exponential(), dp.draws.PermuteAndFlip(), dp.draws.LaplaceNoisyMax()]
+
+
+def worst_share(draw, epsilon, before, after):
+    """The largest D_alpha / alpha of a pair, in units of the claimed rho."""
+    p, q = (draw.law(np.array(scores, dtype=float), epsilon) for scores in (before, after))
+    divergences = [
+        dp.audit.renyi(a, b, order) / order for order in ORDERS for a, b in ((p, q), (q, p))
+    ]
+    return max(divergences) / draw.rho(epsilon)
+
+
+def two_groups(sizes, gap):
+    """Scores in which the first group leads by ``gap`` and then moves against the second."""
+    before = np.repeat([gap, 0.0], sizes)
+    return before, before + np.repeat([-1.0, 1.0], sizes)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("draw", DRAWS, ids=str)
+def test_rho_bounds_two_groups_that_cross(draw, epsilon):
+    sizes = [(1, 1), (1, 2), (2, 1), (1, 30), (30, 1), (1, 400), (200, 200)]
+    if isinstance(draw, dp.draws.LaplaceNoisyMax):
+        sizes = [(1, 1), (1, 30)]
+    gaps = np.concatenate([np.linspace(-2, 4, 13), [1 + 8 / epsilon, 1 - 8 / epsilon]])
+    shares = [
+        worst_share(draw, epsilon, *two_groups(*family)) for family in product(sizes, gaps)
+    ]
+
+    assert max(shares) <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("draw", DRAWS[:2], ids=str)
+def test_rho_bounds_three_groups_that_move_in_any_direction(draw, epsilon):
+    gaps = [0.0, 1.0, 4.0 / epsilon]
+    shares = []
+    for first, second, size in product(gaps, gaps, [1, 40]):
+        sizes = (1, 1, size)
+        before = np.repeat([0.0, -first, -first - second], sizes)
+        for moves in product((-1.0, 0.0, 1.0), repeat=3):
+            after = before + np.repeat(moves, sizes)
+            shares.append(worst_share(draw, epsilon, before, after))
+
+    assert max(shares) <= 1 + 1e-6
+
+
+@given(
+    epsilon=st.floats(0.01, 12),
+    steps=st.lists(
+        st.tuples(st.floats(-6, 6), st.floats(-1, 1) | st.sampled_from([-1.0, 1.0])),
+        min_size=2,
+        max_size=6,
+    ),
+)
+@pytest.mark.parametrize("draw", DRAWS[:2], ids=str)
+def test_rho_bounds_any_scores(draw, epsilon, steps):
+    before = np.array([score for score, _ in steps])
+    after = before + [move for _, move in steps]
+
+    assert worst_share(draw, epsilon, before, after) <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_rho_of_the_exponential_draw_is_attained(epsilon):
+    """Two groups of any sizes are two candidates at any gap: nothing smaller would do."""
+    draw = dp.draws.Exponential()
+    gaps = 1 + np.linspace(-2, 2, 401) * max(1, 4 / epsilon)
+    shares = [worst_share(draw, epsilon, *two_groups((1, 1), gap)) for gap in gaps]
+
+    assert max(shares) > 0.999
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "share"), [(0.05, 0.991), (0.3, 0.957), (1.0, 0.896), (3.0, 0.845)]
+)
+def test_rho_of_permute_and_flip_is_nearly_attained_and_above_that_of_the_exponential(
+    epsilon, share
+):
+    """Two candidates that change places; the shares are the largest that a search found."""
+    draw = dp.draws.PermuteAndFlip()
+    gaps = np.linspace(0, 2, 201)
+    shares = [worst_share(draw, epsilon, *two_groups((1, 1), gap)) for gap in gaps]
+
+    assert max(shares) == pytest.approx(share, abs=0.003)
+    assert dp.draws.Exponential().rho(epsilon) < max(shares) * draw.rho(epsilon)
+    assert draw.rho(epsilon) < epsilon * tanh(epsilon / 2)
