@@ -13,7 +13,7 @@ from narwhals.typing import IntoFrame
 from numpy.typing import ArrayLike
 
 from dpselect import frames
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, DataError, DPSelectError, ParameterError
 from dpselect.networks.edges import UNKNOWN, Ends
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ def read(
             .unique()
             .collect(engine="streaming")
         )
-    except (pl.exceptions.PolarsError, OSError):
-        # The engine's own message may quote what it stumbled over.
+    except DPSelectError:
+        raise
+    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
         raise DataError("the edges cannot be read: the file is damaged or no table") from None
     return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
 

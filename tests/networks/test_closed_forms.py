@@ -1,0 +1,97 @@
+"""Closed sums against the sums term by term, on any degrees."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.networks.betweenness import by_codegrees
+from dpselect.networks.density import by_spread
+from dpselect.sensitivity import Sensitivity
+from dpselect.sensitivity.base import _walk
+
+
+@st.composite
+def sensitivities(draw):
+    """Draw degrees and codegrees that no graph need have; a formula does not know."""
+    n = draw(st.integers(2, 60))
+    degrees = np.array(draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=8)))
+    shares = [draw(st.integers(0, int(d))) for d in degrees]
+    if draw(st.booleans()):
+        return by_spread(degrees, np.array(shares), n)
+    max_degree = draw(st.integers(max(2, int(degrees.max())), max(2, n)))
+    return by_codegrees(degrees, np.array(shares), max_degree)
+
+
+@given(sensitivities(), st.integers(0, 80))
+def test_cumulative_sums_the_function(sensitivity, distance):
+    assert sensitivity.cumulative(distance) == pytest.approx(
+        Sensitivity.cumulative(sensitivity, distance), rel=1e-12, abs=1e-12
+    )
+
+
+@given(sensitivities(), st.data())
+def test_cumulative_takes_a_distance_for_each_node(sensitivity, data):
+    n = sensitivity.keys.size
+    distances = np.array(data.draw(st.lists(st.integers(0, 80), min_size=n, max_size=n)))
+
+    expected = [sensitivity.cumulative(int(t))[node] for node, t in enumerate(distances)]
+    assert sensitivity.cumulative(distances) == pytest.approx(expected)
+
+
+@given(sensitivities())
+def test_shortfall_sums_what_is_missing(sensitivity):
+    assert sensitivity.shortfall() == pytest.approx(
+        Sensitivity.shortfall(sensitivity), rel=1e-12, abs=1e-10
+    )
+
+
+@given(sensitivities(), st.floats(0, 2000))
+def test_heights_are_located_as_by_walking(sensitivity, height):
+    heights = np.full(sensitivity.keys.size, height)
+    found, walked = sensitivity.locate(heights), _walk(sensitivity, heights)
+
+    def reached(at):
+        return at.steps + (heights - at.start) / np.where(at.width > 0, at.width, 1)
+
+    assert reached(found) == pytest.approx(reached(walked), rel=1e-9, abs=1e-9)
+
+
+@given(sensitivities())
+def test_values_grow_with_the_distance_up_to_the_bound(sensitivity):
+    values = np.array(
+        [np.broadcast_to(sensitivity.at(t), sensitivity.keys.shape) for t in range(90)]
+    )
+
+    assert (np.diff(values, axis=0) >= 0).all()
+    assert (values[-1] == sensitivity.bound).all()
+
+
+@given(sensitivities(), st.data())
+def test_part_of_the_nodes_keep_their_values(sensitivity, data):
+    n = sensitivity.keys.size
+    positions = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1)))
+    part = sensitivity.take(positions)
+
+    for t in range(sensitivity.horizon):
+        assert np.array_equal(part.at(t), sensitivity.at(t)[positions])
+    assert np.array_equal(part.cumulative(7), sensitivity.cumulative(7)[positions])
+
+
+@given(sensitivities())
+def test_equal_keys_mean_equal_values(sensitivity):
+    same = sensitivity.keys[:, None] == sensitivity.keys
+
+    for t in range(sensitivity.horizon):
+        values = sensitivity.at(t)
+        assert (values[:, None] == values)[same].all()
+
+
+def test_sums_of_small_terms_keep_their_digits():
+    """A node of degree 10^5 without spread: terms of 1e-10 beside harmonic numbers of 12."""
+    degrees, spreads = np.array([100_000]), np.array([0])
+    sensitivity = by_spread(degrees, spreads, 200_000)
+
+    assert sensitivity.cumulative(50) == pytest.approx(
+        Sensitivity.cumulative(sensitivity, 50), rel=1e-9
+    )

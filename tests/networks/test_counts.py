@@ -1,0 +1,99 @@
+"""Counts around nodes against networkx and against their definitions."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpselect.networks import Graph, counts
+
+
+@st.composite
+def networks(draw, most=12):
+    n = draw(st.integers(1, most))
+    pairs = list(combinations(range(n), 2))
+    chosen = draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    network = nx.empty_graph(n)
+    network.add_edges_from(chosen)
+    return network
+
+
+def of(network):
+    return Graph.from_networkx(network, nodes=network.number_of_nodes())
+
+
+def ego_betweenness(network, node):
+    """Return Definition 19 by networkx: betweenness in the ego network, unordered pairs."""
+    ego = nx.ego_graph(network, node)
+    return nx.betweenness_centrality(ego, normalized=False)[node]
+
+
+def common(network, v):
+    return [len(set(network[v]) & set(network[w])) for w in network if w != v]
+
+
+@settings(deadline=None)  # the first call compiles
+@given(networks())
+def test_counts_are_those_of_networkx(network):
+    graph = of(network)
+
+    assert counts.triangles(graph).tolist() == list(nx.triangles(network).values())
+    assert counts.ego_betweenness(graph) == pytest.approx(
+        [ego_betweenness(network, node) for node in network], abs=1e-12
+    )
+
+
+@settings(deadline=None)  # the first call compiles
+@given(networks())
+def test_common_neighbours_are_counted_over_all_other_nodes(network):
+    least, most = counts.common_neighbours(of(network))
+
+    assert least.tolist() == [min(common(network, v), default=0) for v in network]
+    assert most.tolist() == [max(common(network, v), default=0) for v in network]
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        nx.gnp_random_graph(1500, 0.01, seed=1),
+        nx.barabasi_albert_graph(2000, 5, seed=2),
+        nx.star_graph(600),
+        nx.complete_graph(60),
+    ],
+    ids=["random", "scale-free", "star", "complete"],
+)
+def test_many_nodes_in_many_pieces_are_counted_once(network):
+    graph = of(network)
+    nodes = list(network)[::97]
+
+    assert counts.triangles(graph).tolist() == list(nx.triangles(network).values())
+    assert counts.ego_betweenness(graph)[nodes] == pytest.approx(
+        [ego_betweenness(network, node) for node in nodes], abs=1e-9
+    )
+    assert counts.common_neighbours(graph).most[nodes].tolist() == [
+        max(common(network, v)) for v in nodes
+    ]
+
+
+@settings(max_examples=20, deadline=None)
+@given(networks(most=9), st.randoms())
+def test_the_order_of_nodes_changes_nothing_not_even_rounding(network, random):
+    order = list(network)
+    random.shuffle(order)
+    moved = nx.relabel_nodes(network, dict(zip(network, order, strict=True)))
+
+    scores = counts.ego_betweenness(of(network))
+    again = counts.ego_betweenness(Graph.from_networkx(moved, nodes=len(order)))
+    assert np.array_equal(again[order], scores)
+
+
+def test_progress_ends_with_all_nodes():
+    told = []
+    counts.ego_betweenness(of(nx.path_graph(1000)), lambda *step: told.append(step))
+
+    assert len(told) > 1
+    assert told[-1] == (1000, 1000)
+    assert told == sorted(told)

@@ -1,0 +1,243 @@
+"""Graphs from any source, and what is refused."""
+
+import warnings
+
+import duckdb
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.networks import Graph
+
+EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
+NAMES = ["ann", "bob", "cy", "dee", "eve"]
+
+
+def rows(graph):
+    return [
+        graph.rows[start:stop].tolist()
+        for start, stop in zip(graph.starts[:-1], graph.starts[1:], strict=True)
+    ]
+
+
+EXPECTED = [[1, 2], [0, 2], [0, 1, 3], [2], []]
+
+
+@pytest.fixture(
+    params=["parquet", "csv", "polars", "lazy", "pandas", "duckdb", "pairs", "array"]
+)
+def edges(request, tmp_path):
+    frame = pl.DataFrame(EDGES, schema=["from", "to"], orient="row")
+    if request.param in {"parquet", "csv"}:
+        path = tmp_path / f"edges.{request.param}"
+        getattr(frame, f"write_{request.param}")(path)
+        return path
+    if request.param == "duckdb":
+        pandas = pd.DataFrame(EDGES, columns=["from", "to"])
+        return duckdb.from_df(pandas)
+    return {
+        "polars": frame,
+        "lazy": frame.lazy(),
+        "pandas": pd.DataFrame(EDGES, columns=["from", "to"]),
+        "pairs": EDGES,
+        "array": np.array(EDGES, dtype=np.uint16),
+    }[request.param]
+
+
+def test_any_table_of_edges_gives_the_same_graph(edges):
+    graph = Graph.from_edges(edges, source="from", target="to", nodes=5)
+
+    assert rows(graph) == EXPECTED
+    assert graph.degrees.tolist() == [2, 2, 3, 1, 0]
+    assert list(graph.nodes) == [0, 1, 2, 3, 4]
+
+
+def test_sparse_matrices_of_either_triangle_or_both_give_the_same_graph():
+    ends = np.array(EDGES).T
+    upper = sparse.coo_array((np.full(4, 0.5), ends), shape=(5, 5))
+
+    for matrix in (upper, upper.T, upper.tocsr() + upper.T, sparse.csc_matrix(upper)):
+        assert rows(Graph.from_scipy(matrix, nodes=5)) == EXPECTED
+
+
+def test_entries_of_zero_are_no_edges():
+    matrix = sparse.csr_array(([1.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3))
+
+    assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
+
+
+def test_networkx_and_igraph_give_the_same_graph():
+    network = nx.MultiGraph(EDGES)
+    network.add_node(4)
+
+    assert rows(Graph.from_networkx(network, nodes=network.nodes)) == EXPECTED
+    assert rows(Graph.from_igraph(igraph.Graph(5, EDGES), nodes=5)) == EXPECTED
+    assert rows(Graph.from_igraph(igraph.Graph(5), nodes=NAMES)) == [[], [], [], [], []]
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(NAMES)])
+def test_nodes_can_be_labels(kind):
+    named = [(NAMES[u], NAMES[v]) for u, v in EDGES]
+    frame = pl.DataFrame(named, schema={"from": kind, "to": kind}, orient="row")
+
+    for edges in (frame, named):
+        graph = Graph.from_edges(edges, source="from", target="to", nodes=NAMES)
+        assert rows(graph) == EXPECTED
+        assert list(graph.nodes) == NAMES
+
+
+def test_ids_need_not_count_from_zero():
+    ids = np.array([70, 10, 2**40, 30, 50])
+    frame = pl.DataFrame({"from": ids[[0, 1, 0, 2]], "to": ids[[1, 2, 2, 3]]})
+
+    assert rows(Graph.from_edges(frame, source="from", target="to", nodes=ids)) == EXPECTED
+
+
+def test_parallel_edges_and_both_directions_are_one_edge():
+    twice = [*EDGES, *EDGES, *((v, u) for u, v in EDGES)]
+
+    assert rows(Graph.from_edges(twice, nodes=5)) == EXPECTED
+
+
+def test_loops_are_dropped_or_refused():
+    with_loop = [*EDGES, (3, 3)]
+
+    assert rows(Graph.from_edges(with_loop, nodes=5)) == EXPECTED
+    with pytest.raises(PublicClaimError, match="joins a node to itself; self_loops='drop'"):
+        Graph.from_edges(with_loop, nodes=5, self_loops="refuse")
+
+
+@pytest.mark.parametrize("stranger", [5, -1, 10**12, None])
+def test_unknown_nodes_are_refused_or_dropped(stranger):
+    frame = pl.DataFrame([*EDGES, (3, stranger)], schema=["from", "to"], orient="row")
+    of = {"source": "from", "target": "to", "nodes": 5}
+
+    with pytest.raises(PublicClaimError, match="not among nodes, or none; unknown='drop'"):
+        Graph.from_edges(frame, **of)
+    assert rows(Graph.from_edges(frame, **of, unknown="drop")) == EXPECTED
+
+
+def test_unknown_labels_are_refused_and_not_quoted():
+    with pytest.raises(PublicClaimError) as caught:
+        Graph.from_edges([("ann", "mallory")], nodes=NAMES)
+    assert "mallory" not in str(caught.value)
+
+    with pytest.raises(PublicClaimError):
+        Graph.from_networkx(nx.Graph([("ann", "mallory")]), nodes=NAMES)
+
+
+@pytest.mark.parametrize("field", ["1.5", "x", "", "-1"])
+def test_a_csv_field_that_is_no_id_is_an_unknown_node(tmp_path, field):
+    path = tmp_path / "edges.csv"
+    path.write_text(f"from,to\n0, 1 \n1,{field}\n")
+    of = {"source": "from", "target": "to", "nodes": 3}
+
+    with pytest.raises(PublicClaimError, match="not among nodes"):
+        Graph.from_edges(path, **of)
+    assert Graph.from_edges(path, **of, unknown="drop").degrees.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes", "wanted"),
+    [
+        (pl.DataFrame({"from": [0.5], "to": [1.0]}), 3, "whole numbers"),
+        (pl.DataFrame({"from": ["a"], "to": ["b"]}), 3, "whole numbers"),
+        (pl.DataFrame({"from": [True], "to": [False]}), 3, "whole numbers"),
+        (pl.DataFrame({"from": [0], "to": [1]}), NAMES, "String"),
+        (np.array([[0.5, 1.0]]), 3, "whole numbers"),
+    ],
+)
+def test_columns_of_another_type_are_refused(edges, nodes, wanted):
+    with pytest.raises(ColumnError, match=f"must name nodes, which are .*{wanted}"):
+        Graph.from_edges(edges, source="from", target="to", nodes=nodes)
+
+
+def test_columns_must_be_named_and_present():
+    frame = pl.DataFrame({"from": [0], "to": [1]})
+
+    with pytest.raises(ParameterError, match="source and target must name the columns"):
+        Graph.from_edges(frame, nodes=2)
+    with pytest.raises(ColumnError, match="no column 'dst'; the columns are: from, to"):
+        Graph.from_edges(frame, source="from", target="dst", nodes=2)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path):
+    broken = tmp_path / "edges.parquet"
+    broken.write_text("secret")
+    of = {"source": "from", "target": "to", "nodes": 2}
+
+    with pytest.raises(DataError) as caught:
+        Graph.from_edges(broken, **of)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(DataError, match="no file"):
+        Graph.from_edges(tmp_path / "none.csv", **of)
+
+
+@pytest.mark.parametrize("edges", [[(0, 1, 2)], [0, 1], [(0, 1), (2,)], 7])
+def test_pairs_must_be_pairs(edges):
+    with pytest.raises(DataError, match="pairs"):
+        Graph.from_edges(edges, nodes=5)
+
+
+def test_a_graph_without_edges_is_a_graph():
+    assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
+    assert Graph.from_networkx(nx.empty_graph(2), nodes=2).degrees.tolist() == [0, 0]
+    assert Graph.from_igraph(igraph.Graph(2), nodes=2).degrees.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "complaint"),
+    [
+        (0, "at least 1"),
+        (-3, "at least 1"),
+        (2.5, "whole number"),
+        ([], "at least one node"),
+        (["a", "b", "a"], "any node twice"),
+        ([["a"], ["b"]], "hashed"),
+        ("abc", "number of nodes, or all"),
+    ],
+)
+def test_nodes_must_be_some_and_different(nodes, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        Graph.from_edges(EDGES, nodes=nodes)
+
+
+def test_directed_graphs_are_refused():
+    with pytest.raises(DataError, match=r"directed.*to_undirected"):
+        Graph.from_networkx(nx.DiGraph(EDGES), nodes=4)
+    with pytest.raises(DataError, match=r"directed.*as_undirected"):
+        Graph.from_igraph(igraph.Graph(4, EDGES, directed=True), nodes=4)
+
+
+def test_matrices_and_vertices_must_fit_the_nodes():
+    with pytest.raises(DataError, match="a row and a column for each of the 4 nodes"):
+        Graph.from_scipy(sparse.csr_array((5, 5)), nodes=4)
+    with pytest.raises(DataError, match="SciPy sparse"):
+        Graph.from_scipy(np.eye(4), nodes=4)
+    with pytest.raises(DataError, match="another number of vertices"):
+        Graph.from_igraph(igraph.Graph(5, EDGES), nodes=4)
+
+
+def test_rules_are_refuse_or_drop():
+    with pytest.raises(ParameterError, match="unknown must be 'refuse' or 'drop'"):
+        Graph.from_edges(EDGES, nodes=5, unknown="ignore")
+
+
+def test_a_graph_tells_only_what_is_public():
+    graph = Graph.from_edges(EDGES, nodes=5)
+
+    assert repr(graph) == "Graph(5 nodes)"
+    assert len(graph) == 5
+    with pytest.raises(ValueError, match="read-only"):
+        graph.rows[0] = 3
+
+
+def test_reading_warns_of_nothing(edges):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Graph.from_edges(edges, source="from", target="to", nodes=5)

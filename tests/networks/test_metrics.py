@@ -1,0 +1,183 @@
+"""Centralities as objectives: what the paper prints, what is admissible, what is refused."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.networks import (
+    Degree,
+    EgoBetweenness,
+    EgoDensity,
+    Graph,
+    degree,
+    ego_betweenness,
+    ego_density,
+)
+
+FOUR = list(combinations(range(4), 2))
+GRAPHS_ON_FOUR = [frozenset(edges) for size in range(7) for edges in combinations(FOUR, size)]
+
+
+def of(edges, n):
+    return Graph.from_edges(sorted(edges), nodes=n)
+
+
+def flipped(edges, pair):
+    return edges ^ {pair}
+
+
+@pytest.fixture
+def two_hubs():
+    """Examples 1 and 2 of the paper: a = 0 and b = 1, adjacent, both joined to 2, ..., 7."""
+    return frozenset([(0, 1), *((hub, leaf) for hub in (0, 1) for leaf in range(2, 8))])
+
+
+def test_example_1_the_ego_betweenness_of_two_hubs(two_hubs):
+    scores = ego_betweenness(of(two_hubs, 8)).scores
+
+    assert scores[:2].tolist() == [7.5, 7.5]
+    assert scores[2:].tolist() == [0.0] * 6
+
+
+def test_example_2_the_local_sensitivity_of_two_hubs_by_enumeration(two_hubs):
+    here = ego_betweenness(of(two_hubs, 8)).scores
+    changes = {
+        pair: np.abs(ego_betweenness(of(flipped(two_hubs, pair), 8)).scores - here)
+        for pair in combinations(range(8), 2)
+    }
+    worst = np.max(list(changes.values()), axis=0)
+
+    assert worst[:2].tolist() == [7.5, 7.5]
+    assert changes[0, 1][0] == 7.5
+    assert worst[2:].tolist() == [1.0] * 6
+
+
+def test_the_examples_are_inside_both_forms(two_hubs):
+    graph = of(two_hubs, 8)
+
+    for form in ("degree", "codegree"):
+        delta = ego_betweenness(graph, sensitivity=form).sensitivity.at(0)
+        assert (delta >= [7.5, 7.5, *[1.0] * 6]).all()
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        Degree(),
+        EgoDensity(),
+        EgoDensity("degree"),
+        EgoBetweenness(),
+        EgoBetweenness(sensitivity="degree"),
+    ],
+    ids=repr,
+)
+def test_every_metric_passes_the_audit_on_all_graphs_of_four_nodes(metric):
+    report = dp.audit.check_admissible(
+        lambda edges: metric.objective(of(edges, 4)), GRAPHS_ON_FOUR, dp.Neighbours.EDGE
+    )
+
+    report.raise_if_failed()
+    assert max(metric.objective(of(edges, 4)).scores.max() for edges in GRAPHS_ON_FOUR) <= (
+        metric.largest(of(FOUR, 4))
+    )
+
+
+def test_a_degree_bound_passes_the_audit_on_the_graphs_that_keep_it():
+    keeping = [edges for edges in GRAPHS_ON_FOUR if of(edges, 4).degrees.max() <= 2]
+    report = dp.audit.check_admissible(
+        lambda edges: ego_betweenness(of(edges, 4), max_degree=2),
+        keeping,
+        dp.Neighbours.EDGE,
+    )
+
+    report.raise_if_failed()
+
+
+DENSE = [
+    nx.complete_bipartite_graph(2, 9),
+    nx.complete_multipartite_graph(4, 4, 3),
+    nx.gnp_random_graph(12, 0.7, seed=3),
+    nx.gnp_random_graph(12, 0.9, seed=4),
+]
+
+
+@pytest.mark.parametrize("network", DENSE)
+@pytest.mark.parametrize("objective_of", [ego_betweenness, ego_density])
+def test_graphs_too_large_to_enumerate_are_admissible_where_we_look(network, objective_of):
+    """Both conditions at every edge; codegrees above five are where p takes over."""
+    n = network.number_of_nodes()
+    edges = frozenset(tuple(sorted(edge)) for edge in network.edges)
+    here = objective_of(of(edges, n))
+    for pair in combinations(range(n), 2):
+        there = objective_of(of(flipped(edges, pair), n))
+        change = np.abs(here.scores - there.scores)
+        assert (here.sensitivity.at(0) >= change - 1e-12).all()
+        for t in range(n):
+            near, far = here.sensitivity.at(t), there.sensitivity.at(t + 1)
+            assert (far >= near - 1e-12).all()
+
+
+def test_local_sensitivity_at_distance_one_of_a_graph_with_large_codegrees():
+    network = nx.complete_bipartite_graph(2, 7)
+    edges = frozenset(tuple(sorted(edge)) for edge in network.edges)
+    pairs = list(combinations(range(9), 2))
+    delta = ego_betweenness(of(edges, 9)).sensitivity.at(1)
+    worst = np.zeros(9)
+    for first in [None, *pairs]:
+        near = edges if first is None else flipped(edges, first)
+        here = ego_betweenness(of(near, 9)).scores
+        for second in pairs:
+            there = ego_betweenness(of(flipped(near, second), 9)).scores
+            worst = np.maximum(worst, np.abs(there - here))
+
+    assert (worst <= delta + 1e-12).all()
+    assert worst[0] == delta[0] == 10.5
+
+
+def test_a_degree_above_the_public_bound_is_refused_without_the_number():
+    star = of([(0, leaf) for leaf in range(1, 8)], 8)
+
+    with pytest.raises(PublicClaimError, match="more than max_degree = 5") as caught:
+        ego_betweenness(star, max_degree=5)
+    assert "7" not in str(caught.value)
+    assert ego_betweenness(star, max_degree=7).scores[0] == 21
+
+
+def test_bounds_and_anchors_are_public():
+    empty, full = of([], 5), of(list(combinations(range(5), 2)), 5)
+
+    for metric in (Degree(), EgoDensity(), EgoBetweenness(), EgoBetweenness(max_degree=4)):
+        one, other = metric.objective(empty).sensitivity, metric.objective(full).sensitivity
+        assert (one.bound, one.horizon) == (other.bound, other.horizon)
+        assert metric.largest(empty) == metric.largest(full)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_smallest_graphs_have_objectives_too(n):
+    graph = of(combinations(range(n), 2), n)
+
+    for objective in (degree(graph), ego_density(graph), ego_betweenness(graph)):
+        assert len(objective) == n
+        assert dp.LocalDampening(epsilon=1).probabilities(objective).sum() == pytest.approx(1)
+
+
+def test_degree_is_monotone_with_sensitivity_one():
+    objective = degree(of([(0, 1), (0, 2)], 3))
+
+    assert objective.scores.tolist() == [2, 1, 1]
+    assert objective.monotone
+    assert objective.sensitivity.bound == 1
+    assert objective.neighbours is dp.Neighbours.EDGE
+
+
+def test_unknown_forms_and_bounds_are_refused():
+    with pytest.raises(ParameterError, match="one of codegree, degree"):
+        EgoBetweenness(sensitivity="spread")
+    with pytest.raises(ParameterError, match="one of spread, degree"):
+        EgoDensity("codegree")
+    with pytest.raises(ParameterError, match="max_degree must be at least 1"):
+        EgoBetweenness(max_degree=0)
