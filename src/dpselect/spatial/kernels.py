@@ -1,0 +1,297 @@
+r"""What is done to every point, every cell or every query, compiled.
+
+A partition is a base grid of ``base`` x ``base`` equal squares, blocks of which are regions,
+each cut into equal cells. Along one axis a position :math:`X` of the lattice lies, in units of
+the cells of a region that starts at square :math:`i`, spans :math:`k` squares and is cut into
+:math:`s`, at :math:`u = (X b - i 2^{32}) s / (k 2^{32})`: a quotient of whole numbers whose
+floor is the cell and whose remainder is the share of the cell below :math:`X`. Points and
+edges of queries use the same quotient.
+
+All sums of counts are whole numbers below :math:`2^{53}`, exact in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpselect.typing import Indices, Values
+
+BITS = 32
+LAST = 2**BITS - 1
+
+Positions = NDArray[np.uint32]
+
+
+@njit(cache=True, nogil=True)
+def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
+    """Return lattice positions of the points inside the bounds, in their order."""
+    west, south, east, north = bounds
+    across, along = LAST + 1.0, LAST + 1.0
+    out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
+    kept = 0
+    for i in range(x.size):
+        here, there = x[i], y[i]
+        # False for NaN too.
+        if not (west <= here < east and south <= there < north):
+            continue
+        out_x[kept] = min(np.int64((here - west) / (east - west) * across), LAST)
+        out_y[kept] = min(np.int64((there - south) / (north - south) * along), LAST)
+        kept += 1
+    return out_x[:kept].copy(), out_y[:kept].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
+    """Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,)."""
+    counts = np.zeros(nx * ny, np.int64)
+    across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
+    for i in range(x.size):
+        column = (np.uint64(x[i]) * across) >> shift
+        counts[column * along + ((np.uint64(y[i]) * along) >> shift)] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def count_regions(
+    x: Positions, y: Positions, base: int, labels: Indices, regions: Indices, cells: int
+) -> Indices:
+    """Return how many points each cell of a partition holds, shape ``(cells,)``."""
+    counts = np.zeros(cells, np.int64)
+    for i in range(x.size):
+        column, row = np.int64(x[i]) * base, np.int64(y[i]) * base
+        label = labels[column >> BITS, row >> BITS]
+        first_x, first_y, span, nx, ny, offset = regions[label]
+        width = span << BITS
+        a = (column - (first_x << BITS)) * nx // width
+        b = (row - (first_y << BITS)) * ny // width
+        counts[offset + a * ny + b] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def prefix_sums(counts: Values, regions: Indices) -> tuple[Values, Indices]:
+    """Return two-dimensional prefix sums of every region, and where each region's begin."""
+    starts = np.empty(regions.shape[0] + 1, np.int64)
+    starts[0] = 0
+    for r in range(regions.shape[0]):
+        starts[r + 1] = starts[r] + (regions[r, 3] + 1) * (regions[r, 4] + 1)
+    sums = np.zeros(starts[-1])
+    for r in range(regions.shape[0]):
+        nx, ny, offset = regions[r, 3], regions[r, 4], regions[r, 5]
+        wide = ny + 1
+        for a in range(nx):
+            running = 0.0
+            above, here = starts[r] + a * wide, starts[r] + (a + 1) * wide
+            for b in range(ny):
+                running += counts[offset + a * ny + b]
+                sums[here + b + 1] = sums[above + b + 1] + running
+    return sums, starts
+
+
+@njit(cache=True, nogil=True)
+def _axis(
+    low: int, high: int, base: int, first: int, span: int, cells: int
+) -> tuple[int, int, float, float]:
+    """Return the cells that ``[low, high)`` overlaps, and its shares of first and last.
+
+    The cells are ``[start, stop)``; none if ``stop <= start``. With a single cell both shares
+    are the share of that cell.
+    """
+    width = span << BITS
+    begin = max((low * base - (first << BITS)) * cells, 0)
+    end = min((high * base - (first << BITS)) * cells, width * cells)
+    if end <= begin:
+        return 0, 0, 0.0, 0.0
+    start, stop = begin // width, (end + width - 1) // width
+    if stop - start == 1:
+        share = (end - begin) / width
+        return start, stop, share, share
+    head = ((start + 1) * width - begin) / width
+    tail = (end - (stop - 1) * width) / width
+    return start, stop, head, tail
+
+
+@njit(cache=True, nogil=True)
+def _share(cell: int, start: int, stop: int, head: float, tail: float) -> float:
+    if cell == start:
+        return head
+    return tail if cell == stop - 1 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def _strip(
+    sums: Values, at: int, wide: int, a0: int, a1: int, rows: tuple[int, int, float, float]
+) -> float:
+    """Return the overlap-weighted sum over whole columns ``[a0, a1)``.
+
+    Only non-negative terms of it round, so its error is relative to itself.
+    """
+    start, stop, head, tail = rows
+    upper, lower = at + a1 * wide, at + a0 * wide
+    first = (sums[upper + start + 1] - sums[lower + start + 1]) - (
+        sums[upper + start] - sums[lower + start]
+    )
+    if stop - start == 1:
+        return head * first
+    last = (sums[upper + stop] - sums[lower + stop]) - (
+        sums[upper + stop - 1] - sums[lower + stop - 1]
+    )
+    inner = (sums[upper + stop - 1] - sums[lower + stop - 1]) - (
+        sums[upper + start + 1] - sums[lower + start + 1]
+    )
+    return head * first + inner + tail * last
+
+
+@njit(cache=True, nogil=True)
+def answers(
+    queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices
+) -> Values:
+    r"""Return :math:`\sum_i \alpha_i c_i` of every query, shape ``(m,)``.
+
+    Args:
+        queries: Lattice edges ``(x0, y0, x1, y1)``, shape ``(m, 4)``.
+        base: Squares of the base grid along an axis.
+        regions: Shape ``(R, 6)``.
+        sums: From :func:`prefix_sums`.
+        starts: From :func:`prefix_sums`.
+    """
+    out = np.zeros(queries.shape[0])
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in range(regions.shape[0]):
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            rows = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or rows[1] <= rows[0]:
+                continue
+            at, wide = starts[r], ny + 1
+            out[t] += head * _strip(sums, at, wide, start, start + 1, rows)
+            if stop - start > 1:
+                out[t] += _strip(sums, at, wide, start + 1, stop - 1, rows)
+                out[t] += tail * _strip(sums, at, wide, stop - 1, stop, rows)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
+    r"""Return :math:`\|\alpha\|_1` and :math:`\|\alpha\|_2^2` of every query."""
+    total, squares = np.zeros(queries.shape[0]), np.zeros(queries.shape[0])
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in range(regions.shape[0]):
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            x1_norm, x2_norm = _axis_norms(_axis(x0, x1, base, first_x, span, nx))
+            y1_norm, y2_norm = _axis_norms(_axis(y0, y1, base, first_y, span, ny))
+            total[t] += x1_norm * y1_norm
+            squares[t] += x2_norm * y2_norm
+    return total, squares
+
+
+@njit(cache=True, nogil=True)
+def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
+    start, stop, head, tail = cells
+    if stop <= start:
+        return 0.0, 0.0
+    if stop - start == 1:
+        return head, head * head
+    inner = stop - start - 2
+    return head + inner + tail, head * head + inner + tail * tail
+
+
+@njit(cache=True, nogil=True)
+def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
+    r"""Return the least and largest :math:`\alpha` of the cells that a query cuts.
+
+    Returns:
+        Two arrays of shape ``(m,)``; 1 and 0 for a query that cuts no cell.
+    """
+    least, most = np.ones(queries.shape[0]), np.zeros(queries.shape[0])
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in range(regions.shape[0]):
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or y_stop <= y_start:
+                continue
+            for a in (start, min(start + 1, stop - 1), stop - 1):
+                for b in (y_start, min(y_start + 1, y_stop - 1), y_stop - 1):
+                    share = _share(a, start, stop, head, tail) * _share(
+                        b, y_start, y_stop, y_head, y_tail
+                    )
+                    if share < 1.0:
+                        least[t], most[t] = min(least[t], share), max(most[t], share)
+    return least, most
+
+
+@njit(cache=True, nogil=True)
+def largest_load(
+    queries: Indices, weights: Values, base: int, regions: Indices, cells: int
+) -> float:
+    r"""Return :math:`\max_i \sum_t w_t \max(\alpha_{ti}, 1 - \alpha_{ti})` over cut cells.
+
+    The sum is over the queries that cut cell :math:`i`, so that a query costs its boundary
+    and not its area.
+    """
+    load = np.zeros(cells)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in range(regions.shape[0]):
+            first_x, first_y, span, nx, ny, offset = regions[r]
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or y_stop <= y_start:
+                continue
+            for a in range(start, stop):
+                across = _share(a, start, stop, head, tail)
+                whole = across == 1.0 and y_stop - y_start > 2
+                # Inside the query only its first and last row can be cut.
+                step = y_stop - 1 - y_start if whole else 1
+                for b in range(y_start, y_stop, step):
+                    share = across * _share(b, y_start, y_stop, y_head, y_tail)
+                    if share < 1.0:
+                        load[offset + a * ny + b] += weights[t] * max(share, 1.0 - share)
+    return load.max()
+
+
+@njit(cache=True, nogil=True)
+def count_irregular(
+    x: Positions, y: Positions, x_edges: Indices, y_edges: Indices, bits: int
+) -> Values:
+    """Return prefix sums of the counts between edges, shape ``(len(x_edges) + 1, ...)``.
+
+    Entry ``(a, b)`` counts the points below edge ``a`` and below edge ``b``. A table of the
+    top ``bits`` of a position gives the first edge that can be above it.
+    """
+    shift = BITS - bits
+    x_table, y_table = _table(x_edges, bits), _table(y_edges, bits)
+    sums = np.zeros((x_edges.size + 1, y_edges.size + 1))
+    for i in range(x.size):
+        here, there = np.int64(x[i]), np.int64(y[i])
+        a, b = x_table[here >> shift], y_table[there >> shift]
+        while a < x_edges.size and x_edges[a] <= here:
+            a += 1
+        while b < y_edges.size and y_edges[b] <= there:
+            b += 1
+        sums[a, b] += 1
+    for a in range(sums.shape[0]):
+        for b in range(1, sums.shape[1]):
+            sums[a, b] += sums[a, b - 1]
+    for a in range(1, sums.shape[0]):
+        for b in range(sums.shape[1]):
+            sums[a, b] += sums[a - 1, b]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _table(edges: Indices, bits: int) -> Indices:
+    """Return for each leading block of positions how many edges are at or below its start."""
+    table = np.empty(1 << bits, np.int64)
+    edge = 0
+    for block in range(table.size):
+        while edge < edges.size and edges[edge] <= block << (BITS - bits):
+            edge += 1
+        table[block] = edge
+    return table

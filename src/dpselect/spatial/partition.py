@@ -1,0 +1,113 @@
+r"""Cells that a map counts in: a uniform grid, or regions cut more or less finely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.typing import Indices, Values
+
+MOST_CELLS = 2**26
+"""64 million cells: half a gigabyte of counts."""
+
+MOST_SPLITS = 2**22
+"""Along an axis: up to here the arithmetic of :mod:`~dpselect.spatial.kernels` fits 63 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Partition:
+    """Half-open rectangular cells that fill the box, each point in exactly one. Public.
+
+    Attributes:
+        label: What it is called among the candidates.
+        base: Squares along an axis of the base grid that regions are made of.
+        regions: Shape ``(R, 6)``: first square along x and along y, squares along a side,
+            cells along x and along y, position of the first cell. Cells of a region are
+            consecutive, those of one column of cells together.
+
+    Raises:
+        ParameterError: It has more cells than fit into memory.
+    """
+
+    label: str
+    base: int
+    regions: Indices
+
+    def __post_init__(self) -> None:
+        if self.cells > MOST_CELLS:
+            raise ParameterError(_too_many(self.label, self.cells))
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return int(self.regions[:, 3] @ self.regions[:, 4])
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Cells along x and along y of a uniform grid; None for any other partition."""
+        if len(self.regions) != 1:
+            return None
+        return int(self.regions[0, 3]), int(self.regions[0, 4])
+
+    def labels(self) -> Indices:
+        """Return the region of every base square, shape ``(base, base)``."""
+        labels = np.empty((self.base, self.base), np.int64)
+        for position, (first_x, first_y, span, *_) in enumerate(self.regions):
+            labels[first_x : first_x + span, first_y : first_y + span] = position
+        return labels
+
+    def rectangles(self) -> Values:
+        """Return the cells as shares of the box ``(x0, y0, x1, y1)``, shape ``(cells, 4)``."""
+        parts = []
+        for first_x, first_y, span, nx, ny, _ in self.regions:
+            x = (first_x + span * np.arange(nx + 1) / nx) / self.base
+            y = (first_y + span * np.arange(ny + 1) / ny) / self.base
+            corners = np.broadcast_arrays(x[:-1, None], y[None, :-1], x[1:, None], y[None, 1:])
+            parts.append(np.stack(corners, axis=-1).reshape(-1, 4))
+        return np.concatenate(parts)
+
+    def __repr__(self) -> str:
+        return f"Partition({self.label}, {self.cells} cells)"
+
+
+def uniform(size: int | tuple[int, int]) -> Partition:
+    """Return the grid of ``size`` x ``size``, or ``(along x, along y)``, equal cells.
+
+    Raises:
+        ParameterError: A size is not a whole number >= 1, or there are too many cells.
+    """
+    pair = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size, size)
+    if len(pair) != 2:
+        raise ParameterError("a grid is one whole number, or two: along x and along y")
+    nx, ny = (_validate.at_least("a grid size", number, 1) for number in pair)
+    label = f"uniform {nx} x {ny}"
+    if max(nx, ny) > MOST_SPLITS:
+        raise ParameterError(
+            f"{label} has {nx * ny:,} cells; at most {MOST_CELLS:,} are allowed"
+        )
+    return Partition(label, 1, np.array([[0, 0, 1, nx, ny, 0]]))
+
+
+def nested(label: str, base: int, blocks: Indices) -> Partition:
+    """Return a partition of blocks of base squares, each cut into equal squares.
+
+    Args:
+        label: What to call it.
+        base: Squares of the base grid along an axis.
+        blocks: Shape ``(R, 4)``: first square along x and along y, squares along a side,
+            cells along a side.
+    """
+    cells = blocks[:, 3] ** 2
+    offsets = np.concatenate([[0], np.cumsum(cells)[:-1]])
+    return Partition(label, base, np.column_stack([blocks, blocks[:, 3], offsets]))
+
+
+def _too_many(label: str, cells: int) -> str:
+    return (
+        f"{label} has {cells:,} cells, {cells * 8 / 2**30:,.1f} GiB of counts; at most "
+        f"{MOST_CELLS:,} cells are allowed"
+    )

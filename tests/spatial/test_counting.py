@@ -1,0 +1,162 @@
+"""Counts and overlaps against their definitions, in exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpselect.errors import ParameterError
+from dpselect.spatial import Box, counting
+from dpselect.spatial.box import POSITIONS
+from dpselect.spatial.partition import nested, uniform
+from dpselect.spatial.reach import Reach
+from spatial_definitions import cells_of, inside, share
+
+UNIT = Box(0, 0, 1, 1)
+MIXED = nested(
+    "mixed",
+    4,
+    np.array(
+        [[0, 0, 2, 3], [0, 2, 2, 1], [2, 0, 2, 2]]
+        + [[i, j, 1, 1 + (i + j) % 3] for i in (2, 3) for j in (2, 3)]
+    ),
+)
+PARTITIONS = [uniform(1), uniform(3), uniform((2, 7)), uniform(8), MIXED]
+every_partition = pytest.mark.parametrize("partition", PARTITIONS, ids=lambda p: p.label)
+
+positions = st.integers(0, POSITIONS - 1) | st.sampled_from([0, POSITIONS // 2, POSITIONS - 1])
+
+
+@st.composite
+def edges(draw):
+    x = sorted(draw(st.lists(st.integers(0, POSITIONS), min_size=2, max_size=2, unique=True)))
+    y = sorted(draw(st.lists(st.integers(0, POSITIONS), min_size=2, max_size=2, unique=True)))
+    return x[0], y[0], x[1], y[1]
+
+
+def as_points(points):
+    x, y = np.array(points, dtype=np.uint32).reshape(-1, 2).T
+    return counting.Points(np.ascontiguousarray(x), np.ascontiguousarray(y))
+
+
+@every_partition
+def test_cells_fill_the_box_once(partition):
+    cells = list(cells_of(partition))
+
+    assert sum((c[2] - c[0]) * (c[3] - c[1]) for c in cells) == POSITIONS**2
+    assert np.allclose(
+        partition.rectangles(), np.array(cells, dtype=float) / POSITIONS, atol=1e-15
+    )
+
+
+@every_partition
+@settings(max_examples=25, deadline=None)
+@given(points=st.lists(st.tuples(positions, positions), max_size=12))
+def test_every_point_is_counted_in_the_cell_that_holds_it(partition, points):
+    expected = [sum(inside(x, y, cell) for x, y in points) for cell in cells_of(partition)]
+
+    assert as_points(points).in_cells(partition).tolist() == expected
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(positions, positions), max_size=12), st.lists(edges(), min_size=1))
+def test_rectangles_hold_the_points_that_are_in_them(points, queries):
+    expected = [sum(inside(x, y, query) for x, y in points) for query in queries]
+
+    assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
+
+
+def test_many_rectangles_go_in_blocks():
+    rng = np.random.default_rng(0)
+    points = as_points(rng.integers(0, POSITIONS, (50, 2)))
+    corners = np.sort(rng.integers(0, POSITIONS, (2500, 2, 2)), axis=1)
+    queries = np.column_stack([corners[:, 0], corners[:, 1]])
+    x, y = points.x[:, None], points.y[:, None]
+    x0, y0, x1, y1 = queries.T
+    expected = ((x >= x0) & (x < x1) & (y >= y0) & (y < y1)).sum(axis=0)
+
+    assert points.in_rectangles(queries).tolist() == expected.tolist()
+
+
+@every_partition
+@settings(max_examples=40, deadline=None)
+@given(query=edges(), data=st.data())
+def test_overlaps_are_areas_over_areas(partition, query, data):
+    counts = data.draw(
+        st.lists(st.integers(-9, 9), min_size=partition.cells, max_size=partition.cells)
+    )
+    alpha = [share(cell, query) for cell in cells_of(partition)]
+    queries = np.array([query])
+    reach = Reach.of(partition, queries)
+    answer = counting.Answers(partition, np.array(counts, dtype=float)).of(queries)
+    cut = [a for a in alpha if 0 < a < 1]
+
+    assert answer[0] == pytest.approx(
+        float(sum(map(Fraction.__mul__, alpha, map(Fraction, counts)))), abs=1e-9
+    )
+    assert reach.l1[0] == pytest.approx(float(sum(alpha)), abs=1e-9)
+    assert reach.l2[0] ** 2 == pytest.approx(float(sum(a * a for a in alpha)), abs=1e-9)
+    assert reach.largest[0] == pytest.approx(
+        float(max((max(a, 1 - a) for a in cut), default=0))
+    )
+    assert reach.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
+
+
+@every_partition
+def test_overlaps_agree_with_shapely(partition):
+    shapely = pytest.importorskip("shapely")
+    rng = np.random.default_rng(1)
+    corners = np.sort(rng.random((20, 2, 2)), axis=1)
+    rectangles = np.column_stack([corners[:, 0], corners[:, 1]])
+    counts = rng.integers(0, 50, partition.cells).astype(float)
+    cells = shapely.box(*partition.rectangles().T)
+    queries = shapely.box(*rectangles.T)
+    alpha = shapely.area(shapely.intersection(cells, queries[:, None])) / shapely.area(cells)
+    answers = counting.Answers(partition, counts)
+
+    assert answers.of(counting.rectangles(UNIT, rectangles)) == pytest.approx(
+        alpha @ counts, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([], "at least one rectangle"),
+        (np.empty((0, 4)), "at least one rectangle"),
+        ([[0, 0, 1]], "at least one rectangle"),
+        ([["a", 0, 1, 1]], "at least one rectangle"),
+        (
+            [[0, 0, 1, 1], [0, 0, np.nan, 1]],
+            "finite numbers; the first that is not is number 1",
+        ),
+        ([[0.5, 0, 0.5, 1]], "from a lower to a higher"),
+        ([[0, 0.5, 1, 0.2]], "from a lower to a higher"),
+        ([[-0.1, 0, 1, 1]], "inside the bounds"),
+        ([[0, 0, 1, 1.1]], "inside the bounds"),
+        ([[0.5, 0, 0.5 + 1e-12, 1]], "wider than"),
+    ],
+)
+def test_queries_that_are_no_rectangles_in_the_box_are_refused(queries, message):
+    with pytest.raises(ParameterError, match=message):
+        counting.rectangles(UNIT, queries)
+
+
+def test_the_whole_box_holds_every_point():
+    points = counting.Points(*UNIT.locate([0, 0.5, np.nextafter(1, 0)], [0, 0.9, 0.5]))
+
+    assert points.in_rectangles(counting.rectangles(UNIT, [0, 0, 1, 1])) == [3]
+
+
+@pytest.mark.parametrize("size", [0, -3, 2.5, True, (2, 0), (2, 2, 2)])
+def test_sizes_that_are_no_grids_are_refused(size):
+    with pytest.raises(ParameterError, match="grid"):
+        uniform(size)
+
+
+@pytest.mark.parametrize("size", [20_000, 2**40])
+def test_a_grid_too_large_for_memory_says_its_size_and_the_limit(size):
+    with pytest.raises(ParameterError, match=rf"{size**2:,} cells.*at most 67,108,864"):
+        uniform(size)
