@@ -49,6 +49,48 @@ def open_table(data: object) -> Frame:
     return frame
 
 
+def check_columns(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> Frame:
+    """Return the opened table if it has these columns; no row is read.
+
+    Args:
+        data: As for :func:`open_table`.
+        numeric: Columns that must hold numbers. Any may in a CSV file.
+        plain: Columns of any type.
+
+    Raises:
+        ColumnError: A column is missing or not numeric.
+        DataError: As for :func:`open_table`.
+    """
+    table = open_table(data)
+    schema = _schema(table, data)
+    for column in [*numeric, *plain]:
+        if column not in schema:
+            raise ColumnError(f"there is no column {column!r}; {_choices(schema, data)}")
+    for column in numeric:
+        if not _is_csv(data) and not schema[column].is_numeric():
+            raise ColumnError(
+                f"column {column!r} is of type {schema[column]}, which is not numeric; "
+                f"{_choices(schema, data)}"
+            )
+    return table
+
+
+def count_records(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> int:
+    """Return the number of rows of a table that has these columns; no value is read.
+
+    It is private unless the neighbour relation is substitution.
+
+    Raises:
+        ColumnError, DataError: As for :func:`check_columns`.
+    """
+    table = check_columns(data, numeric=numeric, plain=plain)
+    return int(_collect(table.select(nw.len().alias("records")), data)["records"][0])
+
+
 def read_columns(
     data: object, *, numeric: Sequence[str], plain: Sequence[str] = ()
 ) -> nw.DataFrame[Any]:
@@ -67,25 +109,10 @@ def read_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for :func:`open_table`, or the rows cannot be read.
     """
-    table = open_table(data)
-    textual = _is_csv(data)
-    schema = _schema(table, data)
-    for column in [*numeric, *plain]:
-        if column not in schema:
-            raise ColumnError(f"there is no column {column!r}; {_choices(schema, data)}")
-    for column in numeric:
-        if not textual and not schema[column].is_numeric():
-            raise ColumnError(
-                f"column {column!r} is of type {schema[column]}, which is not numeric; "
-                f"{_choices(schema, data)}"
-            )
-    if textual:
-        table = _parse_numbers(table, numeric)
-    else:
-        table = table.with_columns(nw.col(*numeric).cast(nw.Float64)) if numeric else table
-    selected = table.select(*dict.fromkeys([*numeric, *plain]))
-    frame = _collect(selected, data)
-    if textual:
+    table = check_columns(data, numeric=numeric, plain=plain)
+    numbers = _parsed(table, numeric) if _is_csv(data) else _as_floats(table, numeric)
+    frame = _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
+    if _is_csv(data):
         _refuse_text(frame, numeric)
     return frame
 
@@ -189,12 +216,16 @@ def _choices(schema: nw.Schema, data: object) -> str:
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 
-def _parse_numbers(table: Frame, columns: Sequence[str]) -> Frame:
+def _as_floats(table: Frame, columns: Sequence[str]) -> Frame:
+    return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
+
+
+def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
     import polars as pl
 
-    texts = pl.col(*columns).str.strip_chars().cast(pl.Float64, strict=False)
-    native = nw.to_native(table)
-    return nw.from_native(native.with_columns(texts) if columns else native)
+    trimmed = (pl.col(column).str.strip_chars() for column in columns)
+    numbers = [text.cast(pl.Float64, strict=False) for text in trimmed]
+    return nw.from_native(nw.to_native(table).with_columns(numbers))
 
 
 def _refuse_text(frame: nw.DataFrame[Any], columns: Sequence[str]) -> None:

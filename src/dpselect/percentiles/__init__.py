@@ -4,12 +4,17 @@
 """
 
 from dpselect.percentiles.rank import percentile_rank
-from dpselect.percentiles.release import select_percentile, select_percentile_value
+from dpselect.percentiles.release import (
+    mechanism_for,
+    select_percentile,
+    select_percentile_value,
+)
 from dpselect.percentiles.selection import percentile, rank_of
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [
     "PercentileSensitivity",
+    "mechanism_for",
     "percentile",
     "percentile_rank",
     "rank_of",

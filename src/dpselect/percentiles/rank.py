@@ -78,7 +78,7 @@ def _scores(ordered: Values, fraction: float, points: Values) -> Values:
     wanted = fraction * (ordered.size + 1)
     below = np.searchsorted(ordered, points, side="left")
     upto = np.searchsorted(ordered, points, side="right")
-    return -np.maximum(0.0, np.maximum(below - wanted, wanted - upto))
+    return 0.0 - np.maximum(0.0, np.maximum(below - wanted, wanted - upto))
 
 
 def _checked_candidates(candidates: ArrayLike) -> Values:

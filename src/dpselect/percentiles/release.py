@@ -6,15 +6,28 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate, frames
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Recipe, Spends, by_name
+from dpselect.mechanisms import Mechanism, Recipe, Spends, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.rank import percentile_rank
 from dpselect.percentiles.selection import percent, percentile
 from dpselect.percentiles.values import OnInvalid
 from dpselect.release import Release
 
-BEST_POSSIBLE = 0.0
-"""No utility here is above 0: the public anchor."""
+
+def mechanism_for(mechanism: str | Recipe, epsilon: float) -> Mechanism:
+    """Return the mechanism that a percentile is selected with.
+
+    No score here is above 0, which is the public anchor; and on the histograms of
+    ``docs/percentiles.md`` larger scores go with larger sensitivities.
+
+    Args:
+        mechanism: A short name, or a function of ``epsilon=``.
+        epsilon: What one release costs, in nats.
+
+    Raises:
+        ParameterError: There is no such mechanism.
+    """
+    return by_name(mechanism, epsilon, anchor=0.0, direction="non-decreasing")
 
 
 def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
@@ -61,7 +74,7 @@ def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
 
     Source: Farias et al., VLDB J. 2023, section 5.
     """
-    how = by_name(mechanism, epsilon, anchor=BEST_POSSIBLE, direction="non-decreasing")
+    how = mechanism_for(mechanism, epsilon)
     percent(p)
     _validate.positive("upper", upper)
     labels = None
@@ -116,7 +129,7 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
 
     Source: Smith, STOC 2011.
     """
-    how = by_name(mechanism, epsilon, anchor=BEST_POSSIBLE, direction="non-decreasing")
+    how = mechanism_for(mechanism, epsilon)
     percent(p)
     objective = percentile_rank(
         frames.numeric_column(data, column),

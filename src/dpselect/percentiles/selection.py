@@ -66,7 +66,7 @@ def percentile(
         raise ParameterError(f"labels must be {numbers.size}, one a record, not {len(labels)}")
     chosen = np.partition(numbers, k - 1)[k - 1]
     return Objective(
-        -np.abs(chosen - numbers),
+        0.0 - np.abs(chosen - numbers),
         PercentileSensitivity(numbers, k, upper, _validate.at_least("horizon", horizon, 0)),
         candidates=labels,
     )
