@@ -24,6 +24,48 @@ def element_objectives(draw, *, least=1, most=6, monotone=False):
     return dp.Objective(scores, sensitivity, monotone=monotone)
 
 
+@st.composite
+def any_sensitivity(draw, n):
+    """A sensitivity of any class, in quarters, so that sums are exact and ties happen."""
+    horizon = draw(st.integers(0, 8))
+    table = np.cumsum([*draw(st.lists(quarters, min_size=1, max_size=4)), 0.25])
+    keys = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    each = draw(st.lists(st.sampled_from([0.25, 1.0, 2.0]), min_size=n, max_size=n))
+    kinds = {
+        "global": lambda: dp.GlobalSensitivity(
+            draw(st.sampled_from([0.25, 1.0])), dp.Neighbours.EDGE
+        ),
+        "global each": lambda: dp.GlobalSensitivity(each, dp.Neighbours.EDGE, horizon=horizon),
+        "local": lambda: dp.LocalSensitivity(
+            lambda t: table[min(t, 1)], 4.0, dp.Neighbours.EDGE, horizon=horizon
+        ),
+        "tabulated": lambda: dp.TabulatedSensitivity(
+            table, keys, 4.0, horizon, dp.Neighbours.EDGE
+        ),
+        "element": lambda: dp.ElementSensitivity(
+            lambda t: table[np.minimum(np.array(keys) + t, table.size - 1)],
+            4.0,
+            horizon,
+            dp.Neighbours.EDGE,
+        ),
+    }
+    return kinds[draw(st.sampled_from(sorted(kinds)))]()
+
+
+@st.composite
+def several_objectives(draw, *, most=4, most_candidates=7):
+    """Up to ``most`` objectives on the same candidates."""
+    m, n = draw(st.integers(1, most)), draw(st.integers(1, most_candidates))
+    return [
+        dp.Objective(
+            draw(st.lists(st.integers(-6, 6).map(lambda q: q / 2), min_size=n, max_size=n)),
+            draw(any_sensitivity(n)),
+            monotone=draw(st.booleans()),
+        )
+        for _ in range(m)
+    ]
+
+
 def sum_by_definition(sensitivity, distance, candidate, size):
     """The first ``distance`` values of a sensitivity, added one by one."""
     values = (np.broadcast_to(sensitivity.at(j), size)[candidate] for j in range(distance))

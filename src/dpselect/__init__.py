@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         sensitivity,
     )
     from dpselect.budget import Budget
-    from dpselect.combine import disjoint_sum, margin, pareto, weighted_sum
+    from dpselect.combine.margin import margin
+    from dpselect.combine.pareto import pareto
+    from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
     from dpselect.comparison import Comparison, compare
     from dpselect.mechanisms import (
         AnchoredLocalDampening,

@@ -94,6 +94,18 @@ class Sensitivity(ABC):
         """Whether :meth:`cumulative` costs the same at every distance."""
         return False
 
+    @property
+    def keys(self) -> Indices | None:
+        """Whole numbers, shape ``(n,)``, or None where none are known; private.
+
+        Candidates with equal keys have equal values at every distance.
+        """
+        return None
+
+    def take(self, positions: Indices) -> Sensitivity:
+        """Return the sensitivity of some candidates, in the order of ``positions``."""
+        return self if self.flat else _Taken(self, positions)
+
     @abstractmethod
     def _local(self, distance: int) -> ArrayLike:
         """Return the function before it is cut at the bounds and at the horizon."""
@@ -151,6 +163,19 @@ class Sensitivity(ABC):
             heights: Shape ``(n,)``, >= 0.
         """
         return _bisect(self, heights) if self.closed_form else _walk(self, heights)
+
+
+class _Taken(Sensitivity):
+    """Some of the candidates of another sensitivity."""
+
+    def __init__(self, whole: Sensitivity, positions: Indices) -> None:
+        bounds = whole.bounds[positions] if whole.bounds.ndim else whole.bounds
+        super().__init__(bounds, whole.neighbours, whole.horizon)
+        self.bound = whole.bound
+        self._whole, self._positions = whole, positions
+
+    def _local(self, distance: int) -> ArrayLike:
+        return self._whole.at(distance)[self._positions]
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:

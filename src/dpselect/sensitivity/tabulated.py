@@ -51,6 +51,15 @@ class TabulatedSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
+    @property
+    def keys(self) -> Indices:
+        return self._keys
+
+    def take(self, positions: Indices) -> TabulatedSensitivity:
+        return TabulatedSensitivity(
+            self._table, self._keys[positions], self.bound, self.horizon, self.neighbours
+        )
+
     def _local(self, distance: int) -> Values:
         return self._table[np.minimum(self._keys + distance, self._last)]
 

@@ -1,0 +1,71 @@
+r"""Pareto: choose a candidate that few others beat in everything.
+
+Source: Farias et al., PrivPareto, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpselect.combine.compatible import compatible
+from dpselect.combine.dominance import dominators
+from dpselect.combine.pareto_sensitivity import ParetoSensitivity
+from dpselect.objective import Objective
+from dpselect.typing import Indices
+
+
+def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Objective:
+    r"""Return the Pareto score of several objectives, with its sensitivity.
+
+    .. math:: u_r = -\#\{r' \ne r : r' \text{ dominates } r\}
+
+    :math:`r'` dominates :math:`r` if it is at least as good in every objective and better in
+    one: identical candidates do not dominate each other, and the score is 0 exactly on the
+    Pareto front. PrivPareto is a mechanism on this objective; its global version is
+    :class:`~dpselect.ExponentialMechanism`, its local one
+    :class:`~dpselect.LocalDampening`.
+
+    Guarantee:
+        What the mechanism states, under the objectives' neighbour relation. Public: the
+        candidates and their number, each objective's bound and horizon.
+
+    Args:
+        objectives: At least one, for the same candidates in the same order.
+        horizon: Public distance from which on the sensitivity is the bound ``n - 1``; the
+            largest of the objectives' horizons if not given. Only
+            :class:`~dpselect.ShiftedLocalDampening` depends on it, and it is best well
+            beyond the distances at which the counts still grow.
+
+    Returns:
+        Scores in ``-(n - 1), ..., 0`` with a :class:`ParetoSensitivity`, in O(n log n) for
+        two objectives, O(n log^2 n) for three, O(n^2) for more.
+
+    Raises:
+        ParameterError: No objective, different candidates, or a negative horizon.
+        NeighboursError: Different neighbour relations.
+
+    Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. Print counts the candidate
+        itself and those identical to it.
+
+    Example:
+        >>> import dpselect as dp
+        >>> one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+        >>> dp.pareto([dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]).scores
+        array([ 0.,  0., -2.])
+    """
+    parts = compatible(objectives)
+    sensitivity = ParetoSensitivity(parts, horizon)
+    return Objective(-sensitivity.dominators, sensitivity, parts[0].candidates)
+
+
+def pareto_front(objectives: Sequence[Objective]) -> Indices:
+    """Return the positions of the candidates that no other dominates, ascending; private.
+
+    Raises:
+        ParameterError: No objective, or different candidates.
+        NeighboursError: Different neighbour relations.
+    """
+    scores = np.stack([part.scores for part in compatible(objectives)])
+    return np.flatnonzero(dominators(scores) == 0)

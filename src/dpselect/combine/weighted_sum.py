@@ -1,0 +1,145 @@
+r"""Weighted sums: choose by one number that the weights make of several objectives.
+
+Source: Farias et al., PrivAgg, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect.combine.compatible import compatible
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum
+from dpselect.sensitivity import weighted_sum as summed
+from dpselect.typing import Values
+
+
+def weighted_sum(
+    objectives: Sequence[Objective], weights: ArrayLike, *, monotone: bool = False
+) -> Objective:
+    r"""Return :math:`\sum_i w_i u_i`, with the sensitivity :math:`\sum_i |w_i| \delta_i`.
+
+    PrivAgg is a mechanism on this objective; its global version is
+    :class:`~dpselect.ExponentialMechanism`, its local one :class:`~dpselect.LocalDampening`.
+
+    Guarantee:
+        What the mechanism states, under the objectives' neighbour relation. Public: the
+        weights and what is public of each objective.
+
+    Args:
+        objectives: At least one, for the same candidates in the same order.
+        weights: One finite number per objective, not all 0. Public.
+        monotone: Whether every neighbour step moves all the weighted scores
+            :math:`w_i u_i(r)` of all objectives in the same direction, as adding a record
+            does to counts with positive weights. Public. Objectives that are monotone each
+            for itself do not imply it: one may rise where another falls.
+
+    Raises:
+        ParameterError: No objective, different candidates, weights that are not one finite
+            number per objective or all 0, or ``monotone`` claimed for objectives that are
+            not monotone themselves.
+        NeighboursError: Different neighbour relations.
+
+    Source: Farias et al., PrivAgg, Theorems 5.3 (global) and 5.4 (local).
+
+    Example:
+        >>> import dpselect as dp
+        >>> one, two = (dp.GlobalSensitivity(d, dp.Neighbours.EDGE) for d in (1, 2))
+        >>> parts = [dp.Objective([5, 9], one), dp.Objective([7, 2], two)]
+        >>> total = dp.weighted_sum(parts, [1, 10])
+        >>> total.scores, total.sensitivity.bound
+        (array([75., 29.]), 21.0)
+    """
+    parts, factors = _weighted(objectives, weights)
+    if monotone and not all(part.monotone for part in parts):
+        raise ParameterError(
+            "monotone can only be claimed for objectives that are monotone themselves"
+        )
+    return Objective(
+        _scores(parts, factors),
+        summed([part.sensitivity for part in parts], factors),
+        parts[0].candidates,
+        monotone=monotone or (len(parts) == 1 and parts[0].monotone),
+    )
+
+
+def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
+    r"""Return :math:`\sum_i w_i u_i` of objectives that no individual shares.
+
+    If each record (or edge) can change the scores of one objective only, as a record is
+    either positive or negative and counts for the true positives or for the true negatives,
+    one step changes one term of the sum: :math:`\max_i |w_i| \delta_i` replaces the sum of
+    :func:`weighted_sum`. If each objective is monotone, so is the result, whatever the signs
+    of the weights.
+
+    Guarantee:
+        As for :func:`weighted_sum`, if for every neighbour step there is one objective
+        outside of which no score changes. A denominator that all records share breaks this.
+
+    Args:
+        objectives: At least one, for the same candidates in the same order, under add/remove
+            or edge neighbours.
+        weights: One finite number per objective, not all 0. Public.
+
+    Raises:
+        ParameterError: As for :func:`weighted_sum`.
+        NeighboursError: Different neighbour relations, or substitution or swap, where one
+            step is two changes, which may concern two objectives.
+
+    Example:
+        >>> import dpselect as dp
+        >>> count = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+        >>> parts = [dp.Objective([5, 9], count), dp.Objective([7, 2], count)]
+        >>> dp.disjoint_sum(parts, [1, 10]).sensitivity.bound
+        10.0
+    """
+    parts, factors = _weighted(objectives, weights)
+    if parts[0].neighbours not in {Neighbours.ADD_REMOVE, Neighbours.EDGE}:
+        raise NeighboursError(
+            f"a {parts[0].neighbours} step is two changes and may concern two objectives; "
+            "use weighted_sum"
+        )
+    return Objective(
+        _scores(parts, factors),
+        _largest(parts, factors),
+        parts[0].candidates,
+        monotone=all(part.monotone for part in parts),
+    )
+
+
+def _weighted(
+    objectives: Sequence[Objective], weights: ArrayLike
+) -> tuple[tuple[Objective, ...], Values]:
+    """Return the objectives whose weight is not 0, and their weights."""
+    parts = compatible(objectives)
+    try:
+        factors = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("weights must be numbers, one for each objective") from None
+    if factors.shape != (len(parts),):
+        raise ParameterError(
+            f"weights must be {len(parts)} numbers, one for each objective; the shape is "
+            f"{factors.shape}"
+        )
+    if not np.isfinite(factors).all() or not factors.any():
+        raise ParameterError("weights must be finite and not all 0")
+    counted = [part for part, factor in zip(parts, factors, strict=True) if factor != 0]
+    return tuple(counted), factors[factors != 0]
+
+
+def _scores(parts: Sequence[Objective], factors: Values) -> Values:
+    return factors @ np.stack([part.scores for part in parts])
+
+
+def _largest(parts: Sequence[Objective], factors: Values) -> Sensitivity:
+    """Return the largest of the weighted sensitivities, in closed form where all are global."""
+    each = [part.sensitivity for part in parts]
+    if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
+        bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
+        return GlobalSensitivity(max(bounds), parts[0].neighbours)
+    return maximum([summed([one], [w]) for w, one in zip(factors, each, strict=True)])

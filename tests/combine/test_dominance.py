@@ -1,0 +1,77 @@
+"""Range counts against a comparison of every pair."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dpselect.combine import _dominance_kernels as kernels
+from dpselect.combine import dominance
+
+halves = st.integers(-6, 6).map(lambda q: q / 2)
+
+
+@st.composite
+def points_and_queries(draw, *, coordinates=None):
+    m = draw(st.integers(1, 5)) if coordinates is None else coordinates
+    n, q = draw(st.integers(1, 40)), draw(st.integers(1, 20))
+    return (
+        draw(hnp.arrays(float, (m, n), elements=halves)),
+        draw(hnp.arrays(float, (m, q), elements=halves)),
+    )
+
+
+def at_least(points, queries):
+    return (points[:, None, :] >= queries[:, :, None]).all(axis=0).sum(axis=1)
+
+
+@given(points_and_queries())
+def test_counts_equal_those_of_all_pairs(drawn):
+    points, queries = drawn
+
+    assert (dominance.count_at_least(points, queries) == at_least(points, queries)).all()
+
+
+@given(points_and_queries())
+def test_strict_counts_equal_those_of_all_pairs(drawn):
+    points, queries = drawn
+    expected = (points[:, None, :] > queries[:, :, None]).all(axis=0).sum(axis=1)
+
+    assert (dominance.count_above(points, queries) == expected).all()
+
+
+@given(points_and_queries(coordinates=2))
+def test_the_sweep_counts_small_problems_too(drawn):
+    assert (dominance._in_two(*drawn) == at_least(*drawn)).all()
+
+
+@given(points_and_queries(coordinates=3))
+def test_divide_and_conquer_counts_small_problems_too(drawn):
+    assert (dominance._in_three(*drawn) == at_least(*drawn)).all()
+
+
+@pytest.mark.parametrize("coordinates", [2, 3, 4])
+def test_all_algorithms_agree_on_a_large_problem_with_ties(coordinates):
+    points = np.random.default_rng(0).integers(0, 60, (coordinates, 3_000)).astype(float)
+    queries = points[:, ::2] + 0.5
+
+    assert (dominance.count_at_least(points, queries) == at_least(points, queries)).all()
+    assert (kernels.compare_all(points, queries) == at_least(points, queries)).all()
+
+
+@given(points_and_queries())
+def test_dominators_are_better_somewhere_and_worse_nowhere(drawn):
+    scores, _ = drawn
+    noworse = (scores[:, None, :] >= scores[:, :, None]).all(axis=0)
+    better = (scores[:, None, :] > scores[:, :, None]).any(axis=0)
+
+    assert (dominance.dominators(scores) == (noworse & better).sum(axis=1)).all()
+
+
+def test_alike_numbers_equal_columns_equally():
+    groups, first = dominance.alike(np.array([[1.0, 2.0, 1.0, 1.0], [0.0, 0.0, 0.0, 5.0]]))
+
+    assert groups[0] == groups[2]
+    assert len(set(groups)) == 3
+    assert (groups[first] == np.arange(3)).all()

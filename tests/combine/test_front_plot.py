@@ -1,0 +1,42 @@
+"""The picture of a front shows all candidates, the front and what was drawn."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.combine import plot_front
+from dpselect.errors import ParameterError
+
+mpl.use("Agg")
+
+
+def parts(*scores):
+    one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+    return [dp.Objective(u, one, candidates=["a", "b", "c", "d"]) for u in scores]
+
+
+def test_candidates_front_and_draws_are_where_their_scores_are():
+    axes = plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), drawn=["c", "d"])
+    (front,) = axes.get_lines()
+    everyone, drawn = axes.collections
+
+    assert np.array(front.get_data()).tolist() == [[1, 2, 3], [4, 2, 0]]
+    assert everyone.get_offsets().tolist() == [[3, 0], [1, 4], [2, 2], [0, 2]]
+    assert drawn.get_offsets().tolist() == [[2, 2], [0, 2]]
+
+
+def test_given_axes_are_drawn_into():
+    axes = mpl.figure.Figure().subplots()
+
+    assert plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), axes=axes) is axes
+
+
+def test_a_front_has_two_objectives():
+    with pytest.raises(ParameterError, match="two objectives, not 3"):
+        plot_front(parts([1] * 4, [2] * 4, [3] * 4))
+
+
+def test_only_candidates_can_have_been_drawn():
+    with pytest.raises(ParameterError, match="drawn must hold candidates"):
+        plot_front(parts([1] * 4, [2] * 4), drawn=["e"])

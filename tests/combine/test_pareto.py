@@ -1,0 +1,254 @@
+"""The Pareto score and its sensitivity, against the definitions written out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dp
+from dpselect.combine import ParetoSensitivity, pareto_front
+from dpselect.combine import pareto_sensitivity as module
+from dpselect.errors import NeighboursError, ParameterError
+from strategies import (
+    dampened_by_definition,
+    element_objectives,
+    several_objectives,
+    widths_of,
+)
+
+EDGE = dp.Neighbours.EDGE
+
+
+def moved(objective, steps, towards):
+    """Scores as far up or down as ``steps`` neighbour steps can move them."""
+    total = np.broadcast_to(objective.sensitivity.cumulative(steps), len(objective))
+    halved = objective.monotone and objective.sensitivity.flat
+    return objective.scores + towards * (0.5 if halved else 1.0) * total
+
+
+def dominates(objectives, rival, candidate):
+    pairs = [(part.scores[rival], part.scores[candidate]) for part in objectives]
+    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+def possible(objectives, steps, rival, candidate):
+    return all(
+        moved(part, steps, 1)[rival] >= moved(part, steps, -1)[candidate] for part in objectives
+    )
+
+
+def sure(objectives, steps, rival, candidate):
+    return all(
+        moved(part, steps, -1)[rival] > moved(part, steps, 1)[candidate] for part in objectives
+    )
+
+
+def definition(objectives, distance, candidate):
+    """Definition 4.5, directional: the four sets of rivals, by name."""
+    rivals = [r for r in range(len(objectives[0])) if r != candidate]
+    dominating = {r for r in rivals if dominates(objectives, r, candidate)}
+
+    def ceasing(t):
+        kept = {r for r in rivals if t >= 0 and not sure(objectives, t + 1, r, candidate)}
+        return len(dominating & kept)
+
+    def beginning(t):
+        come = {r for r in rivals if t >= 0 and possible(objectives, t + 1, r, candidate)}
+        return len(come - dominating)
+
+    return max(
+        ceasing(distance - 1) + beginning(distance), ceasing(distance) + beginning(distance - 1)
+    )
+
+
+@given(several_objectives(), st.integers(0, 6))
+def test_the_sensitivity_equals_its_definition(objectives, distance):
+    sensitivity = dp.pareto(objectives, horizon=9).sensitivity
+    n = len(objectives[0])
+    expected = [definition(objectives, distance, r) for r in range(n)] if n > 1 else [1]
+
+    assert np.broadcast_to(sensitivity.at(distance), n).tolist() == expected
+
+
+@given(several_objectives(), st.integers(0, 6))
+def test_possible_less_sure_is_what_can_begin_and_cease(objectives, distance):
+    """The identity of errata 2.6: |dom-| + |ndom+| = #possible - #sure."""
+    n = len(objectives[0])
+    for candidate in range(n):
+        rivals = [r for r in range(n) if r != candidate]
+        now = {r for r in rivals if dominates(objectives, r, candidate)}
+        may = {r for r in rivals if possible(objectives, distance + 1, r, candidate)}
+        must = {r for r in rivals if sure(objectives, distance + 1, r, candidate)}
+
+        assert must <= now <= may
+        assert len(now - must) + len(may - now) == len(may) - len(must)
+
+
+@given(several_objectives(), st.integers(0, 12))
+def test_scores_and_sensitivity_are_bounded_by_the_number_of_rivals(objectives, distance):
+    objective = dp.pareto(objectives, horizon=9)
+    n = len(objective)
+
+    assert objective.sensitivity.bound == max(n - 1, 1)
+    assert (objective.scores <= 0).all()
+    assert (objective.scores >= -(n - 1)).all()
+    assert (objective.sensitivity.at(distance) <= objective.sensitivity.bound).all()
+
+
+@given(several_objectives(), st.integers(0, 12))
+def test_the_shortfall_adds_what_every_distance_falls_short(objectives, horizon):
+    sensitivity = ParetoSensitivity(objectives, horizon)
+    expected = sum((sensitivity.bound - sensitivity.at(t) for t in range(horizon)), 0.0)
+
+    assert (sensitivity.shortfall() == expected).all()
+
+
+@given(several_objectives(most_candidates=5), st.integers(0, 12))
+def test_the_shortfall_is_the_same_distance_by_distance(objectives, horizon):
+    expected = ParetoSensitivity(objectives, horizon).shortfall()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "LARGEST_TABLE", -1)
+
+        assert (ParetoSensitivity(objectives, horizon).shortfall() == expected).all()
+
+
+@given(
+    several_objectives(), st.integers(0, 12), st.lists(st.floats(0, 40), min_size=7, max_size=7)
+)
+def test_locate_finds_the_intervals_that_the_base_class_finds(objectives, horizon, heights):
+    sensitivity = ParetoSensitivity(objectives, horizon)
+    heights = np.array(heights[: len(objectives[0])])
+    found, expected = sensitivity.locate(heights), super(type(sensitivity), sensitivity)
+    for ours, theirs in zip(found, expected.locate(heights), strict=True):
+        assert (ours == theirs)[heights > 0].all()
+
+
+@given(several_objectives(), st.integers(0, 5))
+def test_dampened_scores_follow_the_definition(objectives, horizon):
+    objective = dp.pareto(objectives, horizon=horizon)
+    n = len(objective)
+    expected = [
+        dampened_by_definition(u, widths_of(objective.sensitivity, n, r))
+        for r, u in enumerate(objective.scores)
+    ]
+
+    assert dp.scaling.dampened(objective) == pytest.approx(expected)
+
+
+def test_many_classes_take_the_same_path_as_few():
+    """Large enough for every algorithm, small enough to add distance by distance."""
+    rng = np.random.default_rng(5)
+    keys = rng.integers(0, 9, 700)
+    table = np.cumsum(np.full(12, 0.125))
+    parts = [
+        dp.Objective(rng.integers(0, 30, 700), dp.GlobalSensitivity(1, EDGE)),
+        dp.Objective(
+            rng.integers(0, 40, 700) / 4, dp.TabulatedSensitivity(table, keys, 2.0, 50, EDGE)
+        ),
+    ]
+    sensitivity = ParetoSensitivity(parts, 60)
+    by_distance = sum((sensitivity.bound - sensitivity.at(t) for t in range(60)), 0.0)
+
+    assert (sensitivity.shortfall() == by_distance).all()
+
+
+def test_identical_candidates_do_not_dominate_each_other():
+    one = dp.GlobalSensitivity(1, EDGE)
+    objective = dp.pareto([dp.Objective([3, 3, 1], one), dp.Objective([4, 4, 4], one)])
+
+    assert objective.scores.tolist() == [0, 0, -2]
+
+
+def test_one_candidate_is_drawn_by_every_mechanism():
+    part = dp.Objective([3.0], dp.GlobalSensitivity(1, EDGE))
+    objective = dp.pareto([part, part])
+
+    assert objective.scores.tolist() == [0]
+    assert dp.LocalDampening(epsilon=1.0).probabilities(objective).tolist() == [1]
+    shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing")
+    assert shifted.probabilities(objective).tolist() == [1]
+
+
+def test_the_horizon_is_the_largest_of_the_objectives_unless_it_is_given():
+    parts = [
+        dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE, horizon=horizon))
+        for horizon in (3, 8)
+    ]
+
+    assert dp.pareto(parts).sensitivity.horizon == 8
+    assert dp.pareto(parts, horizon=2).sensitivity.at(2) == 1
+
+
+def test_a_candidate_counts_no_more_than_its_rivals_as_in_example_4_6():
+    """Print counts two, the candidate itself and a rival; errata, row 4, has one."""
+    parts = [
+        dp.Objective([5.0, 5.0], dp.GlobalSensitivity(1, EDGE)),
+        dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, EDGE)),
+    ]
+
+    assert dp.pareto(parts).sensitivity.at(0).tolist() == [1, 1]
+
+
+def test_the_front_is_where_the_score_is_zero():
+    one = dp.GlobalSensitivity(1, EDGE)
+    parts = [dp.Objective([3, 1, 2, 0], one), dp.Objective([0, 4, 2, 2], one)]
+
+    assert pareto_front(parts).tolist() == [0, 1, 2]
+
+
+def test_candidates_and_neighbours_are_those_of_the_objectives():
+    part = dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE), candidates=["a", "b"])
+    objective = dp.pareto([part, part])
+
+    assert objective.candidates == ["a", "b"]
+    assert objective.neighbours is EDGE
+    assert not objective.monotone
+
+
+@given(element_objectives())
+def test_one_objective_ranks_as_it_does_alone(objective):
+    ranks = dp.pareto([objective]).scores
+
+    assert ranks.tolist() == [-np.sum(objective.scores > u) for u in objective.scores]
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        dp.pareto,
+        dp.margin,
+        dp.combine.local_margin,
+        lambda parts: dp.weighted_sum(parts, [1] * len(parts)),
+        lambda parts: dp.disjoint_sum(parts, [1] * len(parts)),
+        pareto_front,
+    ],
+)
+class TestWhatCannotBeCombined:
+    def part(self, scores=(1, 2), neighbours=EDGE, candidates=None):
+        return dp.Objective(scores, dp.GlobalSensitivity(1, neighbours), candidates)
+
+    def test_nothing(self, combine):
+        with pytest.raises(ParameterError, match="at least one objective"):
+            combine([])
+
+    def test_what_is_no_objective(self, combine):
+        with pytest.raises(ParameterError, match="each of objectives must be a Objective"):
+            combine([self.part(), [1, 2]])
+
+    def test_different_numbers_of_candidates(self, combine):
+        with pytest.raises(ParameterError, match="the same candidates; these score 2, 3"):
+            combine([self.part(), self.part([1, 2, 3])])
+
+    def test_different_candidates(self, combine):
+        with pytest.raises(ParameterError, match="the same candidates in the same order"):
+            combine([self.part(), self.part(candidates=[1, 0])])
+
+    def test_different_neighbours(self, combine):
+        with pytest.raises(NeighboursError, match="cannot be combined: add-remove, edge"):
+            combine([self.part(), self.part(neighbours=dp.Neighbours.ADD_REMOVE)])
+
+
+def test_a_negative_horizon_is_refused():
+    part = dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE))
+    with pytest.raises(ParameterError, match="horizon must be at least 0"):
+        dp.pareto([part], horizon=-1)
