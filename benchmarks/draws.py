@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 
@@ -50,8 +51,8 @@ def releases(table: Table) -> None:
         (dp.ExponentialMechanism(epsilon=1.0), opendp.zero_concentrated_divergence()),
     ]
     for mechanism, measure in pairs:
-        ours = seconds(lambda mechanism=mechanism: mechanism.release(objective))
-        theirs = seconds(lambda measure=measure: opendp_call(scores, 1.0, measure))
+        ours = seconds(partial(mechanism.release, objective))
+        theirs = seconds(partial(opendp_call, scores, 1.0, measure))
         table.add_row(
             f"release, {mechanism.name}, {CANDIDATES:,} candidates",
             f"{ours:.3f}",
@@ -74,9 +75,7 @@ def simulations(table: Table) -> None:
             for _ in range(few):
                 rng.choice(SIMULATED, p=law)
 
-        ours = seconds(
-            lambda mechanism=mechanism: mechanism.simulate(objective, size=DRAWS, rng=rng)
-        )
+        ours = seconds(partial(mechanism.simulate, objective, size=DRAWS, rng=rng))
         theirs = seconds(naive, repeat=3) * DRAWS / few
         table.add_row(
             f"{DRAWS:,} simulated draws, {mechanism.name}, {SIMULATED:,} candidates",

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from scipy import stats
-from strategies import element_objectives, epsilons
 
 import dpselect as dp
 from dpselect import scaling
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from strategies import element_objectives, epsilons
 
 EDGE = dp.Neighbours.EDGE
 FLIP = dp.draws.PermuteAndFlip()
@@ -58,9 +58,7 @@ def test_releases_follow_the_law(mechanism):
     chosen = [place[mechanism.release(OBJECTIVE).candidate] for _ in range(draws)]
     observed = np.bincount(chosen, minlength=4)
 
-    assert (
-        stats.chisquare(observed, draws * mechanism.probabilities(OBJECTIVE)).pvalue > 1e-6
-    )
+    assert stats.chisquare(observed, draws * mechanism.probabilities(OBJECTIVE)).pvalue > 1e-6
 
 
 def test_the_power_that_the_last_test_claims():
@@ -154,11 +152,9 @@ def test_with_a_flat_sensitivity_shifted_is_the_exponential_mechanism():
     flat = dp.LocalSensitivity(lambda t: 1 + t / 8, 3.0, EDGE)
     objective = dp.Objective([0.0, 2.0, 5.0], flat)
 
-    assert dp.ShiftedLocalDampening(
-        epsilon=1, direction="non-decreasing"
-    ).probabilities(objective) == pytest.approx(
-        dp.ExponentialMechanism(epsilon=1).probabilities(objective)
-    )
+    assert dp.ShiftedLocalDampening(epsilon=1, direction="non-decreasing").probabilities(
+        objective
+    ) == pytest.approx(dp.ExponentialMechanism(epsilon=1).probabilities(objective))
 
 
 def test_permute_and_flip_can_lose_where_dampening_turns_the_order():

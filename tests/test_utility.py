@@ -6,11 +6,11 @@ from math import inf, log
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import element_objectives, epsilons
 
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.utility import error_bound
+from strategies import element_objectives, epsilons
 
 FLIP = dp.draws.PermuteAndFlip()
 BOUNDED = [

@@ -113,7 +113,8 @@ def test_the_grid_is_finer_than_a_millionth():
 
 
 @pytest.mark.parametrize(
-    ("draw", "rho"), [(Exponential(), 1 / 8), (PermuteAndFlip(), 1 / 2), (LaplaceNoisyMax(), 1 / 2)]
+    ("draw", "rho"),
+    [(Exponential(), 1 / 8), (PermuteAndFlip(), 1 / 2), (LaplaceNoisyMax(), 1 / 2)],
 )
 def test_rho_is_quadratic_for_a_small_epsilon(draw, rho):
     for epsilon in (1e-6, 1e-3, 1e-2):

@@ -1,6 +1,6 @@
 """Exact laws against the definitions of the draws."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import exp, factorial, prod
 
 import numpy as np
@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
-from strategies import epsilons
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max
 from dpselect.draws.permute_and_flip import _by_one_rule, _by_panels
+from strategies import epsilons
 
 score_lists = st.lists(st.floats(-30, 30), min_size=1, max_size=6)
 every_draw = pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def noisy_max_by_quadrature(scores, noise):
     return [
         sum(
             integrate.quad(density, a, b, args=(r,), epsabs=1e-13, limit=400)[0]
-            for a, b in zip(kinks[:-1], kinks[1:], strict=True)
+            for a, b in pairwise(kinks)
         )
         for r in range(len(scores))
     ]
@@ -137,9 +137,7 @@ def test_raising_a_score_raises_its_probability(draw, scores, epsilon, data):
     raised = np.array(scores)
     raised[r] += data.draw(st.floats(0, 5))
 
-    assert (
-        draw.law(raised, epsilon)[r] >= draw.law(np.array(scores), epsilon)[r] * (1 - 1e-9)
-    )
+    assert draw.law(raised, epsilon)[r] >= draw.law(np.array(scores), epsilon)[r] * (1 - 1e-9)
 
 
 @every_draw

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dampened_by_definition, element_objectives, widths_of
 
 import dpselect as dp
 from dpselect import scaling
 from dpselect.errors import ParameterError
+from strategies import dampened_by_definition, element_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
 
@@ -210,7 +210,9 @@ def test_a_direction_is_one_of_two(direction):
         scaling.shifted(objective, direction)
 
 
-@pytest.mark.parametrize(("name", "value"), [*product(["anchor", "t"], [inf, np.nan, "1", True])])
+@pytest.mark.parametrize(
+    ("name", "value"), [*product(["anchor", "t"], [inf, np.nan, "1", True])]
+)
 def test_public_numbers_are_finite(name, value):
     objective = dp.Objective([1.0], dp.GlobalSensitivity(1, EDGE))
     scale = {"anchor": scaling.anchored, "t": scaling.generalized}[name]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import element_objectives, quarters, sum_by_definition
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.sensitivity import weighted_sum
+from strategies import element_objectives, quarters, sum_by_definition
 
 EDGE = dp.Neighbours.EDGE
 

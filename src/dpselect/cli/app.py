@@ -12,7 +12,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import click
 import typer
 
 from dpselect.cli import budget, compare, demo, percentile
@@ -39,11 +38,11 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(args=arguments, standalone_mode=False)
     except DPSelectError as error:
         _complain(str(error), 2)
-    except click.ClickException as error:
+    except typer.TyperException as error:
         _complain(error.format_message(), 2)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", 130)
-    except Exception as error:  # noqa: BLE001 -- the message of a bug may be private
+    except Exception as error:
         if os.environ.get(DEBUG):
             raise
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -63,12 +63,14 @@ def budget(
 def _show(shown: Budget, file: Path) -> None:
     from rich.table import Table
 
-    output.print_facts({
-        "ledger": file,
-        "total": f"epsilon {shown.epsilon:g}, delta {shown.delta:g} ({shown.neighbours})",
-        "spent": f"{shown.spent:g} ({shown.composition} composition)",
-        "remaining": f"{shown.remaining:g}",
-    })
+    output.print_facts(
+        {
+            "ledger": file,
+            "total": f"epsilon {shown.epsilon:g}, delta {shown.delta:g} ({shown.neighbours})",
+            "spent": f"{shown.spent:g} ({shown.composition} composition)",
+            "remaining": f"{shown.remaining:g}",
+        }
+    )
     if shown.entries:
         table = Table("", "time (UTC)", "epsilon", "mechanism", "note")
         for entry in shown.entries:

@@ -1,0 +1,151 @@
+"""The other commands, and how the program ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpselect as dp
+from dpselect.cli import app as program
+
+COMPARE = ("--column", "days", "--p", 50, "--upper", 20)
+
+
+def test_budget_makes_and_shows_a_ledger(run, tmp_path):
+    path = tmp_path / "a.budget"
+    made = run(
+        "budget", path, "--create", "--epsilon", 3, "--delta", 1e-6, "--neighbours", "edge"
+    )
+    dp.Budget.open(path).spend(0.5, neighbours=dp.Neighbours.EDGE, mechanism="top node")
+    shown = run("budget", path)
+
+    assert made.code == shown.code == 0
+    for word in ("epsilon 3, delta 1e-06 (edge)", "top node"):
+        assert word in shown.out
+    assert run("budget", path, "--json").json["entries"][0]["epsilon"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--create",), "--create needs --epsilon and --neighbours"),
+        (("--create", "--epsilon", 1, "--neighbours", "people"), "must be one of add-remove"),
+        (("--create", "--epsilon", -1, "--neighbours", "edge"), "epsilon must be"),
+        (("--epsilon", 1), "go with --create"),
+        ((), "there is no ledger"),
+    ],
+)
+def test_budget_refuses_in_one_line(run, tmp_path, arguments, message):
+    ran = run("budget", tmp_path / "a.budget", *arguments)
+
+    assert ran.code == 2
+    assert message in ran.error
+    assert not (tmp_path / "a.budget").exists()
+
+
+def test_budget_never_remakes_a_ledger(run, tmp_path):
+    path = tmp_path / "a.budget"
+    create = ("--create", "--epsilon", 1, "--neighbours", "edge")
+    run("budget", path, *create)
+
+    assert "is there already" in run("budget", path, *create).error
+
+
+def test_compare_prints_exact_errors_of_public_data(run, stays, tmp_path):
+    picture = tmp_path / "errors.png"
+    ran = run(
+        "compare", stays, *COMPARE, "--epsilon", "0.5,2", "--data-is-public", "--json",
+        "--plot", picture,
+    )  # fmt: skip
+
+    rows = ran.json["rows"]
+    assert {row["epsilon"] for row in rows} == {0.5, 2.0}
+    assert {"exponential", "local-dampening"} <= {row["mechanism"] for row in rows}
+    assert picture.stat().st_size > 1000
+
+
+def test_compare_prints_a_table(run, stays):
+    ran = run("compare", stays, *COMPARE, "--epsilon", "1", "--data-is-public")
+
+    assert "expected error (units of days)" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--epsilon", "1"), "say --data-is-public"),
+        (("--epsilon", "1,,2", "--data-is-public"), "--epsilon must be numbers"),
+        (("--epsilon", "1", "--data-is-public", "--plot", "no/such/a.png"), "cannot write"),
+    ],
+)
+def test_compare_refuses_in_one_line(run, stays, arguments, message):
+    ran = run("compare", stays, *COMPARE, *arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.error
+
+
+def test_the_demo_shows_five_mechanisms_and_draws_a_picture(run, tmp_path):
+    ran = run("demo", "--plot", tmp_path / "demo.png", "--json")
+
+    assert ran.code == 0
+    assert len(ran.json["records"]) == 5
+    assert (tmp_path / "demo.png").stat().st_size > 1000
+
+
+def test_help_lists_every_command(run):
+    ran = run("--help")
+
+    assert ran.code == 0
+    for name in ("percentile", "compare", "budget", "demo"):
+        assert name in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("nope",), "No such command 'nope'"), (("demo", "--nope"), "No such option")],
+)
+def test_what_does_not_exist_is_one_line(run, arguments, message):
+    ran = run(*arguments)
+
+    assert ran.code == 2
+    assert message in ran.error
+    assert ran.error.count("\n") == 1
+
+
+def test_a_bug_shows_no_message(run, monkeypatch):
+    monkeypatch.setattr(program, "app", lambda **_: {}["the income of Ann is 424242"])
+    ran = run("demo")
+
+    assert ran.code == 70
+    assert "424242" not in ran.error
+    assert "internal error (KeyError at" in ran.error
+
+
+def test_a_bug_is_shown_to_who_asks(monkeypatch):
+    monkeypatch.setenv(program.DEBUG, "1")
+    monkeypatch.setattr(program, "app", lambda **_: {}["x"])
+
+    with pytest.raises(KeyError):
+        program.main(["demo"])
+
+
+def test_an_interrupt_is_not_a_crash(run, monkeypatch):
+    def interrupt(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "app", interrupt)
+
+    assert run("demo").code == 130
+
+
+def test_the_program_is_installed_and_help_imports_nothing_heavy():
+    command = Path(sys.executable).with_name("dpselect")
+    listed = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
+    code = "import sys, dpselect.cli; import json; print(json.dumps(list(sys.modules)))"
+    loaded = json.loads(subprocess.check_output([sys.executable, "-c", code], text=True))
+
+    assert "percentile" in listed.stdout
+    assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)

@@ -1,0 +1,193 @@
+"""The command that releases a percentile."""
+
+import polars as pl
+import pytest
+
+import dpselect as dp
+
+RECORD = ("--column", "days", "--p", 90, "--upper", 60, "--epsilon", 1)
+VALUE = (
+    "--column", "days", "--p", 90, "--epsilon", 1,
+    "--candidates", "0:60:61", "--neighbours", "add-remove",
+)  # fmt: skip
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "clinic.budget"
+    dp.Budget(1.5, neighbours=dp.Neighbours.SUBSTITUTE, path=path)
+    return path
+
+
+def test_a_record_is_released_from_the_labels(run, stays):
+    ran = run("percentile", stays, *RECORD, "--label-column", "name", "--json")
+
+    assert ran.code == 0
+    assert ran.json["candidates"][0] in {f"ward {i}" for i in range(40)}
+    assert (ran.json["epsilon"], ran.json["neighbours"]) == (1.0, "substitute")
+    assert ran.json["exact"] is True
+
+
+def test_without_labels_the_row_is_released(run, stays):
+    assert run("percentile", stays, *RECORD, "--json").json["candidates"][0] in range(40)
+
+
+def test_parquet_and_csv_are_the_same_data(run, stays, tmp_path):
+    parquet = tmp_path / "stays.parquet"
+    pl.read_csv(stays).write_parquet(parquet)
+
+    ran = run("percentile", parquet, *RECORD, "--epsilon", 500, "--json")
+    same = run("percentile", stays, *RECORD, "--epsilon", 500, "--json")
+
+    assert ran.code == 0
+    assert ran.json["mechanism"] == same.json["mechanism"]
+
+
+def test_a_large_epsilon_finds_the_value(run, stays):
+    ran = run("percentile", stays, *VALUE, "--epsilon", 1000, "--json")
+
+    days = sorted(i % 20 for i in range(40) if i != 7)
+    assert ran.json["candidates"] == [days[35]]
+    assert ran.json["neighbours"] == "add-remove"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("exponential", "ExponentialMechanism"),
+        ("permute-and-flip", "PermuteAndFlip"),
+        ("noisy-max", "ReportNoisyMax"),
+        ("local-dampening", "LocalDampening"),
+        ("shifted", "ShiftedLocalDampening"),
+        ("anchored", "AnchoredLocalDampening"),
+        ("pairwise", "PairwiseLocalDampening"),
+    ],
+)
+def test_a_mechanism_is_chosen_by_name(run, stays, name, kind):
+    ran = run("percentile", stays, *RECORD, "--mechanism", name, "--json")
+
+    assert ran.json["mechanism"].startswith(f"{kind}(")
+
+
+def test_people_are_told_what_they_sign_for(run, stays, ledger):
+    ran = run("percentile", stays, *RECORD, "--ledger", ledger)
+
+    for word in ("record", "epsilon", "1 (substitute neighbours)", "OpenDP", "0.5"):
+        assert word in ran.out
+
+
+def test_the_ledger_is_spent_and_then_refuses(run, stays, ledger):
+    first = run("percentile", stays, *RECORD, "--ledger", ledger, "--json")
+    second = run("percentile", stays, *RECORD, "--ledger", ledger, "--json")
+
+    assert first.json["remaining_budget"] == 0.5
+    assert (second.code, second.out) == (2, "")
+    assert "total 1.5, spent 1.0, requested 1.0, remaining 0.5" in second.error
+    assert len(dp.Budget.open(ledger).entries) == 1
+
+
+def test_a_dry_run_spends_nothing(run, stays, ledger):
+    ran = run("percentile", stays, *RECORD, "--ledger", ledger, "--dry-run", "--json")
+
+    assert ran.json["remaining_budget"] == 0.5
+    assert ran.json["error_bound_95"] == 60.0
+    assert ran.json["neighbours"] == "substitute"
+    assert not dp.Budget.open(ledger).entries
+
+
+def test_a_dry_run_reads_no_private_value(run, stays):
+    before = run("percentile", stays, *RECORD, "--dry-run").out
+    text = stays.read_text(encoding="utf-8")
+    stays.write_text(text.replace(",3,", ",59,").replace(",11,", ",,"), encoding="utf-8")
+
+    assert run("percentile", stays, *RECORD, "--dry-run").out == before
+
+
+def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
+    ran = run("percentile", stays, *VALUE, "--dry-run", "--json")
+
+    assert ran.json["error_unit"] == "ranks"
+    assert ran.json["error_bound_95"] == pytest.approx(2 * 7.1066, abs=1e-3)
+
+
+def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
+    too_much = run(
+        "percentile", stays, *RECORD, "--epsilon", 2, "--ledger", ledger, "--dry-run"
+    )
+    other = run("percentile", stays, *VALUE, "--ledger", ledger, "--dry-run")
+
+    assert too_much.code == other.code == 2
+    assert "remaining 1.5" in too_much.error
+    assert "add-remove" in other.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--epsilon", 0), "epsilon must be finite and > 0"),
+        (("--epsilon", "nan"), "epsilon must be finite and > 0"),
+        (("--epsilon", "x"), "'--epsilon'"),
+        (("--p", 0), "p must be"),
+        (("--p", 101), "p must be between 0 and 100"),
+        (("--upper", -1), "upper must be finite and > 0"),
+        (("--column", "day"), "there is no column 'day'; the columns are: name, days, kind"),
+        (("--column", "kind"), "column 'kind' holds no numbers"),
+        (("--label-column", "nobody"), "there is no column 'nobody'"),
+        (("--mechanism", "best"), "mechanism must be one of exponential"),
+        (("--neighbours", "add-remove"), "--neighbours goes with --candidates"),
+        (("--candidates", "0:60:61"), "do not go with --candidates"),
+        (("--strict",), "a value is missing"),
+        (("--ledger", "nowhere.budget"), "there is no ledger at"),
+    ],
+)
+def test_a_wrong_argument_is_one_clear_line(run, stays, arguments, message):
+    ran = run("percentile", stays, *RECORD, *arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.error.startswith("dpselect: ")
+    assert ran.error.count("\n") == 1
+    assert message in ran.error
+
+
+@pytest.mark.parametrize("grid", ["0:60", "60:0:5", "0:60:1", "a:b:c", "0:60:61:2", "0:inf:5"])
+def test_candidates_are_low_high_count(run, stays, grid):
+    ran = run("percentile", stays, *VALUE, "--candidates", grid)
+
+    assert ran.code == 2
+    assert "--candidates must be LOW:HIGH:COUNT" in ran.error
+
+
+def test_one_of_upper_and_candidates_is_needed(run, stays):
+    ran = run("percentile", stays, "--column", "days", "--p", 90, "--epsilon", 1)
+
+    assert ran.code == 2
+    assert "give --upper" in ran.error
+
+
+def test_a_relation_goes_with_candidates(run, stays):
+    ran = run(
+        "percentile", stays, "--column", "days", "--p", 90, "--epsilon", 1,
+        "--candidates", "0:60:61",
+    )  # fmt: skip
+
+    assert ran.code == 2
+    assert "--candidates needs --neighbours" in ran.error
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "stays.txt", "broken.parquet"])
+def test_an_unreadable_file_is_named(run, tmp_path, name):
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    (tmp_path / "stays.txt").write_text("days\n1\n", encoding="utf-8")
+    ran = run("percentile", tmp_path / name, *RECORD)
+
+    assert ran.code == 2
+    assert name in ran.error
+
+
+def test_no_error_repeats_a_private_value(run, tmp_path):
+    path = tmp_path / "secret.csv"
+    path.write_text("days\n424242\n424242,7\n", encoding="utf-8")
+    ran = run("percentile", path, *RECORD)
+
+    assert ran.code == 2
+    assert "424242" not in ran.error
