@@ -21,8 +21,11 @@ if TYPE_CHECKING:
         draws,
         networks,
         percentiles,
+        pooling,
         scaling,
         sensitivity,
+        spatial,
+        trees,
     )
     from dpselect.budget import Budget
     from dpselect.combine.margin import margin
@@ -87,8 +90,11 @@ _ROOMS = (
     "draws",
     "networks",
     "percentiles",
+    "pooling",
     "scaling",
     "sensitivity",
+    "spatial",
+    "trees",
 )
 
 __all__ = [
@@ -122,8 +128,11 @@ __all__ = [
     "networks",
     "pareto",
     "percentiles",
+    "pooling",
     "scaling",
     "sensitivity",
+    "spatial",
+    "trees",
     "weighted_sum",
 ]
 

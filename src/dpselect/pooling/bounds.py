@@ -1,0 +1,73 @@
+r"""What is proved about every subset retrieval, to hold a scheme against.
+
+All are for outputs that miss and add at most :math:`\beta` people each, except with
+probability ``failure``.
+
+Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from dpselect.errors import ParameterError
+from dpselect.pooling.subset import SubsetRetrieval
+
+
+def theorem_1_upper(n: int, d: int, beta: int) -> float:
+    r"""Return Theorem 1's :math:`\delta = (d-\beta)(n-d-\beta)/(d(n-d))` of Algorithm A1.
+
+    It is true of the ball, though not tight, and false of the sphere that is printed.
+    """
+    _check(n, d, beta)
+    return (d - beta) * (n - d - beta) / (d * (n - d))
+
+
+def theorem_1_lower(
+    n: int, d: int, beta: int, *, epsilon: float = 0.0, failure: float = 0.0
+) -> float:
+    r"""Return a :math:`\delta` that no scheme can be below; never above the optimum.
+
+    Draw a member i and a stranger j of a random subset. The output holds i and not j with
+    probability at least :math:`(1-f)(d-\beta)(n-d-\beta)/(d(n-d))`; had they been exchanged
+    before, with at most :math:`(1-f)\beta^2/(d(n-d)) + f`. So
+
+    .. math:: \delta \ge (1-f)\frac{(d-\beta)(n-d-\beta) - e^\varepsilon\beta^2}{d(n-d)}
+        - e^\varepsilon f.
+
+    At :math:`\varepsilon = f = 0` this is Theorem 1's bound.
+    """
+    upper = theorem_1_upper(n, d, beta)
+    exchanged = beta**2 / (d * (n - d))
+    bound = (1 - failure) * (upper - exp(epsilon) * exchanged) - exp(epsilon) * failure
+    return max(0.0, bound)
+
+
+def theorem_2_upper(n: int, d: int, beta: int) -> float:
+    r"""Return :math:`1 - \beta/n`, the exact :math:`\delta` of Algorithm A2 at any epsilon.
+
+    No scheme that never misses a member, and adds at most ``beta``, is below it: some
+    person is added with probability at most :math:`\beta/n`.
+    """
+    _check(n, d, beta)
+    return 1 - beta / n
+
+
+def optimal_delta(n: int, d: int, beta: int, *, epsilon: float, failure: float = 0.0) -> float:
+    """Return the least delta that any scheme can have."""
+    return SubsetRetrieval(n=n, d=d, beta=beta, epsilon=epsilon, failure=failure).delta()
+
+
+def sphere_delta(n: int, d: int, beta: int) -> float:
+    r"""Return :math:`\delta` of Algorithm A1 as printed, which swaps exactly ``beta``.
+
+    :math:`((d-\beta)(n-d-\beta) + \beta^2)/(d(n-d))` at any epsilon, above Theorem 1's.
+    """
+    _check(n, d, beta)
+    return min(1.0, theorem_1_upper(n, d, beta) + beta**2 / (d * (n - d)))
+
+
+def _check(n: int, d: int, beta: int) -> None:
+    if not 0 < d < n:
+        raise ParameterError("d must be between 1 and n - 1: else there are no neighbours")
+    SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0)

@@ -1,0 +1,51 @@
+"""Delta against beta: what each scheme gives away for the errors it is allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect.pooling import bounds
+from dpselect.pooling.subset import SubsetRetrieval
+from dpselect.typing import Values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+POINTS = 60
+
+
+def delta_curves(n: int, d: int, *, epsilon: float) -> tuple[Values, dict[str, Values]]:
+    """Return the betas, at most 61 of them, and delta by scheme at ``epsilon``."""
+    most = min(d, n - d)
+    betas = np.unique(np.linspace(0, most, min(most, POINTS) + 1).astype(np.int64))
+    curves = {
+        "lower bound": [bounds.theorem_1_lower(n, d, int(b), epsilon=epsilon) for b in betas],
+        "optimal": [bounds.optimal_delta(n, d, int(b), epsilon=epsilon) for b in betas],
+        "ball (A1)": [
+            SubsetRetrieval(n=n, d=d, beta=int(b), epsilon=0, scheme="ball").delta(epsilon)
+            for b in betas
+        ],
+        "printed bound of A1": [bounds.theorem_1_upper(n, d, int(b)) for b in betas],
+        "union (A2)": [bounds.theorem_2_upper(n, d, int(b)) for b in betas],
+    }
+    return betas.astype(np.float64), {
+        name: np.array(values, dtype=np.float64) for name, values in curves.items()
+    }
+
+
+def plot_delta(n: int, d: int, *, epsilon: float, axes: Axes | None = None) -> Axes:
+    """Draw :func:`delta_curves`; public, no data go into it."""
+    if axes is None:
+        from matplotlib.figure import Figure
+
+        axes = Figure(layout="constrained").add_subplot()
+    betas, curves = delta_curves(n, d, epsilon=epsilon)
+    for name, deltas in curves.items():
+        axes.plot(betas, deltas, label=name, linestyle=":" if "bound" in name else "-")
+    axes.set_xlabel("beta: errors allowed (swaps; union: people too many)")
+    axes.set_ylabel(f"delta at epsilon = {epsilon:g}")
+    axes.set_title(f"{d} of {n} people")
+    axes.legend()
+    return axes

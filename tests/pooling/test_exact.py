@@ -1,0 +1,80 @@
+"""The exact draw of the distance, against fractions."""
+
+from fractions import Fraction
+from math import comb, exp
+from secrets import randbits
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.pooling import exact
+from dpselect.pooling.classes import DistanceLaw, Part
+
+
+@given(x=st.fractions(0, 60, max_denominator=10**6), bits=st.integers(64, 400))
+def test_exp_is_enclosed_tightly(x, bits):
+    low, high = exact.exp_minus(x, bits)
+    finer_low, finer_high = exact.exp_minus(x, bits + 100)
+
+    assert low << 100 <= finer_high
+    assert finer_low <= high << 100
+    assert high - low <= 4 * bits * 64
+    assert high / 2**bits == pytest.approx(exp(-x), abs=1e-14)
+
+
+def by_inversion(n, d, first, last, ratio, uniform):
+    """The distance whose cell of the running sums, in fractions, holds a number."""
+    weights = [comb(d, a) * comb(n - d, a) * ratio**a for a in range(first, last + 1)]
+    total, below = sum(weights), Fraction(0)
+    for a, weight in enumerate(weights, start=first):
+        below += weight
+        if uniform * total < below:
+            return a
+    raise AssertionError
+
+
+@given(data=st.data(), n=st.integers(2, 40))
+def test_a_decided_draw_is_the_one_by_inversion(data, n):
+    d = data.draw(st.integers(1, n - 1))
+    last = data.draw(st.integers(0, min(d, n - d)))
+    first = data.draw(st.integers(0, last))
+    decay = data.draw(st.sampled_from([0.0, 0.5, 3.0, 40.0]))
+    law = DistanceLaw(n, d, (Part(first, last, 1.0, decay),))
+    bits = data.draw(st.sampled_from([1, 2, 3, 8, 64, 192]))
+    uniform = data.draw(st.integers(0, 2**bits - 1))
+    low, high = exact.exp_minus(Fraction(decay), 600)
+    ratio = Fraction(low + high, 2 << 600)
+
+    found = exact.decided(law, law.parts[0], uniform, bits)
+
+    starts, ends = (
+        by_inversion(n, d, first, last, ratio, Fraction(u, 2**bits))
+        for u in (uniform, uniform + Fraction(2**40 - 1, 2**40))
+    )
+    if found is not None:
+        assert found == starts == ends
+    elif bits == 192:
+        assert starts != ends or first == last
+
+
+def test_nearly_every_first_draw_is_decided():
+    law = DistanceLaw(10**5, 5000, (Part(0, 5000, 1.0, 0.25),))
+
+    for _ in range(20):
+        assert exact.decided(law, law.parts[0], randbits(192), 192) is not None
+
+
+def test_one_bit_seldom_decides_and_more_are_drawn(monkeypatch):
+    monkeypatch.setattr(exact, "FIRST_BITS", 1)
+    law = DistanceLaw(10, 4, (Part(0, 4, 1.0, 0.5),))
+
+    assert {exact.draw_distance(law) for _ in range(200)} <= set(range(5))
+
+
+def test_a_part_of_the_stated_mass_is_drawn():
+    parts = (Part(0, 1, 0.75, 0.0), Part(2, 3, 0.25, 0.0))
+    law = DistanceLaw(10, 4, parts)
+    beyond = sum(exact.draw_distance(law) >= 2 for _ in range(2000))
+
+    assert 380 < beyond < 620

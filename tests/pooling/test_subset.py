@@ -1,0 +1,438 @@
+"""Subset retrieval against the definition of (epsilon, delta)-DP on every pair of subsets."""
+
+from collections import Counter
+from itertools import combinations, product
+from math import comb, exp
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import linprog
+
+import dpselect as dp
+from dpselect.errors import DataError, InsufficientBudgetError, ParameterError, PublicClaimError
+from dpselect.pooling import (
+    SubsetRetrieval,
+    bounds,
+    classes,
+    delta_curves,
+    plot_delta,
+    randomised_response,
+    retrieve_of_unknown_size,
+)
+
+CASES = [
+    (n, d, beta)
+    for n in range(2, 9)
+    for d in range(1, n)
+    for beta in range(min(d, n - d) + 1)
+    if n <= 6 or (d, beta) in {(3, 1), (4, 2), (2, 2), (6, 1)}
+]
+EPSILONS = (0.0, 0.5, 1.0)
+
+
+def kernel(mechanism):
+    """P[output | subset] for every pair: rows are subsets, columns are outputs."""
+    n, d, beta = mechanism.n, mechanism.d, mechanism.beta
+    inputs = [frozenset(s) for s in combinations(range(n), d)]
+    if mechanism.scheme == "union":
+        rows = []
+        for e in inputs:
+            drawn = Counter(e | set(s) for s in combinations(range(n), beta))
+            rows.append({o: count / comb(n, beta) for o, count in drawn.items()})
+        outputs = sorted(set().union(*rows), key=sorted)
+        return inputs, np.array([[row.get(o, 0.0) for o in outputs] for row in rows])
+    weights = np.exp(mechanism.law().log_weights())
+    return inputs, np.array([[weights[len(e - o)] for o in inputs] for e in inputs])
+
+
+def delta_by_definition(inputs, table, epsilon):
+    pairs = (
+        (i, j)
+        for i, j in product(range(len(inputs)), repeat=2)
+        if len(inputs[i] - inputs[j]) == 1
+    )
+    return max(
+        (np.maximum(table[i] - exp(epsilon) * table[j], 0).sum() for i, j in pairs), default=0
+    )
+
+
+@pytest.mark.parametrize(("n", "d", "beta"), CASES)
+@pytest.mark.parametrize("scheme", ["optimal", "ball", "union", "distance"])
+def test_delta_is_the_least_over_all_neighbours_and_events(n, d, beta, scheme):
+    failure = 0.2 if scheme == "optimal" else 0.0
+    for own in EPSILONS:
+        mechanism = SubsetRetrieval(
+            n=n, d=d, beta=beta, epsilon=own, failure=failure, scheme=scheme
+        )
+        inputs, table = kernel(mechanism)
+
+        assert table.sum(axis=1) == pytest.approx(1)
+        for epsilon in EPSILONS:
+            exact = delta_by_definition(inputs, table, epsilon)
+            assert mechanism.delta(epsilon) == pytest.approx(exact, abs=1e-12)
+
+
+def least_delta(n, d, beta, epsilon, failure):
+    """The linear programme over all laws of the distance; symmetric ones lose nothing."""
+    most = min(d, n - d)
+    sizes = [comb(d, a) * comb(n - d, a) for a in range(most + 1)]
+    moved = [comb(d - 1, a) * comb(n - d - 1, a) for a in range(most)]
+    scale = [c / s for c, s in zip(moved, sizes[:-1], strict=True)]
+    # Variables: masses of the distances, then the two parts of delta at each distance.
+    width = most + 1 + 2 * most
+    rows, limits = [], []
+    for a in range(most):
+        for side, (here, there) in enumerate(((a, a + 1), (a + 1, a))):
+            row = np.zeros(width)
+            row[here] = moved[a] / sizes[here]
+            row[there] = -exp(epsilon) * moved[a] / sizes[there]
+            row[most + 1 + 2 * a + side] = -1
+            rows.append(row)
+            limits.append(0)
+    beyond = np.zeros(width)
+    beyond[beta + 1 : most + 1] = 1
+    one = np.zeros((1, width))
+    one[0, : most + 1] = 1
+    cost = np.zeros(width)
+    cost[most + 1 :] = 1
+    assert len(scale) == most
+    return linprog(cost, A_ub=[*rows, beyond], b_ub=[*limits, failure], A_eq=one, b_eq=[1]).fun
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "beta"), [(5, 2, 1), (8, 3, 1), (10, 4, 2), (12, 5, 3), (20, 5, 2)]
+)
+def test_the_optimum_is_that_of_the_linear_programme(n, d, beta):
+    for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
+        ours = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+
+        assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
+
+
+def test_no_mechanism_at_all_is_better_than_the_optimum():
+    """The full programme over every kernel from pairs of 4 people to subsets of 4."""
+    n, d, beta, epsilon, failure = 4, 2, 1, 0.4, 0.1
+    inputs = [frozenset(s) for s in combinations(range(n), d)]
+    outputs = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
+    pairs = [(i, j) for i, j in product(range(6), repeat=2) if len(inputs[i] - inputs[j]) == 1]
+    many, cells = len(outputs), len(inputs) * len(outputs)
+    width = cells + len(pairs) * many + 1
+    rows, limits = [], []
+    for number, (i, j) in enumerate(pairs):
+        total = np.zeros(width)
+        total[-1] = -1
+        for o in range(many):
+            row = np.zeros(width)
+            slack = cells + number * many + o
+            row[[i * many + o, slack]] = 1, -1
+            row[j * many + o] = -exp(epsilon)
+            total[slack] = 1
+            rows.append(row)
+            limits.append(0)
+        rows.append(total)
+        limits.append(0)
+    sums = np.zeros((len(inputs), width))
+    for i, e in enumerate(inputs):
+        sums[i, i * many : (i + 1) * many] = 1
+        far = np.zeros(width)
+        for o, output in enumerate(outputs):
+            far[i * many + o] = len(e - output) > beta or len(output - e) > beta
+        rows.append(far)
+        limits.append(failure)
+    cost = np.zeros(width)
+    cost[-1] = 1
+    best = linprog(cost, A_ub=rows, b_ub=limits, A_eq=sums, b_eq=np.ones(len(inputs))).fun
+
+    assert bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure) == pytest.approx(
+        best, abs=1e-9
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 200),
+    share=st.floats(0, 1),
+    part=st.floats(0, 1),
+    epsilon=st.floats(0, 20),
+    failure=st.floats(0, 0.5),
+)
+def test_bounds_keep_their_order(n, share, part, epsilon, failure):
+    d = 1 + int(share * (n - 2))
+    beta = int(part * min(d, n - d))
+    optimum = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+    ball = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta(epsilon)
+    lower = bounds.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+
+    assert lower <= optimum + 1e-9
+    assert optimum <= ball + 1e-9
+    assert ball <= bounds.theorem_1_upper(n, d, beta) + 1e-9
+    assert bounds.theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
+
+
+def test_the_sphere_that_is_printed_breaks_its_bound():
+    assert bounds.theorem_1_upper(2, 1, 1) == 0
+    assert bounds.sphere_delta(2, 1, 1) == 1
+
+
+@pytest.mark.parametrize(("n", "d", "beta"), [(6, 2, 1), (7, 3, 2), (8, 4, 1)])
+def test_the_sphere_delta_is_that_of_the_definition(n, d, beta):
+    inputs = [frozenset(s) for s in combinations(range(n), d)]
+    table = np.array([[len(e - o) == beta for o in inputs] for e in inputs], dtype=float)
+    table /= table.sum(axis=1, keepdims=True)
+
+    assert bounds.sphere_delta(n, d, beta) == pytest.approx(
+        delta_by_definition(inputs, table, 0.0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ((10, 4, 2), (0.1667, 0.2609, 0.1845, 0.3333)),
+        ((20, 5, 2), (0.4667, 0.4849, None, 0.52)),
+        ((50, 10, 4), (0.5, 0.5077, None, 0.54)),
+        ((100, 10, 5), (0.4444, 0.4498, None, 0.4722)),
+    ],
+)
+def test_the_table_of_deltas(case, expected):
+    lower, ball, optimum_at_1, printed = expected
+
+    assert bounds.theorem_1_lower(*case) == pytest.approx(lower, abs=5e-5)
+    assert bounds.optimal_delta(*case, epsilon=0) == pytest.approx(ball, abs=5e-5)
+    assert bounds.theorem_1_upper(*case) == pytest.approx(printed, abs=5e-5)
+    if optimum_at_1 is not None:
+        assert bounds.optimal_delta(*case, epsilon=1) == pytest.approx(optimum_at_1, abs=5e-5)
+
+
+@pytest.mark.parametrize("scheme", ["optimal", "ball", "union", "distance"])
+def test_releases_follow_the_law(scheme):
+    """Unseeded: false alarm 1 in 10^6; 3 % of mass moved is seen 99 times in 100."""
+    mechanism = SubsetRetrieval(
+        n=5, d=2, beta=1, epsilon=0.7, failure=0.3 if scheme == "optimal" else 0, scheme=scheme
+    )
+    inputs, table = kernel(mechanism)
+    subset, draws = inputs[3], 8000
+    seen = Counter(mechanism.release(subset).members for _ in range(draws))
+    if scheme == "union":
+        expected = Counter()
+        for extra in range(5):
+            expected[tuple(sorted(subset | {extra}))] += draws / 5
+    else:
+        expected = {
+            tuple(sorted(o)): draws * p for o, p in zip(inputs, table[3], strict=True) if p > 0
+        }
+
+    assert set(seen) == set(expected)
+    observed = [seen[o] for o in expected]
+    assert stats.chisquare(observed, list(expected.values())).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("scheme", ["optimal", "union"])
+def test_simulations_follow_the_masses(scheme):
+    mechanism = SubsetRetrieval(n=9, d=3, beta=2, epsilon=0.5, scheme=scheme)
+    drawn = mechanism.simulate([1, 4, 8], size=4000, rng=np.random.default_rng(1))
+    strangers = drawn.sum(axis=1) - drawn[:, [1, 4, 8]].sum(axis=1)
+    expected = 4000 * mechanism.masses()
+    kept = expected > 0
+
+    observed = np.bincount(strangers, minlength=expected.size)
+    assert observed[~kept].sum() == 0
+    assert stats.chisquare(observed[kept], expected[kept]).pvalue > 1e-6
+
+
+def test_accuracy_sums_the_masses_by_definition():
+    mechanism = SubsetRetrieval(n=8, d=3, beta=1, epsilon=0.5, failure=0.1)
+    inputs, table = kernel(mechanism)
+    within = [
+        sum(p for o, p in zip(inputs, table[0], strict=True) if len(inputs[0] - o) <= beta)
+        for beta in range(4)
+    ]
+
+    assert [mechanism.accuracy(beta) for beta in range(4)] == pytest.approx(within)
+    assert mechanism.accuracy() == pytest.approx(0.9)
+
+
+def test_accuracy_of_the_union_is_by_enumeration():
+    mechanism = SubsetRetrieval(n=7, d=3, beta=2, epsilon=0, scheme="union")
+    draws = [len(set(s) - {0, 1, 2}) for s in combinations(range(7), 2)]
+
+    assert mechanism.accuracy(1) == pytest.approx(np.mean(np.array(draws) <= 1))
+
+
+def test_a_million_people_agree_with_the_ratio_of_whole_numbers():
+    n, d, beta = 10**6, 300, 40
+    up, ball, size = 1, 0, 1
+    for a in range(beta + 1):
+        ball += size
+        up = size * (d - a) * (n - d - a)
+        size = up // (a + 1) ** 2
+    exact = up / (ball * d * (n - d))
+
+    mechanism = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball")
+    assert mechanism.delta() == pytest.approx(exact, rel=classes.RELATIVE_ERROR)
+    assert len(mechanism.release(range(d)).members) == d
+
+
+@pytest.mark.parametrize("d", [0, 3])
+def test_without_neighbours_nothing_is_lost(d):
+    for scheme in ("optimal", "ball", "union", "distance"):
+        mechanism = SubsetRetrieval(n=3, d=d, beta=0, epsilon=0, scheme=scheme)
+
+        assert mechanism.delta() == 0
+        assert mechanism.release(range(d)).members == tuple(range(d))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"d": 11}, "d must be at most n"),
+        ({"n": 0}, "n must be at least 1"),
+        ({"d": -1}, "d must be at least 0"),
+        ({"beta": -1}, "beta must be at least 0"),
+        ({"beta": 5}, "beta must be at most"),
+        ({"epsilon": -0.1}, "epsilon must be between"),
+        ({"epsilon": float("nan")}, "epsilon must be between"),
+        ({"failure": 1.0}, "failure must be below 1"),
+        ({"failure": 0.1, "scheme": "ball"}, "goes with scheme 'optimal'"),
+        ({"scheme": "sphere"}, "scheme must be"),
+        ({"beta": 1.5}, "beta must be a whole number"),
+    ],
+)
+def test_bad_arguments_are_refused(wrong, says):
+    with pytest.raises(ParameterError, match=says):
+        SubsetRetrieval(**{"n": 10, "d": 4, "beta": 2, "epsilon": 1.0, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("subset", "error", "says"),
+    [
+        ([1, 2, 77], DataError, "not there"),
+        ([1, 2, -1], DataError, "not there"),
+        ([1, 2, 2], DataError, "twice"),
+        ([1, 2, 3.5], DataError, "whole numbers"),
+        ([1, 2], PublicClaimError, "not of the size"),
+    ],
+)
+def test_a_wrong_subset_costs_nothing_and_is_not_repeated(subset, error, says):
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    mechanism = SubsetRetrieval(n=10, d=3, beta=1, epsilon=0.5)
+
+    with pytest.raises(error, match=says) as refused:
+        mechanism.release(subset, budget=budget)
+    assert "77" not in str(refused.value)
+    assert budget.entries == ()
+
+
+def test_a_release_spends_epsilon_and_delta_first():
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    mechanism = SubsetRetrieval(n=10, d=3, beta=1, epsilon=0.6)
+    release = mechanism.release([0, 1, 2], budget=budget)
+
+    (entry,) = budget.entries
+    assert (entry.epsilon, entry.delta) == (0.6, release.delta)
+    assert release.delta >= mechanism.delta()
+    with pytest.raises(InsufficientBudgetError):
+        mechanism.release([0, 1, 2], budget=budget)
+
+
+def test_a_release_with_epsilon_0_can_be_spent():
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    SubsetRetrieval(n=10, d=3, beta=1, epsilon=0).release([0, 1, 2], budget=budget)
+
+    assert len(budget.entries) == 1
+    assert budget.remaining == pytest.approx(1.0)
+
+
+def test_a_release_says_all_of_its_guarantee():
+    release = SubsetRetrieval(n=6, d=2, beta=1, epsilon=0.5).release([0, 5])
+
+    said = release.to_dict()
+    assert said["neighbours"] == "swap"
+    assert said["delta"] == release.delta
+    assert "beta=1" in release.to_json()
+
+
+def test_curves_fall_with_beta():
+    betas, curves = delta_curves(50, 10, epsilon=0.5)
+
+    assert betas.size == 11
+    for deltas in curves.values():
+        assert (np.diff(deltas) <= 1e-12).all()
+    assert len(plot_delta(50, 10, epsilon=0.5).lines) == 5
+
+
+def test_randomised_response_follows_its_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    drawn = [randomised_response([0], n=2, epsilon=1.0).members for _ in range(6000)]
+    kept = sum(0 in members for members in drawn)
+    added = sum(1 in members for members in drawn)
+    flip = 1 / (1 + exp(1))
+
+    assert stats.binomtest(kept, 6000, 1 - flip).pvalue > 1e-6
+    assert stats.binomtest(added, 6000, flip).pvalue > 1e-6
+
+
+def trimmed_law(subset, size, n):
+    """The law of a subset brought to a size at random, over subsets of that size."""
+    if size <= len(subset):
+        results = [frozenset(s) for s in combinations(sorted(subset), size)]
+    else:
+        others = sorted(set(range(n)) - subset)
+        results = [subset | set(extra) for extra in combinations(others, size - len(subset))]
+    return {result: 1 / len(results) for result in results}
+
+
+@pytest.mark.parametrize("size", range(6))
+def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size):
+    n = 5
+    mechanism = SubsetRetrieval(
+        n=n, d=size, beta=min(1, size, n - size), epsilon=0.5, failure=0.1
+    )
+    weights = np.exp(mechanism.law().log_weights())
+    outputs = [frozenset(s) for s in combinations(range(n), size)]
+
+    def law(subset):
+        return np.array(
+            [
+                sum(p * weights[len(t - o)] for t, p in trimmed_law(subset, size, n).items())
+                for o in outputs
+            ]
+        )
+
+    for k in range(n):
+        for subset in map(frozenset, combinations(range(n), k)):
+            for person in set(range(n)) - subset:
+                p, q = law(subset), law(subset | {person})
+                worst = max(
+                    np.maximum(p - exp(0.5) * q, 0).sum(), np.maximum(q - exp(0.5) * p, 0).sum()
+                )
+                assert worst <= mechanism.delta() + 1e-12
+
+
+def test_unknown_sizes_are_retrieved_and_paid_for():
+    budget = dp.Budget(3.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+    release = retrieve_of_unknown_size(
+        [3, 4, 5],
+        n=30,
+        beta=2,
+        epsilon_size=1.0,
+        epsilon=0.5,
+        delta=0.8,
+        budget=budget,
+    )
+
+    assert (release.epsilon, release.delta) == (1.5, 0.8)
+    assert budget.entries[0].delta == 0.8
+    assert set(release.members) <= set(range(30))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"), [({"delta": 1.0}, "delta"), ({"epsilon_size": 0.0}, "epsilon_size")]
+)
+def test_unknown_sizes_need_sound_arguments(wrong, says):
+    arguments = {"n": 9, "beta": 1, "epsilon_size": 1.0, "epsilon": 1.0, "delta": 0.5}
+    with pytest.raises(ParameterError, match=says):
+        retrieve_of_unknown_size([1], **{**arguments, **wrong})
