@@ -1,0 +1,256 @@
+"""Public domains: what values a column can have, whatever the data say.
+
+A split has one branch for every value of its column's domain, so the domain is in the tree
+and must not be read off private data. What lies outside is repaired record by record, which is
+part of the guarantee: numbers are clamped to their bounds, and a missing or unknown value
+goes to the declared ``other``, or its record is dropped where there is none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import _validate
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.typing import Indices, Values
+
+OUTSIDE = -1
+"""Code of a value that is outside of its domain and has nowhere to go."""
+
+Column: TypeAlias = NDArray[Any]
+"""The values of one column, shape ``(n,)``."""
+
+Kind: TypeAlias = Literal["numbers", "text", "anything"]
+"""What a column's type, which is public, says of its values."""
+
+
+class Domain(ABC):
+    """A finite set of codes ``0, ..., size - 1`` for the values of one column."""
+
+    ordered: bool
+    """Whether ``code < k`` is a question to ask."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What each code stands for, for people."""
+
+    @abstractmethod
+    def check(self, kind: Kind, name: str) -> None:
+        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> Indices:
+        """Return the code of every value; ``OUTSIDE`` for one that has no place."""
+
+    @abstractmethod
+    def outside(self, column: Column) -> NDArray[np.bool_]:
+        """Return which values are outside of the declared ones, also if repaired."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """Return the domain as plain values, as in a domains file."""
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Categories(Domain):
+    """The values of a column with finitely many.
+
+    Attributes:
+        values: All possible values, different from each other. Public.
+        other: The category that missing and unknown values go to; may be one of
+            ``values``. Without it their records are dropped. Public.
+
+    Raises:
+        ParameterError: No value, or one of them twice.
+
+    Examples:
+        >>> Categories(["red", "green"], other="else").labels
+        ('red', 'green', 'else')
+    """
+
+    values: tuple[Hashable, ...]
+    other: Hashable | None = None
+    ordered = False
+
+    def __init__(self, values: Sequence[Hashable], other: Hashable | None = None) -> None:
+        kept = tuple(_plain(value) for value in values)
+        if not kept or len(set(kept)) < len(kept):
+            raise ParameterError("values of a domain must be at least one, all different")
+        object.__setattr__(self, "values", kept)
+        object.__setattr__(self, "other", other)
+
+    @property
+    def _all(self) -> tuple[Hashable, ...]:
+        if self.other is None or self.other in self.values:
+            return self.values
+        return (*self.values, self.other)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(str(value) for value in self._all)
+
+    def check(self, kind: Kind, name: str) -> None:
+        text = [isinstance(value, str) for value in self._all]
+        if (kind == "text" and not any(text)) or (kind == "numbers" and all(text)):
+            raise ColumnError(
+                f"column {name!r} and its domain are of different types: one holds text, "
+                "the other numbers"
+            )
+
+    def codes(self, column: Column) -> Indices:
+        code = {value: k for k, value in enumerate(self._all)}
+        unknown = OUTSIDE if self.other is None else code[self.other]
+        if column.dtype.kind in "biuf":
+            different, which = np.unique(column, return_inverse=True)
+            found = [code.get(value, unknown) for value in different.tolist()]
+            return np.array(found, dtype=np.int64)[which]
+        found = [code.get(_hashable(value), unknown) for value in column.tolist()]
+        return np.array(found, dtype=np.int64)
+
+    def outside(self, column: Column) -> NDArray[np.bool_]:
+        declared = set(self.values)
+        known = [_hashable(value) in declared for value in column.tolist()]
+        return ~np.array(known, dtype=bool)
+
+    def to_dict(self) -> dict[str, object]:
+        shown: dict[str, object] = {"values": list(self.values)}
+        return shown if self.other is None else {**shown, "other": self.other}
+
+
+@dataclass(frozen=True)
+class Bins(Domain):
+    """Numbers between public bounds, in bins of equal width.
+
+    A bin holds its lower edge; the last one holds both. Numbers beyond the bounds are
+    clamped to them.
+
+    Attributes:
+        low: Lower bound; finite. Public.
+        high: Upper bound; finite, > ``low``. Public.
+        bins: How many bins; >= 1. Public.
+        other: Name of an additional bin for missing values. Without it their records are
+            dropped. Public.
+
+    Raises:
+        ParameterError: The bounds are not finite and ascending, or there is no bin.
+
+    Examples:
+        >>> Bins(0, 30, bins=3).labels
+        ('[0, 10)', '[10, 20)', '[20, 30]')
+    """
+
+    low: float
+    high: float
+    bins: int = 8
+    other: str | None = None
+    ordered = True
+
+    def __post_init__(self) -> None:
+        low, high = _validate.finite("low", self.low), _validate.finite("high", self.high)
+        if not low < high:
+            raise ParameterError(f"low must be below high, got {low:g} and {high:g}")
+        _validate.at_least("bins", self.bins, 1)
+
+    @property
+    def edges(self) -> Values:
+        """The ``bins + 1`` edges."""
+        return np.linspace(self.low, self.high, self.bins + 1)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        edges = [f"{edge:.6g}" for edge in self.edges]
+        bins = [f"[{edges[k]}, {edges[k + 1]})" for k in range(self.bins)]
+        bins[-1] = bins[-1][:-1] + "]"
+        return (*bins, self.other) if self.other is not None else tuple(bins)
+
+    def check(self, kind: Kind, name: str) -> None:
+        if kind == "text":
+            raise ColumnError(
+                f"column {name!r} holds text and must hold numbers to be binned; give "
+                "Categories([...]) as its domain"
+            )
+
+    def codes(self, column: Column) -> Indices:
+        numbers = _numbers(column)
+        found = np.searchsorted(self.edges[1:-1], numbers, side="right").astype(np.int64)
+        return np.where(np.isnan(numbers), OUTSIDE if self.other is None else self.bins, found)
+
+    def outside(self, column: Column) -> NDArray[np.bool_]:
+        numbers = _numbers(column)
+        return ~((numbers >= self.low) & (numbers <= self.high))
+
+    def to_dict(self) -> dict[str, object]:
+        shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
+        return shown if self.other is None else {**shown, "other": self.other}
+
+
+def as_domain(name: str, given: object) -> Domain:
+    """Return a domain; any other sequence than text is taken as its categories."""
+    if isinstance(given, Domain):
+        return given
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+        return Categories(list(given))
+    raise ParameterError(
+        f"the domain of {name!r} must be Categories([...]), Bins(low, high, bins=...) or a "
+        f"list of categories, not a {type(given).__name__}"
+    )
+
+
+def from_dict(name: str, given: dict[str, Any]) -> Domain:
+    """Return the domain that :meth:`Domain.to_dict` showed.
+
+    Raises:
+        ParameterError: It is neither ``values`` nor ``low`` and ``high``.
+    """
+    try:
+        if "values" in given:
+            return Categories(**given)
+        return Bins(**given)
+    except TypeError:
+        raise ParameterError(
+            f"the domain of {name!r} must have 'values' (a list), or 'low', 'high' and "
+            "'bins' (numbers), and may have 'other'"
+        ) from None
+
+
+def _numbers(column: Column) -> Values:
+    """Return a column as floats, NaN for what is no number."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    return np.array([_number(value) for value in column.tolist()], dtype=np.float64)
+
+
+def _number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _hashable(value: object) -> Hashable:
+    plain = value.item() if isinstance(value, np.generic) else value
+    try:
+        hash(plain)
+    except TypeError:  # a list is no category
+        return None
+    return plain
+
+
+def _plain(value: Hashable) -> Hashable:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or (isinstance(plain, float) and isnan(plain)):
+        raise ParameterError("a domain cannot hold missing values: they go to other=")
+    return plain

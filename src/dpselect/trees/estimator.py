@@ -1,0 +1,172 @@
+"""What both private tree classifiers share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from dpselect import _validate
+from dpselect.errors import DataError, NeighboursError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.trees import drawing, records
+from dpselect.trees.patterns import Patterns, compress
+from dpselect.trees.report import PrivacyReport
+from dpselect.trees.sampling import Exact, Sampler
+from dpselect.trees.structure import Tree
+from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpselect.budget import Budget
+
+Outside: TypeAlias = Literal["repair", "raise"]
+"""What happens to values outside of what was declared."""
+
+
+class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose tree was drawn privately.
+
+    A subclass says how :meth:`fit` grows trees.
+    """
+
+    epsilon: float
+    domains: Any
+    classes: Sequence[Hashable] | None
+    max_records: int | None
+    neighbours: Neighbours | str
+    outside: Outside
+    budget: Budget | None
+
+    @abstractmethod
+    def _plan(self, public: records.Schema, max_records: int) -> Any:  # noqa: ANN401
+        """Return how trees are made, all arguments checked."""
+
+    @abstractmethod
+    def _fit(self, plan: Any, patterns: Patterns, sampler: Sampler) -> None:  # noqa: ANN401
+        """Make trees and set what is released."""
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Draw the tree; what is set is safe to publish.
+
+        Args:
+            X: A frame (pandas, polars, arrow, ...) or an array of shape ``(n, columns)``,
+                whose columns are then called ``x0``, ``x1``, .... Private.
+            y: Labels, shape ``(n,)``. Private.
+
+        Raises:
+            ParameterError: A public argument is missing or out of range.
+            ColumnError: A column is missing, or of another type than its domain.
+            DataError: X is not a table, or y not one label for each record.
+            PublicClaimError: There are more records than ``max_records``; with
+                ``outside="raise"``, a value or a label is outside of what was declared.
+            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
+        """
+        return self._grow(X, y, Exact())
+
+    def _grow(self, X: Any, y: Any, sampler: Sampler) -> Self:  # noqa: ANN401, N803
+        relation = relation_of(self)
+        if self.outside not in {"repair", "raise"}:
+            raise ParameterError("outside must be 'repair' or 'raise'")
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        columns = records.read(X)
+        public = records.schema(self.domains, self.classes, columns.names)
+        labels = records.labels(_one_column(y), columns.rows)
+        most = records.check_size(columns.rows, self.max_records)
+        plan = self._plan(public, most)
+        codes = records.codes(columns, public)
+        if self.outside == "raise":
+            records.refuse_outside(columns, labels, public)
+        if isinstance(sampler, Exact) and self.budget is not None:
+            self.budget.spend(epsilon, neighbours=relation, mechanism=type(self).__name__)
+        _remember_columns(self, X, columns)
+        self.schema_ = public
+        self.classes_ = _array(public.classes)
+        known = records.label_codes(labels, public)
+        self._fit(plan, compress(codes, known, public.sizes, len(public.classes)), sampler)
+        return self
+
+    def _codes(self, X: Any) -> Indices:  # noqa: ANN401, N803 -- scikit-learn's name
+        check_is_fitted(self)
+        columns = records.read(X)
+        if not set(self.schema_.names) <= set(columns.names) or not _is_frame(X):
+            # scikit-learn's own words for a wrong number or wrong names of columns.
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return records.codes(columns, self.schema_)
+
+    def _probabilities(self, tree: Tree, X: Any) -> Values:  # noqa: ANN401, N803
+        return tree.probabilities(self._codes(X))
+
+    def _plot(self, tree: Tree, ax: Axes | None) -> Axes:
+        return drawing.plot(tree, ax)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def relation_of(estimator: PrivateTreeClassifier) -> Neighbours:
+    """Return the neighbour relation of an estimator, given by itself or by its name."""
+    given = estimator.neighbours
+    for relation in (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE):
+        if given is relation or given == str(relation):
+            return relation
+    raise NeighboursError("neighbours of tables must be 'add-remove' or 'substitute'")
+
+
+def report(
+    plan: Any,  # noqa: ANN401 -- whatever has .spends()
+    estimator: PrivateTreeClassifier,
+    composition: str,
+) -> PrivacyReport:
+    """Return what a plan spends, with what the estimator's caller declared public."""
+    public = ["columns and their domains", "classes", f"max_records = {estimator.max_records}"]
+    relation = relation_of(estimator)
+    if relation is Neighbours.SUBSTITUTE:
+        public.append("the number of records")
+    return PrivacyReport(
+        epsilon=float(estimator.epsilon),
+        neighbours=relation,
+        spends=plan.spends(),
+        public=tuple(public),
+        composition=composition,
+    )
+
+
+def _one_column(y: Any) -> Any:  # noqa: ANN401 -- any series or array
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        return column_or_1d(y, warn=True)  # what scikit-learn says of a column of labels
+    return y
+
+
+def _array(classes: tuple[Hashable, ...]) -> Any:  # noqa: ANN401 -- of any type
+    # NumPy would turn 1 into "1" beside a text.
+    texts = sum(isinstance(label, str) for label in classes)
+    return np.array(classes, dtype=None if texts in {0, len(classes)} else object)
+
+
+def _is_frame(x: object) -> bool:
+    return hasattr(x, "columns")
+
+
+def _remember_columns(
+    estimator: PrivateTreeClassifier,
+    X: Any,  # noqa: ANN401, N803 -- scikit-learn's name
+    columns: records.Columns,
+) -> None:
+    if not columns.names:
+        raise DataError("X: 0 feature(s) (shape=(n, 0)) while a minimum of 1 is required.")
+    if _is_frame(X):
+        estimator.n_features_in_ = len(columns.names)
+        estimator.feature_names_in_ = np.array(columns.names, dtype=object)
+    else:
+        validate_data(estimator, X, reset=True, skip_check_array=True)

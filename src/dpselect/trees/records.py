@@ -1,0 +1,254 @@
+"""Tables in: columns by name from a frame or an array, checked by their types alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import _validate
+from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.trees.domains import OUTSIDE, Column, Domain, Kind, as_domain
+from dpselect.typing import Indices
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public frame of every tree: columns, their domains, and the classes.
+
+    Attributes:
+        names: Columns that may be split on, in order.
+        domains: One for each.
+        classes: The labels that can occur, in order; at least two.
+    """
+
+    names: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    classes: tuple[Hashable, ...]
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """The number of codes of each column."""
+        return np.array([domain.size for domain in self.domains])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a table with what their types say of them."""
+
+    names: tuple[str, ...]
+    values: tuple[Column, ...]
+    kinds: tuple[Kind, ...]
+    rows: int
+
+
+def read(x: Any, what: str = "X") -> Columns:  # noqa: ANN401 -- any frame or array
+    """Return the columns of a frame (pandas, polars, arrow, ...) or of a 2-D array.
+
+    Columns of an array are named ``x0``, ``x1``, ...
+
+    Raises:
+        DataError: It is neither, is sparse, complex or not two-dimensional.
+    """
+    import narwhals as nw
+
+    frame = nw.from_native(x, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = [_of_series(frame.get_column(name)) for name in frame.columns]
+        names, rows = tuple(map(str, frame.columns)), len(frame)
+    else:
+        table = _as_table(x, what)
+        columns = [(table[:, j], _kind(table)) for j in range(table.shape[1])]
+        names, rows = tuple(f"x{j}" for j in range(table.shape[1])), len(table)
+    values, kinds = zip(*columns, strict=True) if columns else ((), ())
+    return Columns(names, values, kinds, rows)
+
+
+def labels(y: Any, rows: int) -> Column:  # noqa: ANN401 -- any series or array
+    """Return labels as one column, shape ``(rows,)``.
+
+    Raises:
+        DataError: They are not one for each record.
+    """
+    import narwhals as nw
+
+    series = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
+        series = series.get_column(series.columns[0])
+    if isinstance(series, nw.Series):
+        column = _of_series(series)[0]
+    else:
+        if y is None:
+            raise DataError("it requires y to be passed, but the target y is None")
+        column = np.asarray(y)
+    if column.ndim != 1:
+        raise DataError(
+            f"y should be a 1d array of one label for each record, got an array of shape "
+            f"{column.shape}"
+        )
+    if column.size != rows:
+        raise DataError("X and y must have the same number of records")
+    return column
+
+
+def schema(
+    domains: object, classes: Sequence[Hashable] | None, columns: Sequence[str]
+) -> Schema:
+    """Return the checked public claims.
+
+    Args:
+        domains: A mapping from column names to domains; or one domain for every column; or
+            a sequence of them in the columns' order.
+        classes: At least two labels.
+        columns: The names of the table's columns.
+
+    Raises:
+        ParameterError: They are missing, or of the wrong kind.
+        ColumnError: A domain names a column that is not there.
+    """
+    if domains is None:
+        raise ParameterError(
+            "domains must be given: the tree shows them, so they must not be read off the "
+            "data; for example domains={'age': Bins(0, 100), 'sex': ['female', 'male']}"
+        )
+    if classes is None or isinstance(classes, str):
+        raise ParameterError(
+            "classes must be given: the labels that can occur, for example "
+            "classes=['no', 'yes']; they must not be read off the data"
+        )
+    kept = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
+    if len(kept) < 2 or len(set(kept)) < len(kept):
+        raise ParameterError("classes must be at least two labels, all different")
+    if isinstance(domains, Mapping):
+        missing = [name for name in domains if str(name) not in columns]
+        if missing:
+            raise ColumnError(
+                f"domains name columns that the table does not have: {missing}; it has "
+                f"{list(columns)}"
+            )
+        named = {str(name): as_domain(str(name), domain) for name, domain in domains.items()}
+    elif isinstance(domains, Domain):
+        named = dict.fromkeys(columns, domains)
+    elif isinstance(domains, Sequence) and not isinstance(domains, str):
+        if len(domains) != len(columns):
+            raise ParameterError(
+                f"domains must be one for each column: {len(columns)}, not {len(domains)}"
+            )
+        named = {n: as_domain(n, d) for n, d in zip(columns, domains, strict=True)}
+    else:
+        raise ParameterError(
+            "domains must be a mapping from column names to domains, not a "
+            f"{type(domains).__name__}"
+        )
+    if not named:
+        raise ParameterError("domains must have at least one column to split on")
+    return Schema(tuple(named), tuple(named.values()), kept)
+
+
+def codes(columns: Columns, public: Schema) -> Indices:
+    """Return the codes of the schema's columns, shape ``(rows, len(public.names))``.
+
+    Raises:
+        ColumnError: A column is missing, or of another type than its domain.
+    """
+    out = np.empty((columns.rows, len(public.names)), dtype=np.int64)
+    pairs = [(_position(columns, name), domain) for name, domain in _named(public)]
+    for position, domain in pairs:
+        domain.check(columns.kinds[position], columns.names[position])
+    for j, (position, domain) in enumerate(pairs):
+        out[:, j] = domain.codes(columns.values[position])
+    return out
+
+
+def label_codes(column: Column, public: Schema) -> Indices:
+    """Return the position of each label in the classes, or ``OUTSIDE``."""
+    return as_domain("y", list(public.classes)).codes(column)
+
+
+def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
+    """Raise if any value is outside of its domain or any label not a class.
+
+    For curators who declare that nothing is: then it is an error, as a repair is not.
+
+    Raises:
+        PublicClaimError: With the column's name, and no value or number.
+    """
+    for name, domain in _named(public):
+        if domain.outside(columns.values[_position(columns, name)]).any():
+            raise PublicClaimError(
+                f"column {name!r} has values outside of its domain; declare a wider domain, "
+                "or leave strict out to have them repaired"
+            )
+    if (label_codes(column, public) == OUTSIDE).any():
+        raise PublicClaimError(
+            "y has labels outside of classes; declare them, or leave strict out to drop them"
+        )
+
+
+def check_size(rows: int, max_records: int | None) -> int:
+    """Return the public bound on the number of records.
+
+    Raises:
+        ParameterError: It is missing, or below 2.
+        PublicClaimError: There are more records; the message has no number.
+    """
+    if max_records is None:
+        raise ParameterError(
+            "max_records must be given: a public bound on the number of records, which must "
+            "not be read off the data"
+        )
+    most = _validate.at_least("max_records", max_records, 2)
+    if rows > most:
+        raise PublicClaimError("the table has more records than max_records allows")
+    return most
+
+
+def _named(public: Schema) -> zip[tuple[str, Domain]]:
+    return zip(public.names, public.domains, strict=True)
+
+
+def _position(columns: Columns, name: str) -> int:
+    try:
+        return columns.names.index(name)
+    except ValueError:
+        raise ColumnError(
+            f"there is no column {name!r}; the table has {list(columns.names)}"
+        ) from None
+
+
+def _of_series(series: Any) -> tuple[Column, Kind]:  # noqa: ANN401 -- a narwhals series
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        if dtype == nw.Boolean or dtype.is_decimal():
+            series = series.cast(nw.Float64)
+        return series.to_numpy(), "numbers"
+    if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
+        text = series.cast(nw.String).to_list()
+        return np.array([*text, None], dtype=object)[:-1], "text"
+    return np.array([*series.to_list(), None], dtype=object)[:-1], "anything"
+
+
+def _as_table(x: Any, what: str) -> NDArray[Any]:  # noqa: ANN401 -- anything array-like
+    if hasattr(x, "tocsr"):
+        raise DataError(f"{what}: sparse data was passed; a dense table is required")
+    table = np.asarray(x)
+    if table.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {what} must hold numbers or text")
+    if table.ndim != 2:
+        raise DataError(
+            f"{what}: expected a frame or a 2D array, got an array of {table.ndim} "
+            "dimensions. Reshape your data: one row for each record"
+        )
+    return table
+
+
+def _kind(table: NDArray[Any]) -> Kind:
+    if table.dtype.kind in "biuf":
+        return "numbers"
+    return "text" if table.dtype.kind in "US" else "anything"

@@ -1,0 +1,357 @@
+"""ID3: guarantee, repairs, errors before any spend, and scikit-learn's conventions."""
+
+import json
+import pickle
+from itertools import product
+from math import exp
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.trees import Bins, Categories, ID3Classifier, Tree
+from dpselect.trees.growth import Growth
+from dpselect.trees.patterns import Patterns
+from dpselect.trees.records import Schema
+from dpselect.trees.sampling import Exact, Simulated
+
+CLASSES = ["no", "yes"]
+
+
+def frame(n=3000, seed=1):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue"], n)
+    age = rng.integers(18, 90, n)
+    y = np.where((colour == "red") ^ (rng.random(n) < 0.1), "yes", "no")
+    return pl.DataFrame({"colour": colour, "age": age, "noise": rng.integers(0, 2, n)}), y
+
+
+DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4), "noise": [0, 1]}
+
+
+def classifier(**changed):
+    arguments = {
+        "epsilon": 20.0,
+        "max_depth": 2,
+        "domains": DOMAINS,
+        "classes": CLASSES,
+        "max_records": 5000,
+    }
+    return ID3Classifier(**(arguments | changed))
+
+
+@pytest.mark.parametrize("criterion", ["information-gain", "gini", "majority"])
+@pytest.mark.parametrize(
+    "mechanism", ["exponential", "permute-and-flip", "local-dampening", "shifted"]
+)
+def test_learns_with_every_criterion_and_mechanism(criterion, mechanism):
+    x, y = frame()
+    tree = classifier(epsilon=200.0, criterion=criterion, mechanism=mechanism).fit(x, y)
+
+    assert tree.score(x, y) > 0.85
+    assert tree.predict_proba(x).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, lambda f: f]
+)
+def test_takes_any_frame(convert):
+    x, y = frame()
+    tree = classifier().fit(convert(x), pd.Series(y))
+
+    assert tree.feature_names_in_.tolist() == ["colour", "age", "noise"]
+    assert tree.predict(convert(x)).shape == (3000,)
+
+
+class Recording:
+    """The exact law of a tree instead of a draw: every choice and its probability."""
+
+    def __init__(self, script):
+        self.script, self.log = list(script), 0.0
+
+    def choose(self, mechanism, objective, k):
+        assert k == 1
+        chosen = self.script.pop(0)
+        self.log += np.log(mechanism.probabilities(objective)[chosen])
+        return [chosen]
+
+    def count(self, counts, epsilon):
+        wanted = [self.script.pop(0) for _ in counts]
+        self.log += sum(-epsilon * abs(w - c) for w, c in zip(wanted, counts, strict=True))
+        return np.array(wanted)
+
+
+def log_probability(plan, cells, script):
+    """Log of the probability of one outcome, up to a constant that no data change."""
+    codes = np.array(list(product(range(2), repeat=2)))
+    sampler = Recording(script)
+    plan.grow(Patterns(codes, np.array(cells).reshape(4, 2)), sampler)
+    assert not sampler.script
+    return sampler.log
+
+
+@pytest.mark.parametrize(
+    "mechanism", ["exponential", "permute-and-flip", "local-dampening", "shifted"]
+)
+def test_every_outcome_is_epsilon_private(mechanism):
+    """By definition, over whole trees: no outcome's probability moves by more than e^eps."""
+    schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
+    plan = Growth(schema, 1.5, 2, "information-gain", mechanism, 20)
+    enough = int(plan.enough(np.arange(2))) + 1
+    rng, worst = np.random.default_rng(3), 0.0
+    scripts = [
+        # deep: every node is split, then four leaves' counts
+        [enough, 0, *[enough, 0, 3, 1, 0, 2] * 2],
+        [enough, 1, *[enough, 0, 0, 0, 5, -1] * 2],
+        [enough, 0, 0, 4, 1, enough, 0, 1, 1, 2, 2],
+        [0, 5, 2],
+    ]
+    for _ in range(12):
+        cells = rng.integers(0, 3, 8)
+        for i, script in product(range(8), scripts):
+            more = cells.copy()
+            more[i] += 1
+            loss = log_probability(plan, cells, script) - log_probability(plan, more, script)
+            worst = max(worst, abs(loss))
+
+    assert 0.5 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
+
+
+def test_substitution_halves_what_a_path_may_spend():
+    x, y = frame()
+    add_remove = classifier().fit(x, y)
+    substitute = classifier(neighbours=dp.Neighbours.SUBSTITUTE).fit(x, y)
+
+    halved = [s.epsilon / 2 for s in add_remove.privacy_report_.spends]
+    assert [s.epsilon for s in substitute.privacy_report_.spends] == pytest.approx(halved)
+    assert "all doubled" in str(substitute.privacy_report_)
+
+
+@pytest.mark.parametrize("relation", [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE])
+def test_the_reported_spends_add_up_to_epsilon(relation):
+    x, y = frame()
+    report = classifier(neighbours=relation).fit(x, y).privacy_report_
+
+    total = report.factor * sum(s.epsilon * s.times for s in report.spends)
+    assert total == pytest.approx(report.epsilon)
+    assert json.dumps(report.to_dict())
+
+
+def test_exact_counts_follow_discrete_laplace():
+    """Unseeded; the mean absolute value of 4000 draws, 7 standard errors either side."""
+    draws = Exact().count([0] * 4000, 0.5)
+    p = exp(-0.5)
+
+    assert np.abs(draws).mean() == pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
+    assert np.abs(Simulated(np.random.default_rng(1)).count([0] * 4000, 0.5)).mean() == (
+        pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
+    )
+
+
+def test_spends_before_drawing_and_nothing_if_it_does_not_fit():
+    x, y = frame()
+    budget = dp.Budget(21.0, neighbours=dp.Neighbours.ADD_REMOVE)
+    tree = classifier(budget=budget).fit(x, y)
+
+    assert budget.remaining == 1.0
+    with pytest.raises(dp.errors.InsufficientBudgetError):
+        clone(tree).fit(x, y)
+    assert len(budget.entries) == 1
+
+
+BAD = [
+    ({"domains": None}, ParameterError, "domains must be given"),
+    ({"domains": 5}, ParameterError, "mapping from column names"),
+    ({"domains": {}}, ParameterError, "at least one column"),
+    ({"domains": {"colour": "red"}}, ParameterError, "domain of 'colour'"),
+    ({"domains": {"colour": ["red", "red"]}}, ParameterError, "all different"),
+    ({"domains": {"colour": [None]}}, ParameterError, "other="),
+    ({"domains": {"size": [1, 2]}}, ColumnError, "does not have.*size"),
+    ({"domains": {"colour": Bins(0, 1)}}, ColumnError, "'colour' holds text"),
+    ({"domains": {"age": ["old"]}}, ColumnError, "'age' and its domain are of different"),
+    ({"domains": {"colour": [1, 2]}}, ColumnError, "'colour' and its domain are of different"),
+    ({"domains": [[0, 1]]}, ParameterError, "one for each column: 3, not 1"),
+    ({"classes": None}, ParameterError, "classes must be given"),
+    ({"classes": "yes"}, ParameterError, "classes must be given"),
+    ({"classes": ["yes"]}, ParameterError, "at least two labels"),
+    ({"max_records": None}, ParameterError, "max_records must be given"),
+    ({"max_records": 1}, ParameterError, "at least 2"),
+    ({"max_records": 100}, PublicClaimError, "more records than max_records allows$"),
+    ({"epsilon": 0.0}, ParameterError, "epsilon must be finite and > 0"),
+    ({"max_depth": -1}, ParameterError, "max_depth must be at least 0"),
+    ({"criterion": "twoing"}, ParameterError, "criterion must be one of information-gain"),
+    ({"mechanism": "magic"}, ParameterError, "mechanism must be one of exponential"),
+    ({"neighbours": dp.Neighbours.EDGE}, ValueError, "neighbours of tables"),
+    ({"neighbours": "edge"}, ValueError, "neighbours of tables must be 'add-remove'"),
+    ({"outside": "ignore"}, ParameterError, "'repair' or 'raise'"),
+]
+
+
+@pytest.mark.parametrize(("changed", "error", "message"), BAD)
+def test_bad_arguments_are_refused_before_any_spend(changed, error, message):
+    x, y = frame()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+
+    with pytest.raises(error, match=message):
+        classifier(budget=budget, **changed).fit(x, y)
+    assert not budget.entries
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (np.zeros(4), np.zeros(4), "Reshape your data"),
+        (np.zeros((4, 1), complex), np.zeros(4), "Complex data not supported"),
+        (np.zeros((4, 1)), np.zeros(3), "same number of records"),
+        (np.zeros((4, 1)), np.zeros((4, 2)), "1d array"),
+        (np.zeros((4, 1)), None, "requires y"),
+        (np.zeros((4, 0)), np.zeros(4), "one for each column|at least one column"),
+        ("data.csv", np.zeros(4), "Reshape your data"),
+    ],
+)
+def test_bad_tables_are_refused(x, y, message):
+    with pytest.raises((DataError, ParameterError), match=message):
+        classifier(domains=[[0, 1]], classes=[0, 1]).fit(x, y)
+
+
+def dirty():
+    x = pd.DataFrame(
+        {
+            "colour": ["red", "mauve", None, "green", "red", "blue"],
+            "age": [20.0, 30.0, 40.0, np.nan, 500.0, -3.0],
+            "noise": [0, 1, 0, 1, 7, 0],
+        }
+    )
+    return x, np.array(["yes", "no", "yes", "no", "perhaps", "yes"], dtype=object)
+
+
+def kept(domains):
+    x, y = dirty()
+    tree = classifier(epsilon=1e4, max_depth=0, domains=domains).fit(x, y)
+    return tree.tree_.root.counts
+
+
+def test_repairs_record_by_record():
+    # mauve and None have no place, the missing age neither, 'perhaps' is no class
+    assert kept({"colour": ["red", "green", "blue"], "age": Bins(0, 90)}) == (0, 2)
+    # with an "other" they have one
+    assert kept({"colour": Categories(["red", "green", "blue"], other="other")}) == (2, 3)
+    assert kept({"age": Bins(0, 90, other="missing")}) == (2, 3)
+    assert kept({"noise": [0, 1]}) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("domains", "message"),
+    [
+        ({"colour": ["red", "green", "blue"]}, "column 'colour' has values outside"),
+        ({"age": Bins(0, 90, other="missing")}, "column 'age' has values outside"),
+        ({"colour": ["red", "green", "blue", "mauve", "x"]}, "outside"),
+    ],
+)
+def test_raises_instead_where_the_curator_says_so(domains, message):
+    x, y = dirty()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+
+    with pytest.raises(PublicClaimError, match=message) as caught:
+        classifier(domains=domains, outside="raise", budget=budget).fit(x, y)
+    assert not budget.entries
+    assert "mauve" not in str(caught.value)
+    assert "500" not in str(caught.value)
+
+
+def test_raises_for_a_label_outside_where_the_curator_says_so():
+    x, y = frame()
+    with pytest.raises(PublicClaimError, match="labels outside of classes"):
+        classifier(classes=["no", "never"], outside="raise").fit(x, y)
+
+
+def test_clean_data_pass_the_strict_door():
+    x, y = frame()
+
+    assert classifier(outside="raise").fit(x, y).tree_.depth <= 2
+
+
+def test_an_empty_frame_and_a_constant_class_give_a_tree_at_full_cost():
+    x, y = frame()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+    empty = classifier(budget=budget).fit(x.head(0), y[:0])
+    constant = classifier(budget=budget).fit(x, np.full(len(x), "no"))
+
+    assert budget.spent == 40.0
+    assert empty.predict(x).shape == (3000,)
+    assert (constant.predict(x) == "no").mean() > 0.9
+
+
+def test_an_unknown_value_stops_where_it_cannot_go_on():
+    x, y = frame()
+    tree = classifier(epsilon=200.0).fit(x, y)
+    unknown = tree.predict_proba(pl.DataFrame({"colour": ["mauve"], "age": [20], "noise": [0]}))
+
+    assert unknown[0, 1] == pytest.approx((y == "yes").mean(), abs=0.05)
+
+
+def test_a_missing_column_at_prediction_is_refused():
+    x, y = frame()
+    tree = classifier().fit(x, y)
+
+    with pytest.raises(ValueError, match="feature names"):
+        tree.predict(x.to_pandas().drop(columns="age"))
+
+
+def test_round_trips_through_json_and_pickle():
+    x, y = frame()
+    tree = classifier().fit(x, y)
+    again = Tree.from_json(tree.tree_.to_json())
+    thawed = pickle.loads(pickle.dumps(tree))  # noqa: S301 -- our own
+
+    assert again.to_text() == tree.tree_.to_text()
+    assert (thawed.predict_proba(x) == tree.predict_proba(x)).all()
+    with pytest.raises(DataError, match="not a tree"):
+        Tree.from_json("{}")
+
+
+def test_prints_and_plots():
+    x, y = frame()
+    tree = classifier(epsilon=200.0).fit(x, y)
+    ax = tree.plot()
+
+    assert str(tree).splitlines()[0].startswith("colour = red")
+    assert len(ax.texts) >= tree.tree_.leaves
+
+
+def test_works_inside_cross_validation():
+    x, y = frame()
+    # scorers want numbers in, frames pass through
+    assert cross_val_score(classifier(), x.to_pandas(), y, cv=3).mean() > 0.8
+
+
+EXPECTED = {
+    "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
+    "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
+    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
+    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
+    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
+}
+
+
+def test_follows_scikit_learn():
+    results = check_estimator(
+        ID3Classifier(
+            epsilon=500.0,
+            domains=Bins(-3, 3, bins=15),
+            classes=[0, 1, 2],
+            max_records=10_000,
+        ),
+        expected_failed_checks=EXPECTED,
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+
+    assert failed == {}

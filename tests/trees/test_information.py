@@ -1,0 +1,198 @@
+"""Information gain's sensitivity against its definition, over tables of counts."""
+
+from functools import cache
+from itertools import product
+from math import log2
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.trees import InformationGainSensitivity
+from dpselect.trees.criteria import CRITERIA, objective_of
+
+ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+
+
+def score(table):
+    """The count-weighted entropy of a table of rows, written out from its definition."""
+    entropy = 0.0
+    for row in table:
+        total = sum(row)
+        entropy += sum(n * log2(total / n) for n in row if n)
+    return -entropy
+
+
+def gini(table):
+    return -sum(
+        sum(row) * (1 - sum((n / sum(row)) ** 2 for n in row)) for row in table if any(row)
+    )
+
+
+def majority(table):
+    return float(sum(max(row) for row in table))
+
+
+def flat(table):
+    return tuple(n for row in table for n in row)
+
+
+def add_remove(cells):
+    for i, n in enumerate(cells):
+        yield (*cells[:i], n + 1, *cells[i + 1 :])
+        if n:
+            yield (*cells[:i], n - 1, *cells[i + 1 :])
+
+
+def substitute(cells):
+    for i, j in product(range(len(cells)), repeat=2):
+        if i != j and cells[i]:
+            moved = list(cells)
+            moved[i] -= 1
+            moved[j] += 1
+            yield tuple(moved)
+
+
+def by_definition(cells, classes, steps, neighbours_of, u):
+    """LS(x, t) for t = 0, ..., steps: breadth first over databases."""
+
+    def value(c):
+        return scored(c, classes, u)
+
+    near, shell, out, worst = {cells}, {cells}, [], 0.0
+    for _ in range(steps + 1):
+        worst = max(
+            [worst, *(abs(value(x) - value(y)) for x in shell for y in neighbours_of(x))]
+        )
+        out.append(worst)
+        shell = {y for x in shell for y in neighbours_of(x)} - near
+        near |= shell
+    return out
+
+
+@cache
+def scored(cells, classes, u):
+    return u([cells[k : k + classes] for k in range(0, len(cells), classes)])
+
+
+SMALL = [
+    (classes, cells)
+    for values, classes, most in [(1, 2, 6), (2, 2, 3), (1, 3, 3), (3, 2, 1)]
+    for cells in product(range(most + 1), repeat=values * classes)
+]
+
+
+@pytest.mark.parametrize(("classes", "cells"), SMALL[::3])
+def test_equals_the_definition_under_add_remove(classes, cells):
+    table = np.array(cells).reshape(-1, classes)
+    sensitivity = InformationGainSensitivity([table], 10**6, ADD_REMOVE)
+
+    found = [float(sensitivity.at(t)[0]) for t in range(5)]
+
+    assert found == pytest.approx(by_definition(cells, classes, 4, add_remove, score), abs=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [(40, 7), (40, 20), (41, 0), (30, 1), (25, 12)])
+def test_equals_the_definition_far_away(a, b):
+    sensitivity = InformationGainSensitivity([np.array([[a - b, b]])], 10**6, ADD_REMOVE)
+    found = [float(sensitivity.at(t)[0]) for t in range(46)]
+
+    assert found == pytest.approx(by_definition((a - b, b), 2, 45, add_remove, score), abs=1e-8)
+
+
+@pytest.mark.parametrize("cells", list(product(range(4), repeat=4))[::5])
+def test_covers_every_substitution(cells):
+    n = sum(cells)
+    if n < 2:
+        pytest.skip("a substitution needs a record, the bound two")
+    sensitivity = InformationGainSensitivity(
+        [np.array(cells).reshape(2, 2)], n, SUBSTITUTE, 100
+    )
+    worst = by_definition(cells, 2, 4, substitute, score)
+
+    found = [float(sensitivity.at(t)[0]) for t in range(5)]
+
+    assert all(f >= w - 1e-9 for f, w in zip(found, worst, strict=True))
+    for near in substitute(cells):
+        there = InformationGainSensitivity([np.array(near).reshape(2, 2)], n, SUBSTITUTE, 100)
+        for t in range(4):
+            assert sensitivity.at(t + 1)[0] >= there.at(t)[0] - 1e-9
+
+
+@pytest.mark.parametrize("most", [2, 3, 5])
+@pytest.mark.parametrize(
+    ("criterion", "u"), [("information-gain", score), ("gini", gini), ("majority", majority)]
+)
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+def test_the_bound_is_the_global_sensitivity(criterion, u, most, relation):
+    steps = add_remove if relation is ADD_REMOVE else substitute
+    worst = 0.0
+    for cells in product(range(most + 1), repeat=4):
+        if sum(cells) <= most:
+            worst = max(
+                [worst]
+                + [
+                    abs(scored(cells, 2, u) - scored(y, 2, u))
+                    for y in steps(cells)
+                    if sum(y) <= most
+                ]
+            )
+
+    bound = CRITERIA[criterion][1]([np.zeros((2, 2), int)], most, relation).bound
+
+    if relation is ADD_REMOVE:
+        assert bound == pytest.approx(worst, abs=1e-12)
+    else:
+        assert bound >= worst - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("criterion", "u"), [("information-gain", score), ("gini", gini), ("majority", majority)]
+)
+def test_scores_equal_the_definition_and_move_one_way(criterion, u):
+    sign = 1 if criterion == "majority" else -1
+    for cells in product(range(4), repeat=4):
+        table = np.array(cells).reshape(2, 2)
+        objective = objective_of(criterion, [table], ["a"], max_records=20)
+
+        assert objective.scores[0] == pytest.approx(scored(cells, 2, u), abs=1e-9)
+        assert objective.monotone
+        for i in range(4):
+            more = (*cells[:i], cells[i] + 1, *cells[i + 1 :])
+            assert sign * (scored(more, 2, u) - scored(cells, 2, u)) >= -1e-12
+
+
+def some_tables():
+    rng = np.random.default_rng(5)
+    return [rng.integers(0, top, (int(rng.integers(1, 4)), 3)) for top in (2, 9, 30, 60, 4)]
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+@pytest.mark.parametrize("horizon", [0, 1, 17, 150, 400])
+def test_sums_and_intervals_equal_the_generic_ones(relation, horizon):
+    fast = InformationGainSensitivity(some_tables(), 300, relation, horizon)
+    slow = dp.ElementSensitivity(fast._local, fast.bound, horizon, relation)
+    heights = np.array([0.0, 3.0, 50.0, 700.0, 5000.0])
+
+    for t in (0, 1, 2, 30, 200, 500):
+        assert fast.cumulative(t) == pytest.approx(slow.cumulative(t), abs=1e-8)
+    assert fast.cumulative(np.arange(5) * 70) == pytest.approx(
+        slow.cumulative(np.arange(5) * 70), abs=1e-8
+    )
+    assert fast.shortfall() == pytest.approx(np.broadcast_to(slow.shortfall(), 5), abs=1e-8)
+    for found, expected in zip(fast.locate(heights), slow.locate(heights), strict=True):
+        assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_public_value_without_records_counts():
+    with_empty = InformationGainSensitivity([np.array([[50, 50], [0, 0]])], 100, ADD_REMOVE)
+    without = InformationGainSensitivity([np.array([[50, 50]])], 100, ADD_REMOVE)
+
+    assert with_empty.at(20)[0] > without.at(20)[0]
+
+
+def test_other_relations_and_one_class_are_refused():
+    with pytest.raises(ValueError, match="ADD_REMOVE or Neighbours"):
+        InformationGainSensitivity([np.zeros((1, 2), int)], 5, dp.Neighbours.EDGE)
+    with pytest.raises(ValueError, match="at least two"):
+        InformationGainSensitivity([np.zeros((1, 1), int)], 5, ADD_REMOVE)
