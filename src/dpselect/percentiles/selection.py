@@ -53,7 +53,7 @@ def percentile(
 
     Source: Farias et al., VLDB J. 2023, section 5 (there ``k`` can be ``n + 1``).
 
-    Example:
+    Examples:
         >>> from dpselect.percentiles import percentile
         >>> objective = percentile([1, 5, 2], p=50, upper=10, labels=["a", "b", "c"])
         >>> [float(score) for score in objective.scores]

@@ -1,0 +1,44 @@
+from itertools import product
+from math import exp
+
+import pytest
+
+import dpselect as dp
+from dpselect.percentiles import mechanism_for, percentile, percentile_rank
+
+DATABASES = list(product(range(4), repeat=3))
+
+
+@pytest.mark.parametrize("p", [20, 50, 90])
+@pytest.mark.parametrize(
+    "name",
+    ["exponential", "permute-and-flip", "local-dampening", "shifted", "anchored", "pairwise"],
+)
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
+    mechanism = mechanism_for(name, epsilon)
+
+    def law_of_labels(x):
+        return mechanism.probabilities(percentile(x, p=p, upper=3))
+
+    def law_of_values(x):
+        objective = percentile_rank(
+            x, p=p, candidates=range(4), neighbours=dp.Neighbours.SUBSTITUTE
+        )
+        return mechanism.probabilities(objective)
+
+    for law_of in (law_of_labels, law_of_values):
+        report = dp.audit.check_private(law_of, DATABASES, dp.Neighbours.SUBSTITUTE, epsilon)
+        assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_equal_treatment_of_labels_caps_the_probability_of_the_best(epsilon):
+    cap = 1 / (1 + 2 * exp(-2 * epsilon))
+    best = max(
+        mechanism_for(name, epsilon).probabilities(percentile(x, p=50, upper=3)).max()
+        for name in ("local-dampening", "shifted")
+        for x in DATABASES
+    )
+
+    assert best <= cap
