@@ -13,6 +13,7 @@
     ├── BudgetError (ValueError)         a spend or a ledger is refused
     │   ├── InsufficientBudgetError      the spend would exceed the total
     │   └── LedgerError                  the ledger file is not one, or says something else
+    ├── MissingDependencyError (ImportError)   an optional package is not installed
     └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
@@ -65,6 +66,10 @@ class InsufficientBudgetError(BudgetError):
 
 class LedgerError(BudgetError):
     """The ledger file is not a ledger, or was opened for another total."""
+
+
+class MissingDependencyError(DPSelectError, ImportError):
+    """An optional package is needed that is not installed; the message names the extra."""
 
 
 class AuditError(DPSelectError, AssertionError):

@@ -116,6 +116,12 @@ class Box:
         columns = np.ascontiguousarray(across), np.ascontiguousarray(along)
         return kernels.locate(*columns, np.array(self.bounds))
 
+    def holds(self, x: Values, y: Values, *, outside: Outside) -> NDArray[np.bool]:
+        """Return which points :meth:`locate` keeps, shape ``(n,)``. Private."""
+        if outside == "clip":
+            return ~(np.isnan(x) | np.isnan(y))
+        return (x >= self.west) & (x < self.east) & (y >= self.south) & (y < self.north)
+
     def edges(self, values: Values, axis: int) -> Indices:
         """Return the lattice positions of edges inside the box, 0 to ``POSITIONS``."""
         low, high = (self.west, self.east) if axis == 0 else (self.south, self.north)

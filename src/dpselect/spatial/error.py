@@ -78,7 +78,7 @@ def partition_error(
     form: Form,
     points_per_user: int = 1,
 ) -> Objective:
-    """Return the objective over any public partitions, with these as candidates.
+    """Return the objective over any public partitions, candidates by position.
 
     Args:
         points: What counts the points. Private.
@@ -98,7 +98,7 @@ def partition_error(
         scores[position] = -np.mean(form.errors(np.abs(answers - exact), noise, exact))
         bounds[position] = form.sensitivity(reach, noise) * points_per_user
     sensitivity = GlobalSensitivity(bounds, form.relation)
-    return Objective(scores, sensitivity, candidates=partitions)
+    return Objective(scores, sensitivity)
 
 
 def uniform_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:

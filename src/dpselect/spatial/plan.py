@@ -1,0 +1,91 @@
+"""Everything public about the release of a map, checked before any budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.spatial import counting, noise
+from dpselect.spatial.box import Box
+from dpselect.spatial.error import uniform_grids
+from dpselect.spatial.forms import checked_relation
+from dpselect.spatial.partition import Partition
+from dpselect.spatial.rules import Family, Rule, rules_of
+from dpselect.spatial.shares import Shares
+from dpselect.typing import Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plan:
+    """What will be released, and what each part of it costs; public.
+
+    Attributes:
+        box: The box.
+        partitions: The uniform candidates.
+        rules: What will propose more.
+        queries: Lattice edges, shape ``(m, 4)``.
+        epsilon: The whole, in nats.
+        shares: How it is split.
+        neighbours: The neighbour relation.
+        points_per_user: How many points of one individual count.
+    """
+
+    box: Box
+    partitions: tuple[Partition, ...]
+    rules: tuple[Rule, ...]
+    queries: Indices
+    epsilon: float
+    shares: Shares
+    neighbours: Neighbours
+    points_per_user: int
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        bounds: Box | ArrayLike,
+        grids: Sequence[int | tuple[int, int]],
+        queries: ArrayLike,
+        method: Family | Rule | Sequence[Family | Rule],
+        epsilon: float,
+        tuning_share: float,
+        neighbours: Neighbours,
+        points_per_user: int = 1,
+    ) -> Plan:
+        """Check every public argument of :func:`~dpselect.spatial.release_histogram`.
+
+        Raises:
+            ParameterError: An argument is out of its range.
+            NeighboursError: ``neighbours`` is no relation between sets of points.
+        """
+        box = Box.of(bounds)
+        rules = rules_of(method)
+        partitions = () if rules and len(grids) == 0 else tuple(uniform_grids(grids))
+        # A rule needs the coarse grid even when it is the only candidate.
+        candidates = len(partitions) + 2 * len(rules)
+        edges = counting.rectangles(box, queries)
+        checked_relation(neighbours)
+        shares = Shares.of(epsilon, tuning_share, candidates=candidates)
+        plan = cls(box, partitions, rules, edges, epsilon, shares, neighbours, points_per_user)
+        for share in (shares.coarse, shares.counts):
+            if share > 0 and plan.scale(share) > noise.LARGEST_SCALE:
+                raise ParameterError(
+                    "epsilon is too small for its shares: the noise would not fit 64 bits"
+                )
+        return plan
+
+    @property
+    def description(self) -> str:
+        """What the ledger says of it."""
+        names = [partition.label for partition in self.partitions]
+        names += [rule.name for rule in self.rules]
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        return f"spatial histogram, one of: {shown}"
+
+    def scale(self, epsilon: float) -> float:
+        """Return the noise of counts that a share of epsilon pays for."""
+        return noise.scale_for(epsilon, self.neighbours, self.points_per_user)

@@ -1,0 +1,184 @@
+"""Points from frames, engines, arrays and geometries; a person's points capped."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.spatial import Box, counting, intake
+from dpselect.spatial.coarse import SIZE
+from dpselect.spatial.partition import nested, uniform
+
+BOX = Box(-10, 40, 20, 60)
+QUERIES = counting.rectangles(BOX, [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]])
+AWKWARD = [np.nan, np.inf, -np.inf, -10.0, 20.0, 0.0]
+X = np.concatenate([np.random.default_rng(0).uniform(-12, 22, 300), AWKWARD, [0.0] * 6])
+Y = np.concatenate([np.random.default_rng(1).uniform(39, 61, 300), [50.0] * 6, AWKWARD])
+BLOCKS = nested(
+    "blocks",
+    SIZE,
+    np.array(
+        [[0, 0, 8, 3], [8, 0, 8, 1], [0, 8, 8, 2]]
+        + [[i, j, 2, 1 + (i + j) % 4] for i in range(8, 16, 2) for j in range(8, 16, 2)]
+    ),
+)
+PARTITIONS = [uniform(1), uniform((3, 5)), uniform(64), BLOCKS]
+
+
+def read(points, x="x", y="y", outside="drop"):
+    return intake.read(points, x, y, box=BOX, outside=outside)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return {
+        outside: counting.Points(*BOX.locate(X, Y, outside=outside))
+        for outside in ("drop", "clip")
+    }
+
+
+def duck(frame):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.connect().from_arrow(frame.to_arrow())
+
+
+FRAMES = {
+    "polars": lambda f: f,
+    "pandas": lambda f: f.to_pandas(),
+    "pyarrow": lambda f: f.to_arrow(),
+    "polars lazy": lambda f: f.lazy(),
+    "duckdb": duck,
+}
+
+
+@pytest.mark.parametrize("outside", ["drop", "clip"])
+@pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
+def test_every_frame_gives_the_same_counts(convert, outside, expected):
+    points = read(convert(pl.DataFrame({"x": X, "y": Y})), outside=outside)
+
+    for partition in PARTITIONS:
+        assert (points.in_cells(partition) == expected[outside].in_cells(partition)).all()
+    assert (points.in_rectangles(QUERIES) == expected[outside].in_rectangles(QUERIES)).all()
+
+
+def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
+    sizes = []
+    collect = pl.LazyFrame.collect
+
+    def watched(self, *args, **kwargs):
+        frame = collect(self, *args, **kwargs)
+        sizes.append(frame.height)
+        return frame
+
+    points = read(pl.LazyFrame({"x": X, "y": Y}))
+    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
+    points.in_cells(uniform(4))
+    points.in_rectangles(QUERIES)
+
+    assert max(sizes) <= 16
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.tuples(st.floats(-10, 20), st.floats(40, 60)), max_size=20))
+def test_the_engine_rounds_like_the_kernels(points):
+    x, y = np.array(points, dtype=float).reshape(-1, 2).T
+    here = counting.Points(*BOX.locate(x, y))
+    there = read(pl.LazyFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64}))
+
+    for partition in PARTITIONS:
+        assert (there.in_cells(partition) == here.in_cells(partition)).all()
+    assert (there.in_rectangles(QUERIES) == here.in_rectangles(QUERIES)).all()
+
+
+def test_a_parquet_file_is_read(tmp_path, expected):
+    path = tmp_path / "points.parquet"
+    pl.DataFrame({"x": X, "y": Y}).write_parquet(path)
+
+    assert (read(path).in_cells(uniform(8)) == expected["drop"].in_cells(uniform(8))).all()
+
+
+def test_an_array_of_pairs_is_read(expected):
+    points = intake.read(np.column_stack([X, Y]), None, None, box=BOX, outside="drop")
+
+    assert points.x.tolist() == expected["drop"].x.tolist()
+
+
+def test_no_points_are_read():
+    assert read(pl.DataFrame({"x": [], "y": []}, schema={"x": float, "y": float})).x.size == 0
+    assert intake.read([], None, None, box=BOX, outside="drop").x.size == 0
+
+
+def test_missing_values_are_dropped():
+    frame = pl.DataFrame({"x": [1.0, None, 3.0], "y": [50.0, 50.0, None]})
+
+    assert read(frame).x.size == 1
+    assert read(frame.lazy(), outside="clip").in_cells(uniform(1)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("points", "x", "y", "error", "message"),
+    [
+        (pl.DataFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
+        (pl.LazyFrame({"a": [1.0]}), "x", "y", ColumnError, "no numeric column 'x'"),
+        (pl.LazyFrame({"x": ["a"], "y": [1]}), "x", "y", ColumnError, "no numeric column 'x'"),
+        (pl.DataFrame({"x": [1.0], "y": [1.0]}), None, None, ColumnError, "name the columns"),
+        (pl.DataFrame({"x": [1.0], "y": [1.0]}), "x", None, ColumnError, "name both columns"),
+        (np.zeros((3, 3)), None, None, DataError, r"shape \(n, 2\)"),
+        (["a"], None, None, DataError, r"shape \(n, 2\)"),
+    ],
+)
+def test_what_holds_no_points_is_refused(points, x, y, error, message):
+    with pytest.raises(error, match=message):
+        intake.read(points, x, y, box=BOX, outside="drop")
+
+
+def capped(frame, most):
+    return intake.read_capped(frame, "x", "y", box=BOX, outside="drop", user="who", most=most)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(-15, 25)), max_size=15),
+    st.integers(1, 4),
+)
+@settings(deadline=None)
+def test_of_each_user_the_first_points_inside_count(records, most):
+    frame = pl.DataFrame(
+        {
+            "who": [who for who, _ in records],
+            "x": [float(x) for _, x in records],
+            "y": [50.0] * len(records),
+        },
+        schema={"who": pl.String, "x": pl.Float64, "y": pl.Float64},
+    )
+    inside = [(who, x) for who, x in records if BOX.west <= x < BOX.east]
+    kept = [
+        x for i, (who, x) in enumerate(inside) if [w for w, _ in inside[:i]].count(who) < most
+    ]
+
+    assert capped(frame, most).x.tolist() == BOX.locate(kept, [50.0] * len(kept))[0].tolist()
+
+
+def test_a_point_without_a_user_is_dropped():
+    frame = pd.DataFrame({"who": ["a", None, "b"], "x": [1.0, 2.0, 3.0], "y": [50.0] * 3})
+
+    assert capped(frame, 5).x.size == 2
+
+
+def test_users_of_a_lazy_frame_are_refused():
+    with pytest.raises(ParameterError, match="collect it first"):
+        capped(pl.LazyFrame({"who": [1], "x": [1.0], "y": [50.0]}), 1)
+
+
+def test_geometries_are_read_in_their_own_system():
+    geopandas = pytest.importorskip("geopandas")
+    points = geopandas.GeoDataFrame(
+        geometry=geopandas.points_from_xy([0.0, 5.0, 99.0], [50.0, 41.0, 50.0]), crs="EPSG:4326"
+    )
+    box = Box(*BOX.bounds, crs="EPSG:4326")
+
+    assert intake.read(points, None, None, box=box, outside="drop").x.size == 2
+    with pytest.raises(ParameterError, match="transform the points"):
+        intake.read(points, None, None, box=Box(*BOX.bounds, crs="EPSG:3857"), outside="drop")

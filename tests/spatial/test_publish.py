@@ -1,0 +1,210 @@
+"""The release: what it costs, what it may say, and what it refuses before it spends."""
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import opendp.prelude as opendp
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import dpselect as dp
+from dpselect.errors import DPSelectError, InsufficientBudgetError
+from dpselect.spatial import AdaptiveGrid, Box, Shares, Weighted, noise, release_histogram
+from dpselect.spatial.counting import Points, rectangles
+from dpselect.spatial.error import partition_error
+from dpselect.spatial.partition import uniform
+
+ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+UNIT = (0, 0, 1, 1)
+QUERIES = [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]]
+SAMPLE = np.random.default_rng(5).beta(2, 5, (3000, 2))
+
+
+def release(points=SAMPLE, **arguments):
+    valid = {
+        "bounds": UNIT,
+        "grids": [4, 9, 20],
+        "queries": QUERIES,
+        "epsilon": 2.0,
+        "neighbours": ADD_REMOVE,
+    }
+    return release_histogram(points, **{**valid, **arguments})
+
+
+@given(st.floats(1e-3, 50), st.floats(1e-3, 0.999), st.integers(2, 9))
+def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, candidates):
+    shares = Shares.of(epsilon, tuning_share, candidates=candidates)
+    parts = [Fraction(part) for part in (shares.coarse, shares.choice, shares.counts)]
+
+    assert sum(parts) <= Fraction(epsilon)
+    assert sum(parts) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+
+
+def test_a_single_candidate_leaves_all_to_the_counts():
+    assert Shares.of(0.5, 0.2, candidates=1) == Shares(0.0, 0.0, 0.5)
+    assert release(grids=[6]).coarse is None
+    assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
+
+
+@relations
+@pytest.mark.parametrize("points_per_user", [1, 7])
+@given(epsilon=st.floats(1e-3, 50))
+def test_the_noise_pays_for_what_one_individual_changes(relation, points_per_user, epsilon):
+    """One who comes changes one count by one; one who moves, two counts."""
+    opendp.enable_features("contrib")
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
+    draw = opendp.m.make_laplace(
+        *space, scale=noise.scale_for(epsilon, relation, points_per_user)
+    )
+    change = points_per_user * (1 if relation is ADD_REMOVE else 2)
+
+    assert draw.map(change) <= epsilon * (1 + 1e-9)
+    assert draw.map(change) >= epsilon * (1 - 1e-9)
+
+
+def test_the_noise_has_the_law_and_the_deviation_that_are_stated():
+    """Unseeded: false alarm 1 in 10^6."""
+    scale, draws = 1.7, 40_000
+    drawn = noise.noisy(np.zeros(draws), scale).astype(int)
+    values = np.arange(-12, 13)
+    ratio = exp(-1 / scale)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values)
+    tail = 1 - law.sum()
+    observed = np.append([(drawn == v).sum() for v in values], (np.abs(drawn) > 12).sum())
+
+    assert stats.chisquare(observed, draws * np.append(law, tail)).pvalue > 1e-6
+    wide = np.arange(-2000, 2001)
+    second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
+    assert noise.standard_deviation(scale) == pytest.approx(second_moment**0.5)
+
+
+points = st.lists(
+    st.tuples(st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@relations
+@settings(deadline=None)
+@given(database=points, new=points, per_user=st.integers(1, 3))
+def test_the_choice_keeps_its_epsilon(relation, database, new, per_user):
+    """Exact laws of the choice, given the same coarse grid, for one individual's points."""
+    moved = database[: len(database) - per_user] if relation is SUBSTITUTE else database
+    other = [*moved, *new[:per_user]]
+    box, edges = Box(*UNIT), rectangles(Box(*UNIT), QUERIES)
+    form = Weighted(neighbours=relation, weights=[0.3, 2.0])
+
+    def law(records):
+        objective = partition_error(
+            Points(*box.locate(*np.array(records).T)),
+            [uniform(g) for g in (1, 2, 5)],
+            edges,
+            scale=0.1,
+            form=form,
+            points_per_user=per_user,
+        )
+        return dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
+
+    assert np.abs(np.log(law(database) / law(other))).max() <= 1 + 1e-9
+
+
+@relations
+def test_the_budget_is_spent_once_for_everything(relation):
+    budget = dp.Budget(5.0, neighbours=relation)
+    release(neighbours=relation, budget=budget, method="guideline")
+    (entry,) = budget.entries
+
+    assert entry.epsilon == 2
+    assert entry.mechanism.startswith("spatial histogram, one of: uniform 4 x 4")
+
+
+def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
+    monkeypatch.setattr(noise, "noisy", lambda *_: pytest.fail("drawn"))
+    with pytest.raises(InsufficientBudgetError):
+        release(budget=dp.Budget(1.0, neighbours=ADD_REMOVE))
+
+
+def test_many_points_find_a_fine_grid_and_few_a_coarse_one():
+    rng = np.random.default_rng(0)
+    grids = [2, 100]
+    corners = rng.uniform(0, 0.9, (50, 2))
+    queries = np.column_stack([corners, corners + rng.uniform(0.02, 0.1, (50, 2))])
+    many = rng.beta(2, 9, (200_000, 2))
+
+    assert release(many, grids=grids, queries=queries, epsilon=20).chosen == "uniform 100 x 100"
+    assert (
+        release(many[:500], grids=grids, queries=queries, epsilon=0.5).chosen == "uniform 2 x 2"
+    )
+
+
+def test_answers_come_close():
+    map_ = release(epsilon=100.0, grids=[20, 40])
+    inside = np.all((SAMPLE >= 0.25) & (SAMPLE < 0.75), axis=1).sum()
+    answer = map_.query([0.25, 0.25, 0.75, 0.75])
+
+    assert answer.values[0] == pytest.approx(inside, abs=10)
+    assert map_.total == pytest.approx(3000, abs=10)
+
+
+@pytest.mark.parametrize("method", ["uniform", "guideline", ("adaptive", "quadtree")])
+@pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
+def test_zero_points_give_a_valid_map(points, method):
+    map_ = release(points, method=method)
+
+    assert abs(map_.total) < 1e4
+    assert np.isfinite(map_.query(QUERIES).values).all()
+
+
+def test_rules_need_no_grids():
+    assert release(grids=[], method=AdaptiveGrid(c=5)).candidates == ("adaptive c=5",)
+
+
+def test_users_cost_as_many_points_as_they_may_have():
+    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
+    map_ = release(frame, x="x", y="y", user="who", max_points_per_user=4, epsilon=40.0)
+
+    assert map_.scale == pytest.approx(4 / map_.shares.counts)
+    assert map_.points_per_user == 4
+    assert map_.total == pytest.approx(1200, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bounds": (0, 0, 0, 1)}, "bounds of x"),
+        ({"bounds": (1, 0, 0, 1)}, "bounds of x"),
+        ({"grids": [0, 3]}, "grid size must be at least 1"),
+        ({"grids": [3, 3]}, "different from each other"),
+        ({"grids": []}, "at least one grid size"),
+        ({"grids": [3, 30_000]}, "900,000,000 cells, 6.7 GiB of counts; at most 67,108,864"),
+        ({"queries": []}, "at least one rectangle"),
+        ({"queries": [[0, 0, 2, 2]]}, "inside the bounds"),
+        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
+        ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
+        ({"epsilon": 1e-18}, "epsilon is too small"),
+        ({"tuning_share": 0}, "tuning_share must leave something"),
+        ({"tuning_share": 1.0}, "tuning_share must leave something"),
+        ({"tuning_share": -0.1}, "tuning_share must be between"),
+        ({"method": "best"}, "method must be"),
+        ({"neighbours": dp.Neighbours.EDGE}, "neighbours must be"),
+        ({"outside": "wrap"}, "outside must be"),
+        ({"sanity": 2}, "sanity must be between"),
+        ({"user": "who"}, "go together"),
+        ({"max_points_per_user": 3}, "go together"),
+        ({"user": "who", "max_points_per_user": 0}, "max_points_per_user must be at least 1"),
+        ({"user": "who", "max_points_per_user": 2}, "name the columns of the coordinates too"),
+        ({"x": "lon", "y": "lat"}, "data must be a frame"),
+    ],
+)
+def test_what_is_refused_is_refused_before_anything_is_spent(arguments, message):
+    budget = dp.Budget(9.0, neighbours=ADD_REMOVE)
+    with pytest.raises(DPSelectError, match=message):
+        release(budget=budget, **arguments)
+
+    assert budget.entries == ()
