@@ -1,79 +1,118 @@
-r"""Work on all pairs of classes of candidates, compiled; no pair is stored."""
+r"""Work on all pairs of classes of candidates, compiled; no pair is stored.
+
+Each kernel does the candidates ``first, first + step, ...`` and writes to their places.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from dpselect.combine.profiles import Profiles
 from dpselect.combine.reach import SLACK
 from dpselect.typing import Indices, Values
 
-
-@njit(cache=True, nogil=True)
-def _sum(of: Profiles, i: int, candidate: int, steps: int) -> float:
-    start, last = of.starts[i, candidate], of.lasts[i]
-    if steps <= last:
-        return of.table[start + steps]
-    return of.table[start + last] + (steps - last) * of.slopes[i]
+Flags: TypeAlias = NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
-def _reach(of: Profiles, i: int, candidate: int, steps: int) -> float:
+class _Gap(NamedTuple):
+    """Two candidates in one objective: numbers alone, which a call passes in registers."""
+
+    low: float
+    """The smaller score."""
+
+    high: float
+
+    low_row: int
+    """Where the sums of the candidate with the smaller score begin."""
+
+    high_row: int
+
+    last: int
+    """The last distance that is tabulated."""
+
+    slope: float
+    """What each further distance adds to the sum of either."""
+
+    share: float
+    """The part of the sums that is charged."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gap(of: Profiles, i: int, low: int, high: int) -> _Gap:
+    return _Gap(
+        of.scores[i, low],
+        of.scores[i, high],
+        of.starts[i, low],
+        of.starts[i, high],
+        of.lasts[i],
+        of.slopes[i],
+        of.shares[i],
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _met(table: Values, gap: _Gap, steps: int) -> bool:
+    inside = min(steps, gap.last)
+    beyond = (steps - inside) * gap.slope
+    low_sum = table[gap.low_row + inside] + beyond
+    high_sum = table[gap.high_row + inside] + beyond
     # The operations of reach.py in their order: both decide every comparison alike.
-    total = _sum(of, i, candidate, steps)
-    slack = steps * SLACK * (abs(of.scores[i, candidate]) + total)
-    return of.shares[i] * total + slack
+    slack = steps * SLACK
+    low_reach = gap.share * low_sum + slack * (abs(gap.low) + low_sum)
+    high_reach = gap.share * high_sum + slack * (abs(gap.high) + high_sum)
+    return gap.low + low_reach >= gap.high - high_reach
 
 
-@njit(cache=True, nogil=True)
-def _met(of: Profiles, i: int, low: int, high: int, steps: int) -> bool:
-    lifted = of.scores[i, low] + _reach(of, i, low, steps)
-    return lifted >= of.scores[i, high] - _reach(of, i, high, steps)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _charged(table: Values, gap: _Gap, steps: int) -> float:
+    """Return what both sums are charged within the table."""
+    return gap.share * (table[gap.low_row + steps] + table[gap.high_row + steps])
 
 
-@njit(cache=True, nogil=True)
-def _guess(of: Profiles, i: int, low: int, high: int, most: int) -> int:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _guess(table: Values, gap: _Gap, most: int) -> int:
     """Return a number of steps near which two candidates meet: beyond the table, a line."""
-    last, share = of.lasts[i], of.shares[i]
-    gap = of.scores[i, high] - of.scores[i, low]
-    gap -= share * (_sum(of, i, low, last) + _sum(of, i, high, last))
-    if gap <= 0:
+    left = gap.high - gap.low - _charged(table, gap, gap.last)
+    if left <= 0:
         return 1
-    further = gap / (2 * share * of.slopes[i])
-    return most if further > most - last else max(last + int(np.ceil(further)), 1)
+    further = left / (2 * gap.share * gap.slope)
+    return most if further > most - gap.last else gap.last + int(np.ceil(further))
 
 
-@njit(cache=True, nogil=True)
-def _meeting(of: Profiles, i: int, low: int, high: int, least: int, most: int) -> int:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _meeting(table: Values, gap: _Gap, least: int, most: int) -> int:
     """Return the least number of steps in ``least .. most`` that closes the gap.
 
-    ``most + 1`` if there is none.
+    ``most + 1`` if there is none. Doubles from a guess, then bisects.
     """
-    at = min(max(least, _guess(of, i, low, high, most)), most)
+    at = min(max(least, _guess(table, gap, most)), most)
     stride = 1
-    if _met(of, i, low, high, at):
+    if _met(table, gap, at):
         upper, lower = at, at - 1
-        while lower >= least and _met(of, i, low, high, lower):
+        while lower >= least and _met(table, gap, lower):
             stride *= 2
             upper, lower = lower, lower - stride
         lower = max(lower, least - 1)
     else:
         lower, upper = at, at + 1
-        while upper <= most and not _met(of, i, low, high, upper):
+        while upper <= most and not _met(table, gap, upper):
             stride *= 2
             lower, upper = upper, upper + stride
         upper = min(upper, most + 1)
     while upper - lower > 1:
         middle = (lower + upper) // 2
-        if _met(of, i, low, high, middle):
+        if _met(table, gap, middle):
             upper = middle
         else:
             lower = middle
     return upper
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _flip(of: Profiles, rival: int, candidate: int, most: int) -> int:
     """Return when ``rival`` can begin to dominate ``candidate``, or, negative, cease to.
 
@@ -85,7 +124,7 @@ def _flip(of: Profiles, rival: int, candidate: int, most: int) -> int:
         if of.scores[i, rival] < of.scores[i, candidate]:
             behind = True
             if begins <= most:
-                begins = _meeting(of, i, rival, candidate, begins, most)
+                begins = _meeting(of.table, _gap(of, i, rival, candidate), begins, most)
         elif of.scores[i, rival] > of.scores[i, candidate]:
             ahead = True
     if behind or not ahead:
@@ -95,23 +134,27 @@ def _flip(of: Profiles, rival: int, candidate: int, most: int) -> int:
         if of.scores[i, rival] == of.scores[i, candidate]:
             return -1
         if ceases > 1:
-            ceases = _meeting(of, i, candidate, rival, 1, ceases - 1)
+            ceases = _meeting(of.table, _gap(of, i, candidate, rival), 1, ceases - 1)
     return -ceases
 
 
-@njit(cache=True, nogil=True)
-def pareto_shortfall(of: Profiles, weights: Indices, most: int) -> Indices:
-    r"""Return :math:`\sum_{t < most} (n - 1 - \delta^{PS}(x, t, r))` of every class.
+@njit(cache=True, nogil=True, error_model="numpy")
+def pareto_shortfall(
+    of: Profiles, weights: Indices, most: int, totals: Indices, first: int, step: int
+) -> None:
+    r"""Add up :math:`n - 1 - \delta^{PS}(x, t, r)` over ``t < most``.
 
     Args:
         of: Profiles of the classes.
         weights: The candidates in each class, shape ``(n,)``.
         most: Distances to add.
+        totals: Zeros, shape ``(n,)``; the sums are written here.
+        first: The first candidate to do.
+        step: From each candidate to the next.
     """
     classes, bound = weights.size, weights.sum() - 1
-    totals = np.zeros(classes, np.int64)
     begin, cease = np.empty(most + 2, np.int64), np.empty(most + 2, np.int64)
-    for candidate in range(classes):
+    for candidate in range(first, classes, step):
         begin[:] = 0
         cease[:] = 0
         begin[1] = weights[candidate] - 1
@@ -131,68 +174,70 @@ def pareto_shortfall(of: Profiles, weights: Indices, most: int) -> Indices:
             sure -= cease[steps]
             delta = max(possible - before_sure, before_possible - sure)
             totals[candidate] += bound - delta
-    return totals
 
 
-@njit(cache=True, nogil=True)
-def _steps_apart(of: Profiles, i: int, low: int, high: int) -> float:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _steps_apart(table: Values, gap: _Gap) -> float:
     """Return the gap of two candidates, dampened by the sums of both."""
-    gap = of.scores[i, high] - of.scores[i, low]
-    last, share = of.lasts[i], of.shares[i]
-    at_last = share * (_sum(of, i, low, last) + _sum(of, i, high, last))
-    if gap >= at_last:
-        return last + (gap - at_last) / (2 * share * of.slopes[i])
-    lower, upper = 0, last
+    height = gap.high - gap.low
+    at_last = _charged(table, gap, gap.last)
+    if height >= at_last:
+        return gap.last + (height - at_last) / (2 * gap.share * gap.slope)
+    lower, upper = 0, gap.last
     while upper - lower > 1:
         middle = (lower + upper) // 2
-        if share * (_sum(of, i, low, middle) + _sum(of, i, high, middle)) <= gap:
+        if _charged(table, gap, middle) <= height:
             lower = middle
         else:
             upper = middle
-    start = share * (_sum(of, i, low, lower) + _sum(of, i, high, lower))
-    end = share * (_sum(of, i, low, lower + 1) + _sum(of, i, high, lower + 1))
-    return lower + (gap - start) / (end - start) if gap > 0 else 0.0
+    start = _charged(table, gap, lower)
+    end = _charged(table, gap, lower + 1)
+    return lower + (height - start) / (end - start) if height > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
-def local_margins(of: Profiles, weights: Indices) -> Values:
-    """Return by how many steps the closest rival of every class beats it in all objectives.
+@njit(cache=True, nogil=True, error_model="numpy")
+def local_margins(of: Profiles, worst: Values, first: int, step: int) -> None:
+    """Find by how many steps the worst rival of every class beats it in all objectives.
 
     Args:
         of: Profiles of the classes, up to where all pairs have met.
-        weights: The candidates in each class, shape ``(n,)``.
+        worst: What rivals of the same class do, shape ``(n,)``; raised to what others do.
+        first: The first candidate to do.
+        step: From each candidate to the next.
     """
-    classes = weights.size
-    worst = np.where(weights > 1, 0.0, -np.inf)
-    for candidate in range(classes):
+    classes = worst.size
+    for candidate in range(first, classes, step):
         for rival in range(classes):
             if rival == candidate:
                 continue
             least = np.inf
             for i in range(of.lasts.size):
                 if of.scores[i, rival] < of.scores[i, candidate]:
-                    ahead = -_steps_apart(of, i, rival, candidate)
+                    ahead = -_steps_apart(of.table, _gap(of, i, rival, candidate))
                 else:
-                    ahead = _steps_apart(of, i, candidate, rival)
+                    ahead = _steps_apart(of.table, _gap(of, i, candidate, rival))
                 least = min(least, ahead)
                 if least <= worst[candidate]:
                     break
             worst[candidate] = max(worst[candidate], least)
-    return worst
 
 
-@njit(cache=True, nogil=True)
-def margins(scores: Values, widths: Values, monotone: Values) -> Values:
-    """Return the largest, over rivals, of the least lead in any objective over widths.
+@njit(cache=True, nogil=True, error_model="numpy")
+def margins(
+    scores: Values, widths: Values, monotone: Flags, worst: Values, first: int, step: int
+) -> None:
+    """Find the largest, over rivals, of the least lead in any objective over widths.
 
     Args:
         scores: Shape ``(m, n)``, ``n >= 2``.
         widths: Sensitivity of each objective and candidate, shape ``(m, n)``.
-        monotone: Shape ``(m,)``, bool: the larger width of a pair instead of the sum.
+        monotone: Shape ``(m,)``: the larger width of a pair instead of the sum.
+        worst: Minus infinity, shape ``(n,)``; the leads are written here.
+        first: The first candidate to do.
+        step: From each candidate to the next.
     """
     m, n = scores.shape
-    worst = np.full(n, -np.inf)
-    for candidate in range(n):
+    for candidate in range(first, n, step):
         for rival in range(n):
             if rival == candidate:
                 continue
@@ -204,4 +249,3 @@ def margins(scores: Values, widths: Values, monotone: Values) -> Values:
                 if least <= worst[candidate]:
                     break
             worst[candidate] = max(worst[candidate], least)
-    return worst

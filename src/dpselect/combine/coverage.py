@@ -42,7 +42,7 @@ def coverage(a: ArrayLike, b: ArrayLike, dominance: Dominance = "weak") -> float
     Source: Zitzler and Thiele, IEEE TEVC 3 (1999); Farias et al., PrivPareto,
         Definition 6.3.
 
-    Example:
+    Examples:
         >>> from dpselect.combine import coverage
         >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]])
         0.666...

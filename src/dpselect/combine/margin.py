@@ -8,10 +8,12 @@ better in every objective at once. That is as stable as the objectives themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from dpselect.combine.compatible import compatible
+from dpselect.combine.dealing import deal
 from dpselect.combine.profiles import classes, keys, last_distance, profiles
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
@@ -56,7 +58,7 @@ def margin(objectives: Sequence[Objective]) -> Objective:
         Smith, arXiv:1504.07912; the minimum over objectives is the additive
         epsilon-indicator of Zitzler et al., IEEE TEVC 7 (2003).
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
         >>> dp.margin([dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]).scores
@@ -110,7 +112,9 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
     columns = keys(parts, horizon)
     groups, members = classes(parts, columns)
     of = profiles(parts, columns, members, last_distance(parts, horizon))
-    return _unit(parts, local_margins(of, np.bincount(groups))[groups])
+    worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
+    deal(partial(local_margins, of, worst), worst.size)
+    return _unit(parts, worst[groups])
 
 
 def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:
@@ -171,9 +175,9 @@ def _running_best(values: Values) -> tuple[Values, Values, Values]:
 def _by_pairs(parts: Sequence[Objective]) -> Values:
     from dpselect.combine._pair_kernels import margins
 
-    shape = parts[0].scores.shape
-    return margins(
-        np.stack([part.scores for part in parts]),
-        np.stack([np.broadcast_to(part.sensitivity.bounds, shape) for part in parts]),
-        np.array([part.monotone for part in parts]),
-    )
+    worst = np.full(len(parts[0]), -np.inf)
+    scores = np.stack([part.scores for part in parts])
+    widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
+    monotone = np.array([part.monotone for part in parts])
+    deal(partial(margins, scores, np.stack(widths), monotone, worst), worst.size)
+    return worst

@@ -49,7 +49,7 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
     Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. Print counts the candidate
         itself and those identical to it.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
         >>> dp.pareto([dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]).scores

@@ -16,6 +16,7 @@ within reach: rivals that begin to dominate are possible at ``t + 1`` and were n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from math import log2
 from typing import NamedTuple
@@ -24,6 +25,7 @@ import numpy as np
 
 from dpselect.combine import reach
 from dpselect.combine.compatible import compatible
+from dpselect.combine.dealing import deal
 from dpselect.combine.dominance import count_above, count_at_least, dominators
 from dpselect.combine.profiles import classes, last_distance, profiles
 from dpselect.combine.profiles import keys as key_columns
@@ -160,7 +162,8 @@ class ParetoSensitivity(Sensitivity):
         most = min(last_distance(self._parts, self.horizon), self.horizon)
         if self._pairs_are_cheaper(keys, members.size, most):
             of = profiles(self._parts, keys, members, most)
-            totals = pareto_shortfall(of, np.bincount(groups), most)
+            weights, totals = np.bincount(groups), np.zeros(members.shape, dtype=np.int64)
+            deal(partial(pareto_shortfall, of, weights, most, totals), members.size)
         else:
             totals = self._shortfall_by_distance(members, most)
         return totals[groups].astype(np.float64)

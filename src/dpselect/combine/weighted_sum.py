@@ -47,7 +47,7 @@ def weighted_sum(
 
     Source: Farias et al., PrivAgg, Theorems 5.3 (global) and 5.4 (local).
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> one, two = (dp.GlobalSensitivity(d, dp.Neighbours.EDGE) for d in (1, 2))
         >>> parts = [dp.Objective([5, 9], one), dp.Objective([7, 2], two)]
@@ -91,7 +91,7 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         NeighboursError: Different neighbour relations, or substitution or swap, where one
             step is two changes, which may concern two objectives.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> count = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
         >>> parts = [dp.Objective([5, 9], count), dp.Objective([7, 2], count)]
