@@ -84,7 +84,8 @@ class Comparison:
             )
             axes[1].plot(epsilons, [row.best for row in rows], marker=marker, label=label)
         axes[0].set(xlabel="epsilon", ylabel="expected error (score units)", xscale="log")
-        axes[1].set(xlabel="epsilon", ylabel="P(best)", xscale="log", ylim=(0, 1.02))
+        axes[1].set(xlabel="epsilon", ylabel="P(best)", xscale="log")
+        axes[1].set_ylim(bottom=0)
         axes[0].legend(fontsize="small")
         return axes
 
@@ -104,7 +105,7 @@ def compare(
     Raises:
         ParameterError: No mechanism, or an epsilon that is not finite and > 0.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> objective = dp.Objective(
         ...     [1.0, 5.0, 4.0], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)

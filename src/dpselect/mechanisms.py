@@ -172,7 +172,7 @@ class ExponentialMechanism(Mechanism):
 
     Source: McSherry and Talwar, FOCS 2007.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> votes = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
         >>> objective = dp.Objective([0.0, 1.0], votes)
@@ -389,7 +389,7 @@ def by_name(
     Raises:
         ParameterError: There is no such mechanism, or it needs what was not given.
 
-    Example:
+    Examples:
         >>> by_name("permute-and-flip", 0.5)
         PermuteAndFlip(epsilon=0.5)
     """

@@ -12,7 +12,7 @@ from enum import Enum
 class Neighbours(Enum):
     """The neighbour relation that a guarantee is stated for.
 
-    Example:
+    Examples:
         >>> Neighbours("add-remove") is Neighbours.ADD_REMOVE
         True
     """

@@ -32,7 +32,7 @@ class Objective:
         SensitivityError: ``sensitivity`` is for another number of candidates.
         ParameterError: ``candidates`` is of another length.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> one_vote = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
         >>> dp.Objective([3, 9, 4], one_vote, candidates=["red", "green", "blue"])

@@ -90,7 +90,7 @@ def check_admissible(
 
     Source: Farias et al., VLDB J. 2023, Definitions 5 to 7 and Lemma 4.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> def votes(ballots):
         ...     tally = [ballots.count("a"), ballots.count("b")]

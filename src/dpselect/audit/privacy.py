@@ -35,7 +35,7 @@ def privacy_loss(law_x: ArrayLike, law_y: ArrayLike) -> float:
     Raises:
         ParameterError: An argument is no law, or they are of different lengths.
 
-    Example:
+    Examples:
         >>> round(privacy_loss([0.5, 0.5], [0.25, 0.75]), 4)
         0.6931
     """

@@ -81,7 +81,7 @@ def check_private(
             :func:`check_admissible`.
         NeighboursError: ``neighbours`` is neither a relation nor a function.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> def randomised_response(bits):
         ...     return [0.75, 0.25] if bits == (0,) else [0.25, 0.75]

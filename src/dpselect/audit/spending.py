@@ -88,7 +88,7 @@ def check_spends_first(
         ParameterError: A sampler is not a Python function, or a total is out of range.
         InsufficientBudgetError: ``total`` is not enough.
 
-    Example:
+    Examples:
         >>> import dpselect as dp
         >>> votes = dp.Objective([3, 9], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE))
         >>> report = check_spends_first(

@@ -48,7 +48,7 @@ def load(name: str) -> pl.DataFrame:
         DataError: Its file is missing, is another file, or cannot be had; the message says
             what to do.
 
-    Example:
+    Examples:
         >>> load("median")
         Traceback (most recent call last):
         dpselect.errors.ParameterError: there is no data set 'median'; the names are acs, ...
