@@ -1,0 +1,266 @@
+"""The budget that mechanisms ask before they draw."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from dpselect.budget import export
+from dpselect.budget import filter as stopping
+from dpselect.budget.entry import Entry, cost
+from dpselect.budget.ledger import Ledger
+from dpselect.budget.memory import Memory
+from dpselect.budget.store import Entries, Store
+from dpselect.budget.totals import Totals, same_relation
+from dpselect.errors import BudgetError, ParameterError
+from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    import dp_accounting
+
+
+class Budget:
+    """A total epsilon that releases spend from, and a record of what each one cost.
+
+    An amount is the decimal number that its float prints as, and sums are exact: a hundred
+    spends of 0.01 fit into 1.0, the next one does not.
+
+    With ``delta=0`` epsilons add up. With ``delta > 0`` the cheaper of that sum and of
+    composition by zCDP counts, which after many small spends is far less. When the *first*
+    spend has a delta of its own, epsilons and deltas add up; a budget that began with a
+    spend without one takes no spend with one. :mod:`dpselect.budget.filter` says why.
+
+    A copy, also one by :func:`copy.deepcopy`, is the same budget, so nothing is spent twice.
+    A budget with a ledger can be pickled, one in memory cannot.
+
+    Guarantee:
+        All releases together are ``(epsilon, delta)``-DP under ``neighbours`` against an
+        analyst who chooses each after seeing the ones before it, provided that each keeps
+        the guarantee it was spent for and is drawn after :meth:`spend` returned. Entries
+        are public.
+
+    Args:
+        epsilon: Total, in nats; finite, > 0.
+        delta: Total, in [0, 1).
+        neighbours: The one relation that every spend must be stated for.
+        path: File of the ledger, shared by all processes that name it. An existing one must
+            have the same totals. ``None`` keeps the entries in this process.
+
+    Raises:
+        ParameterError: ``epsilon`` or ``delta`` is out of range.
+        NeighboursError: ``neighbours`` is not a neighbour relation.
+        LedgerError: The file at ``path`` is not a ledger (it is left as it is), is one for
+            other totals or of another schema version, or cannot be opened or made.
+
+    Examples:
+        >>> budget = Budget(1.0, neighbours=Neighbours.ADD_REMOVE)
+        >>> _ = budget.spend(0.3, neighbours=Neighbours.ADD_REMOVE, mechanism="median")
+        >>> budget.remaining
+        0.7
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: Neighbours,
+        path: str | Path | None = None,
+    ) -> None:
+        self._totals = Totals(epsilon=epsilon, delta=delta, neighbours=neighbours)
+        self._store: Store = (
+            Memory() if path is None else Ledger.create_or_open(path, self._totals)
+        )
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open an existing ledger with the totals that it states; never make a file.
+
+        Raises:
+            LedgerError: There is no ledger at ``path``, or one of another schema version.
+        """
+        ledger = Ledger.open(path)
+        budget = cls.__new__(cls)
+        # Not through __init__, which would make a file if this one vanished just now.
+        budget._totals, budget._store = ledger.totals, ledger  # noqa: SLF001 -- its own
+        return budget
+
+    @property
+    def epsilon(self) -> float:
+        """Total epsilon, in nats."""
+        return self._totals.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Total delta."""
+        return self._totals.delta
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that the totals are stated for."""
+        return self._totals.neighbours
+
+    @property
+    def path(self) -> Path | None:
+        """Absolute path of the ledger; ``None`` for a budget in memory."""
+        return self._store.path if isinstance(self._store, Ledger) else None
+
+    @property
+    def entries(self) -> Entries:
+        """All spends, the first one first."""
+        return self._store.entries()
+
+    @property
+    def composition(self) -> stopping.Composition:
+        """How spends add up: ``"pure"``, ``"basic"`` (with deltas) or ``"zcdp"``."""
+        return stopping.composition(self._totals, self.entries)
+
+    @property
+    def spent(self) -> float:
+        """Epsilon that all spends together amount to, in nats; at most :attr:`epsilon`."""
+        return float(stopping.spent(self._totals, self.entries))
+
+    @property
+    def remaining(self) -> float:
+        """``epsilon - spent``, in nats, >= 0, rounded down.
+
+        A spend of this much fits when the composition is ``"pure"``. Under ``"zcdp"`` the
+        price of a spend depends on the others: ask :meth:`remaining_after`.
+        """
+        return stopping.remaining(self._totals, self.entries)
+
+    def spend(
+        self,
+        epsilon: float,
+        *,
+        neighbours: Neighbours,
+        delta: float = 0.0,
+        rho: float | None = None,
+        mechanism: str = "",
+        note: str = "",
+    ) -> Entry:
+        """Record what a release is about to cost; draw only after this returned.
+
+        Args:
+            epsilon: In nats; finite, > 0.
+            neighbours: The relation that the release is private for.
+            delta: In [0, 1).
+            rho: The release's own zCDP parameter, finite, > 0, where it is known to be
+                better than the ``epsilon * tanh(epsilon / 2)`` of any pure release. A
+                larger one is replaced by that.
+            mechanism: What is released.
+            note: Anything to remember; public, like the rest of the entry.
+
+        Returns:
+            The entry, which no crash of this process can undo when there is a ledger.
+
+        Raises:
+            ParameterError: An amount is not a number or out of its range, or a text is not
+                one.
+            NeighboursError: ``neighbours`` is not the budget's relation.
+            InsufficientBudgetError: The spend does not fit; nothing was recorded.
+            LedgerError: The ledger cannot be read or written; do not draw.
+        """
+        same_relation(self.neighbours, neighbours)
+        new = cost(epsilon, delta, rho)
+        mechanism, note = _text("mechanism", mechanism), _text("note", note)
+
+        def decide(entries: Entries) -> Entry:
+            stopping.admit(self._totals, entries, new)
+            return Entry(
+                epsilon=new.epsilon,
+                delta=new.delta,
+                rho=new.rho,
+                sequence=len(entries) + 1,
+                time=datetime.now(UTC).isoformat(timespec="seconds"),
+                neighbours=neighbours,
+                mechanism=mechanism,
+                note=note,
+                version=_version(),
+            )
+
+        return self._store.append(decide)
+
+    def remaining_after(
+        self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
+    ) -> float:
+        """Return what would remain after a spend, without spending.
+
+        Args:
+            epsilon: As in :meth:`spend`.
+            delta: As in :meth:`spend`.
+            rho: As in :meth:`spend`.
+
+        Returns:
+            In nats, >= 0, rounded down.
+
+        Raises:
+            ParameterError: An amount is not a number or out of its range.
+            InsufficientBudgetError: :meth:`spend` would refuse this now.
+        """
+        new = cost(epsilon, delta, rho)
+        return stopping.admit(self._totals, self.entries, new)
+
+    def to_json(self) -> str:
+        """Return totals, relation, composition, sums and entries as strict JSON."""
+        return export.to_json(self._totals, self.entries)
+
+    def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
+        """Return the spends as an event for an accountant of ``dp_accounting``.
+
+        Every pure release is randomised response with two buckets and the same epsilon,
+        followed by steps that do not see the data (Kairouz, Oh & Viswanath 2015,
+        arXiv:1311.0776). In a budget with ``delta > 0`` a spend with a better rho than that
+        is a ``ZCDpEvent``, which only the RDP accountant takes.
+
+        Create the accountant with ``NeighboringRelation.REPLACE_ONE`` whatever
+        :attr:`neighbours` is: that pair of the two buckets stands for our neighbours.
+
+        Raises:
+            BudgetError: ``dp_accounting`` is not installed (``dpselect[accounting]``), or a
+                spend has a delta of its own, for which it has no event.
+        """
+        return export.to_dp_events(self._totals, self.entries)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.path is None:
+            raise BudgetError(
+                "a budget in memory cannot be pickled: two copies could spend the same "
+                "epsilon; give the budget a path="
+            )
+        return type(self).open, (self.path,)
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f", path={str(self.path)!r}"
+        try:
+            left = repr(self.remaining)
+        except BudgetError:
+            left = "unreadable"
+        return (
+            f"<Budget epsilon={self.epsilon!r}, delta={self.delta!r}, "
+            f"neighbours={self.neighbours}{where}: remaining {left}>"
+        )
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(f"{name} must be a str, not a {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} must be text that UTF-8 can encode") from None
+    return value
+
+
+@cache
+def _version() -> str:
+    return version("dpselect")

@@ -1,0 +1,127 @@
+r"""The stopping rule: which sequences of spends stay within the totals.
+
+An analyst chooses each release after seeing the ones before it, its parameters included. A
+*privacy filter* is a rule that, whatever they choose, keeps the whole within
+:math:`(\varepsilon, \delta)`-DP. Write :math:`\varepsilon_i, \delta_i, \rho_i` for the cost of
+release i. There are three rules; nothing that was released decides between them.
+
+``pure``, for a budget with :math:`\delta = 0`: all :math:`\delta_i = 0` and
+:math:`\sum \varepsilon_i \le \varepsilon`.
+
+``zcdp``, for a budget with :math:`\delta > 0` whose first spend has :math:`\delta_1 = 0`: all
+:math:`\delta_i = 0`, and EITHER :math:`\sum \varepsilon_i \le \varepsilon` OR
+:math:`\sum \rho_i` converts to at most :math:`\varepsilon` at :math:`\delta`.
+
+``basic``, for a budget with :math:`\delta > 0` whose first spend has :math:`\delta_1 > 0`:
+:math:`\sum \varepsilon_i \le \varepsilon` and :math:`\sum \delta_i \le \delta`.
+
+Guarantee:
+    The transcript of all releases, refusals included, is :math:`(\varepsilon, \delta)`-DP
+    under the budget's neighbour relation against an adaptive analyst.
+
+Proof. ``pure`` and ``basic``: losses, and probabilities of failure, add along each path
+(Rogers, Roth, Ullman & Vadhan 2016, arXiv:1605.08294).
+For ``zcdp`` let P and Q be the laws of the transcript on two neighbours; we bound
+:math:`\sum_y [P(y) - e^\varepsilon Q(y)]_+`. A path y that ends with
+:math:`\sum \varepsilon_i \le \varepsilon` has :math:`P(y) \le e^\varepsilon Q(y)` and adds
+nothing. Any other y ends within the zCDP limit and, sums being monotone, was within it all
+along. So the mechanism that stops by the zCDP limit alone accepts and refuses the same
+requests along y and gives y the same P(y) and Q(y). It is
+:math:`(\varepsilon, \delta)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
+order), so these y add at most :math:`\delta`.
+
+Why the rules do not mix: under ``zcdp`` the paths with a large loss may use up all of
+:math:`\delta`. If paths with a small loss could still buy failures, which count in full
+there, the two could add up to more than :math:`\delta`. The first spend may choose the rule
+because nothing had been released before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import inf
+from typing import Literal, TypeAlias
+
+from dpselect.budget import zcdp
+from dpselect.budget.amount import exact, floor
+from dpselect.budget.entry import Cost
+from dpselect.budget.totals import Totals
+from dpselect.errors import InsufficientBudgetError
+
+Composition: TypeAlias = Literal["pure", "basic", "zcdp"]
+
+
+def composition(totals: Totals, costs: Sequence[Cost]) -> Composition:
+    """Return the rule that ``costs`` are added up by."""
+    if totals.delta == 0:
+        return "pure"
+    return "basic" if costs and costs[0].delta > 0 else "zcdp"
+
+
+def spent(totals: Totals, costs: Sequence[Cost]) -> Fraction:
+    """Return the epsilon that ``costs`` amount to, in nats, under their rule."""
+    basic = sum((exact(cost.epsilon) for cost in costs), Fraction())
+    if composition(totals, costs) != "zcdp":
+        return basic
+    converted = zcdp.epsilon_of(_total_rho(costs), totals.delta)
+    return basic if converted == inf else min(basic, Fraction(converted))
+
+
+def remaining(totals: Totals, costs: Sequence[Cost]) -> float:
+    """Return the epsilon that is left, in nats, >= 0, rounded down."""
+    return floor(max(Fraction(), exact(totals.epsilon) - spent(totals, costs)))
+
+
+def admit(totals: Totals, costs: Sequence[Cost], new: Cost) -> float:
+    """Return the epsilon that would remain after ``new``, or refuse it.
+
+    Raises:
+        InsufficientBudgetError: ``new`` does not fit.
+    """
+    _admit_delta(totals, costs, new)
+    after = [*costs, new]
+    if spent(totals, after) > exact(totals.epsilon):
+        raise InsufficientBudgetError(_too_much_epsilon(totals, costs, new))
+    return remaining(totals, after)
+
+
+def _admit_delta(totals: Totals, costs: Sequence[Cost], new: Cost) -> None:
+    if new.delta == 0:
+        return
+    used = sum((exact(cost.delta) for cost in costs), Fraction())
+    rule = composition(totals, [*costs, new])
+    granted = exact(totals.delta) if rule == "basic" else Fraction()
+    if used + exact(new.delta) <= granted:
+        return
+    reason = ""
+    if rule == "zcdp":
+        reason = (
+            f"; all of delta {totals.delta!r} pays for composing spends without one, as "
+            "the first spend was; give spends with a delta of their own another budget"
+        )
+    raise InsufficientBudgetError(
+        f"delta does not suffice: total {float(granted)!r}, spent {float(used)!r}, "
+        f"requested {new.delta!r}, remaining {floor(granted - used)!r}{reason}"
+    )
+
+
+def _too_much_epsilon(totals: Totals, costs: Sequence[Cost], new: Cost) -> str:
+    message = (
+        f"epsilon does not suffice: total {totals.epsilon!r}, "
+        f"spent {float(spent(totals, costs))!r}, requested {new.epsilon!r}, "
+        f"remaining {remaining(totals, costs)!r}"
+    )
+    if composition(totals, costs) == "zcdp":
+        message += (
+            "; under zCDP the price of a spend depends on the others, and together they "
+            "exceed the total"
+        )
+    return message
+
+
+def _total_rho(costs: Sequence[Cost]) -> float:
+    try:
+        return float(sum((exact(cost.rho) for cost in costs), Fraction()))
+    except OverflowError:
+        return inf

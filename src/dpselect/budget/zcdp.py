@@ -1,0 +1,83 @@
+r"""Zero-concentrated differential privacy: into it from epsilon, out of it to epsilon.
+
+A mechanism is :math:`\rho`-zCDP when, on neighbouring databases, the Renyi divergence of its
+laws is at most :math:`\alpha \rho` for every order :math:`\alpha > 1`. The
+:math:`\rho` of adaptive releases add up. Both conversions round upwards.
+
+Source: Bun & Steinke (2016), arXiv:1605.02065.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import expm1, inf, log, log1p, sqrt, tanh
+
+SLACK = 2.0**-40
+"""Relative margin above the rounding errors of a few elementary functions (2^-50)."""
+
+
+def rho_of_pure(epsilon: float) -> float:
+    r"""Return the least rho such that every epsilon-DP mechanism is rho-zCDP.
+
+    .. math:: \rho = \varepsilon \tanh(\varepsilon / 2) \le \min(\varepsilon^2/2, \varepsilon)
+
+    Proof: among the pairs of laws whose log ratio stays within
+    :math:`\pm\varepsilon`, randomised response diverges most. With
+    :math:`f(t) = \ln\cosh(t\varepsilon)` its divergence of order :math:`\alpha` is
+    :math:`[f(\alpha - \tfrac12) - f(\tfrac12)] / (\alpha - 1)`: the mean of :math:`f'`, which
+    is concave, over an interval around :math:`\alpha/2`. So it is at most
+    :math:`f'(\alpha/2) = \varepsilon\tanh(\alpha\varepsilon/2) \le
+    \alpha\,\varepsilon\tanh(\varepsilon/2)`, with equality as :math:`\alpha \to 1`.
+
+    Args:
+        epsilon: In nats; finite, > 0.
+
+    Returns:
+        Finite, > 0.
+
+    Source:
+        Bun & Steinke (2016), Proposition 3.3, has :math:`\varepsilon^2/2`.
+    """
+    rho = epsilon * tanh(epsilon / 2) * (1 + SLACK)
+    return min(max(rho, sys.float_info.min), epsilon)
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    r"""Return an epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP.
+
+    .. math::
+
+        \varepsilon = \min_{\alpha > 1}\; \alpha\rho + \ln\frac{\alpha - 1}{\alpha}
+            + \frac{\ln(1/\delta) - \ln\alpha}{\alpha - 1}
+
+    Each :math:`\alpha` gives a valid epsilon. The derivative has the sign of
+    :math:`\rho(\alpha - 1)^2 + \ln\alpha - \ln(1/\delta)`, which increases, so bisection
+    finds the best one.
+
+    Args:
+        rho: >= 0; may be infinite.
+        delta: In [0, 1).
+
+    Returns:
+        In nats, >= 0; infinite when ``delta`` is 0 and ``rho`` is not.
+
+    Source:
+        Canonne, Kamath & Steinke (2020), arXiv:2004.00010, Proposition 12.
+    """
+    if rho == 0:
+        return 0.0
+    if delta == 0 or rho == inf:
+        return inf
+    log_inverse = -log(delta)
+    # x = alpha - 1. At `low` each of the two terms is at most half of ln(1/delta), at
+    # `high` one of them is all of it.
+    low = min(sqrt(log_inverse / rho / 2), expm1(log_inverse / 2))
+    high = min(sqrt(log_inverse / rho), expm1(log_inverse))
+    for _ in range(60):
+        x = (low + high) / 2
+        if rho * x * x + log1p(x) < log_inverse:
+            low = x
+        else:
+            high = x
+    terms = (rho, rho * high, log(high), -log1p(high), (log_inverse - log1p(high)) / high)
+    return max(0.0, sum(terms) + SLACK * sum(map(abs, terms)))

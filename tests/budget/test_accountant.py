@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime, timedelta
+from importlib.metadata import version
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.budget import Budget, Entry
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.errors import (
+    BudgetError,
+    DPSelectError,
+    InsufficientBudgetError,
+    LedgerError,
+    NeighboursError,
+    ParameterError,
+)
+from dpselect.neighbours import Neighbours
+
+EDGE = Neighbours.EDGE
+
+thousandths = st.integers(1, 400).map(lambda n: n / 1000)
+any_amount = st.one_of(
+    st.floats(), st.integers(-2, 2), st.booleans(), st.none(), st.text(max_size=2), thousandths
+)
+
+
+@pytest.fixture(params=["memory", "ledger"])
+def make(request, tmp_path):
+    """Return a maker of budgets of either kind."""
+
+    def budget(epsilon=1.0, delta=0.0):
+        path = None if request.param == "memory" else tmp_path / "budget.db"
+        return Budget(epsilon, delta, neighbours=EDGE, path=path)
+
+    return budget
+
+
+def test_an_entry_says_what_was_spent(make):
+    entry = make().spend(0.25, neighbours=EDGE, rho=0.01, mechanism="median", note="age")
+
+    assert datetime.fromisoformat(entry.time).utcoffset() == timedelta(0)
+    assert entry == Entry(
+        sequence=1,
+        time=entry.time,
+        epsilon=0.25,
+        delta=0.0,
+        rho=0.01,
+        neighbours=EDGE,
+        mechanism="median",
+        note="age",
+        version=version("dpselect"),
+    )
+
+
+def test_entries_come_back_as_they_were_returned(make):
+    budget = make(delta=1e-6)
+    spends = [budget.spend(0.1, delta=1e-7, neighbours=EDGE, note=f"é{i}\0") for i in range(3)]
+
+    assert budget.entries == tuple(spends)
+    assert [entry.sequence for entry in spends] == [1, 2, 3]
+
+
+def test_a_new_budget_has_all_of_its_total(make):
+    budget = make(0.75, 1e-6)
+
+    assert (budget.epsilon, budget.delta, budget.neighbours) == (0.75, 1e-6, EDGE)
+    assert (budget.spent, budget.remaining, budget.entries) == (0.0, 0.75, ())
+
+
+@pytest.mark.parametrize(
+    ("delta", "first", "rule"),
+    [(0.0, 0.0, "pure"), (1e-6, 0.0, "zcdp"), (1e-6, 1e-7, "basic")],
+)
+def test_the_first_spend_and_delta_decide_the_composition(make, delta, first, rule):
+    budget = make(delta=delta)
+    budget.spend(0.1, delta=first, neighbours=EDGE)
+
+    assert budget.composition == rule
+
+
+def test_the_hundred_and_first_hundredth_is_refused(make):
+    budget = make()
+    for _ in range(100):
+        budget.spend(0.01, neighbours=EDGE)
+
+    with pytest.raises(
+        InsufficientBudgetError,
+        match=r"total 1\.0, spent 1\.0, requested 0\.01, remaining 0\.0",
+    ):
+        budget.spend(0.01, neighbours=EDGE)
+    assert (len(budget.entries), budget.spent, budget.remaining) == (100, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("error", "wrong"),
+    [
+        (ParameterError, {"epsilon": -0.5}),
+        (ParameterError, {"epsilon": float("nan")}),
+        (ParameterError, {"epsilon": 5e-324}),
+        (ParameterError, {"delta": -1e-7}),
+        (ParameterError, {"rho": -1.0}),
+        (ParameterError, {"mechanism": None}),
+        (ParameterError, {"mechanism": b"median"}),
+        (ParameterError, {"note": "\ud800"}),
+        (NeighboursError, {"neighbours": Neighbours.SUBSTITUTE}),
+        (NeighboursError, {"neighbours": "edge"}),
+        (InsufficientBudgetError, {"epsilon": 0.9}),
+        (InsufficientBudgetError, {"delta": 1e-7}),
+    ],
+    ids=repr,
+)
+def test_a_refused_spend_leaves_no_trace(make, error, wrong):
+    budget = make()
+    before = budget.spend(0.25, neighbours=EDGE)
+
+    with pytest.raises(error):
+        budget.spend(**{"epsilon": 0.1, "neighbours": EDGE} | wrong)
+    assert budget.entries == (before,)
+    assert budget.remaining == 0.75
+
+
+@given(st.lists(st.tuples(any_amount, any_amount, any_amount), max_size=12))
+def test_no_sequence_of_amounts_ever_raises_what_remains(spends):
+    budget = Budget(1.0, 1e-6, neighbours=EDGE)
+    for epsilon, delta, rho in spends:
+        before = budget.remaining
+        try:
+            budget.spend(epsilon, delta=delta, rho=rho, neighbours=EDGE)
+        except DPSelectError:
+            assert budget.remaining == before
+        else:
+            assert 0 <= budget.remaining <= before
+
+
+@given(st.lists(thousandths, max_size=20))
+def test_spent_and_remaining_add_up_to_the_total(amounts):
+    budget = Budget(1.0, neighbours=EDGE)
+    for amount in amounts:
+        try:
+            budget.spend(amount, neighbours=EDGE)
+        except InsufficientBudgetError:
+            assert round(1000 * budget.remaining) < round(1000 * amount)
+
+    assert round(budget.spent, 3) == budget.spent
+    assert round(budget.spent + budget.remaining, 3) == 1.0
+
+
+def test_a_dry_run_tells_what_would_remain_and_records_nothing(make):
+    budget = make()
+    budget.spend(0.5, neighbours=EDGE)
+
+    assert budget.remaining_after(0.2) == 0.3
+    assert budget.remaining_after(0.5) == 0.0
+    assert len(budget.entries) == 1
+
+
+@given(
+    st.lists(st.tuples(thousandths, st.sampled_from([0.0, 4e-7])), max_size=12),
+    st.sampled_from([0.0, 1e-6]),
+)
+def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
+    budget = Budget(1.0, total, neighbours=EDGE)
+    for epsilon, delta in spends:
+        try:
+            promised = budget.remaining_after(epsilon, delta=delta, rho=epsilon**2 / 8)
+        except InsufficientBudgetError as refusal:
+            with pytest.raises(InsufficientBudgetError, match=re.escape(str(refusal))):
+                budget.spend(epsilon, delta=delta, rho=epsilon**2 / 8, neighbours=EDGE)
+        else:
+            budget.spend(epsilon, delta=delta, rho=epsilon**2 / 8, neighbours=EDGE)
+            assert budget.remaining == promised
+
+
+def test_a_dry_run_checks_its_amounts():
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        Budget(1.0, neighbours=EDGE).remaining_after(-1.0)
+
+
+def test_under_zcdp_small_spends_go_further():
+    budget = Budget(1.0, 1e-6, neighbours=EDGE)
+    for _ in range(120):
+        budget.spend(0.01, neighbours=EDGE)
+
+    assert budget.spent < 0.6
+    assert budget.entries[0].rho == rho_of_pure(0.01)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_is_the_same_budget(make, duplicate):
+    budget = make()
+
+    assert duplicate(budget) is budget
+
+
+def test_a_budget_in_memory_cannot_be_pickled():
+    with pytest.raises(BudgetError, match="cannot be pickled"):
+        pickle.dumps(Budget(1.0, neighbours=EDGE))
+
+
+def test_a_pickled_ledger_is_the_same_ledger(tmp_path):
+    budget = Budget(1.0, 1e-6, neighbours=EDGE, path=tmp_path / "budget.db")
+    twin = pickle.loads(pickle.dumps(budget))  # noqa: S301 -- our own bytes
+    twin.spend(0.25, neighbours=EDGE)
+
+    assert (twin.epsilon, twin.delta, twin.path) == (1.0, 1e-6, budget.path)
+    assert budget.entries == twin.entries
+
+
+def test_the_repr_shows_totals_and_what_remains(tmp_path):
+    budget = Budget(1.0, 1e-6, neighbours=EDGE)
+    budget.spend(0.25, neighbours=EDGE)
+    path = tmp_path / "budget.db"
+    ledger = Budget(2.0, neighbours=EDGE, path=path)
+
+    assert repr(budget) == "<Budget epsilon=1.0, delta=1e-06, neighbours=edge: remaining 0.75>"
+    assert f"neighbours=edge, path={str(path)!r}: remaining 2.0" in repr(ledger)
+    path.unlink()
+    assert "remaining unreadable" in repr(ledger)
+    with pytest.raises(LedgerError):
+        _ = ledger.remaining
+
+
+def test_an_entry_can_be_compared_and_replaced():
+    entry = Budget(1.0, neighbours=EDGE).spend(0.5, neighbours=EDGE)
+
+    assert replace(entry, note="later") != entry
+
+
+def test_importing_the_budget_imports_neither_numpy_nor_scipy():
+    script = "import sys, dpselect.budget; sys.exit(bool({'numpy', 'scipy'} & {*sys.modules}))"
+
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

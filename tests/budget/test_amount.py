@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nan, nextafter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.budget import amount
+from dpselect.errors import ParameterError
+
+positives = st.floats(min_value=sys.float_info.min, allow_infinity=False)
+
+IMPOSSIBLE = [
+    nan,
+    inf,
+    -inf,
+    -1.0,
+    -sys.float_info.min,
+    5e-324,
+    nextafter(sys.float_info.min, 0.0),
+    True,
+    False,
+    np.True_,
+    None,
+    "1",
+    1j,
+    Decimal(1),
+    [1.0],
+    10**400,
+    Fraction(1, 10**400),
+]
+
+
+@pytest.mark.parametrize("value", [*IMPOSSIBLE[:-1], 0, 0.0, -0.0], ids=repr)
+def test_positive_refuses_all_but_normal_numbers(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        amount.positive("epsilon", value)
+
+
+@pytest.mark.parametrize("value", [*IMPOSSIBLE[:-1], 1, 1.0, 1.5], ids=repr)
+def test_probability_refuses_all_but_numbers_below_one(value):
+    with pytest.raises(ParameterError, match="delta must be"):
+        amount.probability("delta", value)
+
+
+def test_positive_refuses_a_fraction_that_is_zero_as_a_float():
+    with pytest.raises(ParameterError, match=r"must be finite and > 0, got 0\.0"):
+        amount.positive("epsilon", IMPOSSIBLE[-1])
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, np.float64(0.5), np.float32(0.5), Fraction(1, 2)], ids=repr
+)
+def test_real_numbers_of_any_kind_become_floats(value):
+    number = amount.positive("epsilon", value)
+
+    assert (number, type(number)) == (0.5, float)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -0.0])
+def test_no_delta_is_a_plain_zero(value):
+    assert repr(amount.probability("delta", value)) == "0.0"
+
+
+def test_the_extremes_are_amounts():
+    assert amount.positive("epsilon", sys.float_info.min) == sys.float_info.min
+    assert amount.positive("epsilon", sys.float_info.max) == sys.float_info.max
+    assert amount.probability("delta", nextafter(1.0, 0.0)) < 1
+
+
+@given(positives)
+def test_the_exact_amount_is_what_is_printed(number):
+    assert amount.exact(number) == Fraction(repr(number))
+
+
+@given(positives)
+def test_the_exact_amount_is_within_one_part_in_ten_to_the_fifteen(number):
+    error = abs(amount.exact(number) - Fraction(number))
+
+    assert error <= Fraction(number) / 10**15
+
+
+@given(st.fractions(min_value=0, max_value=10**6))
+def test_floor_prints_the_largest_amount_that_is_not_more(fraction):
+    number = amount.floor(fraction)
+
+    assert amount.exact(number) <= fraction < amount.exact(nextafter(number, inf))

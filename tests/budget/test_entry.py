@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from dpselect.budget.entry import Cost, cost
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.errors import ParameterError
+
+NOT_AMOUNTS = [-1.0, 0, 5e-324, float("nan"), float("inf"), True, "0.1"]
+
+
+@pytest.mark.parametrize("value", NOT_AMOUNTS)
+def test_epsilon_must_be_an_amount(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        cost(value, 0.0, None)
+
+
+@pytest.mark.parametrize("value", NOT_AMOUNTS)
+def test_rho_must_be_an_amount(value):
+    with pytest.raises(ParameterError, match="rho must be"):
+        cost(0.1, 0.0, value)
+
+
+@pytest.mark.parametrize("value", [-1e-9, 5e-324, 1.0, float("nan"), True, "0", None])
+def test_delta_must_be_a_probability_below_one(value):
+    with pytest.raises(ParameterError, match="delta must be"):
+        cost(0.1, value, None)
+
+
+def test_without_rho_the_pure_bound_is_taken():
+    assert cost(1, 0, None) == Cost(epsilon=1.0, delta=0.0, rho=rho_of_pure(1.0))
+
+
+def test_a_cost_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        cost(1, 0, None).epsilon = 0.1

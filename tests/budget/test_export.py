@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+import dp_accounting
+import pytest
+from dp_accounting import NeighboringRelation
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.budget import Budget
+from dpselect.errors import BudgetError
+from dpselect.neighbours import Neighbours
+
+EDGE = Neighbours.EDGE
+
+
+def spent(epsilons, delta=0.0, rho=None, **kind):
+    budget = Budget(50.0, delta, neighbours=EDGE)
+    for epsilon in epsilons:
+        budget.spend(epsilon, neighbours=EDGE, rho=rho, **kind)
+    return budget
+
+
+def refuse_constant(name):
+    raise AssertionError(name)
+
+
+def test_json_holds_all_that_the_budget_knows():
+    budget = spent([0.1, 0.2], mechanism="médian", note='"quoted"\n')
+    document = json.loads(budget.to_json(), parse_constant=refuse_constant)
+
+    assert document == {
+        "epsilon": 50.0,
+        "delta": 0.0,
+        "neighbours": "edge",
+        "composition": "pure",
+        "spent": 0.3,
+        "remaining": 49.7,
+        "entries": [asdict(entry) | {"neighbours": "edge"} for entry in budget.entries],
+    }
+    assert set(document["entries"][0]) == {
+        "sequence",
+        "time",
+        "epsilon",
+        "delta",
+        "rho",
+        "neighbours",
+        "mechanism",
+        "note",
+        "version",
+    }
+
+
+@given(st.lists(st.floats(0.001, 1), max_size=5), st.sampled_from([0.0, 1e-6]))
+def test_json_is_strict_and_agrees_with_the_properties(epsilons, delta):
+    budget = spent(epsilons, delta)
+    document = json.loads(budget.to_json(), parse_constant=refuse_constant)
+
+    assert document["spent"] == budget.spent
+    assert document["remaining"] == budget.remaining
+    assert document["composition"] == budget.composition
+    assert [entry["epsilon"] for entry in document["entries"]] == epsilons
+
+
+@pytest.mark.parametrize("epsilons", [[0.1], [0.5, 0.25], [2.0], [0.01] * 20])
+def test_the_pld_accountant_finds_the_pure_sum(epsilons):
+    accountant = PLDAccountant(NeighboringRelation.REPLACE_ONE)
+    accountant.compose(spent(epsilons).to_dp_events())
+
+    # Losses are rounded up to multiples of 1e-4.
+    assert accountant.get_epsilon(0) == pytest.approx(sum(epsilons), abs=2.1e-3)
+    assert accountant.get_epsilon(0) >= sum(epsilons) * (1 - 1e-9)
+
+
+def test_numerical_composition_confirms_what_is_spent():
+    budget = spent([0.1] * 100, 1e-6)
+    pld = PLDAccountant(NeighboringRelation.REPLACE_ONE)
+    rdp = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    for accountant in (pld, rdp):
+        accountant.compose(budget.to_dp_events())
+
+    assert 0.8 < pld.get_epsilon(1e-6) / budget.spent < 1
+    assert 0.95 < rdp.get_epsilon(1e-6) / budget.spent < 1.001
+
+
+def test_a_better_rho_reaches_the_rdp_accountant():
+    budget = spent([0.1] * 200, 1e-6, rho=0.1**2 / 8)
+    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    accountant.compose(budget.to_dp_events())
+
+    assert accountant.get_epsilon(1e-6) == pytest.approx(budget.spent, rel=1e-3)
+
+
+def test_a_pure_budget_keeps_its_pure_guarantee_whatever_its_rho():
+    events = spent([0.1], rho=0.1**2 / 8).to_dp_events().events
+
+    assert [type(event) for event in events] == [dp_accounting.RandomizedResponseDpEvent]
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-17, 1e-9, 40.0, 800.0])
+def test_rounding_never_makes_an_event_more_private(epsilon):
+    """With p the chance of a random bucket, 2/p - 1 are the odds of the true one."""
+    budget = Budget(1e3, neighbours=EDGE)
+    budget.spend(epsilon, neighbours=EDGE)
+    ((event,),) = [budget.to_dp_events().events]
+
+    assert 0 <= event.noise_parameter < 1
+    assert event.num_buckets == 2
+    assert epsilon > 700 or 2 / event.noise_parameter - 1 >= 1 + epsilon
+
+
+def test_equal_spends_are_listed_one_by_one():
+    """The PLD accountant of dp_accounting 0.6 counts a self-composed response only once."""
+    assert len(spent([0.1] * 7).to_dp_events().events) == 7
+
+
+def test_no_spends_are_no_events():
+    assert spent([]).to_dp_events() == dp_accounting.ComposedDpEvent([])
+
+
+def test_a_spend_with_a_delta_has_no_event():
+    budget = Budget(1.0, 1e-6, neighbours=EDGE)
+    budget.spend(0.1, delta=1e-7, neighbours=EDGE)
+
+    with pytest.raises(BudgetError, match="no event for entry 1, which has a delta"):
+        budget.to_dp_events()
+
+
+def test_without_dp_accounting_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+
+    with pytest.raises(BudgetError, match=r"pip install 'dpselect\[accounting\]'"):
+        spent([0.1]).to_dp_events()

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import permutations
+from math import exp
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpselect.budget import filter as stopping
+from dpselect.budget.amount import exact
+from dpselect.budget.entry import cost
+from dpselect.budget.totals import Totals
+from dpselect.budget.zcdp import epsilon_of
+from dpselect.errors import InsufficientBudgetError
+from dpselect.neighbours import Neighbours
+
+EDGE = Neighbours.EDGE
+
+amounts = st.floats(1e-3, 0.5)
+pure_costs = st.lists(amounts.map(lambda e: cost(e, 0.0, None)), max_size=30)
+mixed_costs = st.lists(
+    st.builds(
+        cost,
+        amounts,
+        st.sampled_from([0.0, 0.0, 1e-7, 4e-7]),
+        st.none() | st.floats(1e-6, 0.1),
+    ),
+    max_size=30,
+)
+grants = st.builds(
+    Totals,
+    epsilon=st.floats(0.05, 2),
+    delta=st.sampled_from([0.0, 1e-6, 0.01]),
+    neighbours=st.just(EDGE),
+)
+
+
+def totals(epsilon, delta=0.0):
+    return Totals(epsilon=epsilon, delta=delta, neighbours=EDGE)
+
+
+def pure(*epsilons):
+    return [cost(epsilon, 0.0, None) for epsilon in epsilons]
+
+
+def admitted(granted, requests):
+    """Return what an analyst gets who asks for all of them in turn."""
+    accepted = []
+    for request in requests:
+        try:
+            stopping.admit(granted, accepted, request)
+        except InsufficientBudgetError:
+            continue
+        accepted.append(request)
+    return accepted
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.05, 0.3])
+@pytest.mark.parametrize("options", [(0.2, 0.3), (0.1, 0.5), (0.25, 1.0)])
+def test_no_adaptive_choice_of_responses_breaks_the_guarantee(delta, options):
+    """By definition: the best analyst's sum of [P(y) - e^epsilon Q(y)]_+, over 60 rounds.
+
+    Randomised responses are the most revealing pure releases. After each answer the analyst
+    sees its loss and picks the next epsilon, or stops.
+    """
+    granted = totals(1.0, delta)
+
+    @cache
+    def fits(first, second):
+        costs = pure(*[options[0]] * first, *[options[1]] * second)
+        return stopping.spent(granted, costs) <= exact(granted.epsilon)
+
+    @cache
+    def excess(counts, balances):
+        loss = sum(e * b for e, b in zip(options, balances, strict=True))
+        best = max(0.0, 1 - exp(granted.epsilon - loss))
+        for i, epsilon in enumerate(options):
+            more = tuple(c + (i == j) for j, c in enumerate(counts))
+            if sum(more) > 60 or not fits(*more):
+                continue
+            up = tuple(b + (i == j) for j, b in enumerate(balances))
+            down = tuple(b - (i == j) for j, b in enumerate(balances))
+            truth = exp(epsilon) / (exp(epsilon) + 1)
+            value = truth * excess(more, up) + (1 - truth) * excess(more, down)
+            best = max(best, value)
+        return best
+
+    assert excess((0, 0), (0, 0)) <= delta + 1e-12
+
+
+@given(grants, mixed_costs)
+def test_never_overspent_by_any_sequence(granted, requests):
+    accepted = admitted(granted, requests)
+    epsilons = sum(exact(c.epsilon) for c in accepted)
+    deltas = sum(exact(c.delta) for c in accepted)
+    converted = epsilon_of(float(sum(exact(c.rho) for c in accepted)), granted.delta)
+    basic = epsilons <= exact(granted.epsilon) and deltas <= exact(granted.delta)
+    zcdp = deltas == 0 and converted <= granted.epsilon
+
+    assert basic or zcdp
+    assert stopping.spent(granted, accepted) <= exact(granted.epsilon)
+
+
+@given(grants, pure_costs, st.randoms(use_true_random=False))
+def test_the_order_of_pure_spends_does_not_matter(granted, costs, random):
+    shuffled = random.sample(costs, len(costs))
+    fits = stopping.spent(granted, costs) <= exact(granted.epsilon)
+
+    assert stopping.spent(granted, shuffled) == stopping.spent(granted, costs)
+    assert (admitted(granted, costs) == costs) is fits
+    assert (admitted(granted, shuffled) == shuffled) is fits
+
+
+@given(pure_costs)
+def test_a_spend_never_lowers_what_is_spent(costs):
+    for granted in (totals(1.0), totals(1.0, 1e-6)):
+        sums = [stopping.spent(granted, costs[:n]) for n in range(len(costs) + 1)]
+
+        assert sums == sorted(sums)
+
+
+@given(pure_costs)
+def test_with_a_delta_spends_cost_at_most_their_sum(costs):
+    assert stopping.spent(totals(1.0, 1e-6), costs) <= stopping.spent(totals(1.0), costs)
+
+
+@given(grants, pure_costs)
+def test_remaining_is_what_is_not_spent_rounded_down(granted, requests):
+    accepted = admitted(granted, requests)
+    left = exact(granted.epsilon) - stopping.spent(granted, accepted)
+    shown = exact(stopping.remaining(granted, accepted))
+
+    assert 0 <= left - shown <= left / 10**15
+
+
+@given(pure_costs)
+def test_all_that_remains_of_a_pure_budget_can_be_spent(requests):
+    accepted = admitted(totals(1.0), requests)
+    left = stopping.remaining(totals(1.0), accepted)
+    assume(left > 0)
+
+    assert stopping.admit(totals(1.0), accepted, cost(left, 0, None)) <= 1e-15
+
+
+def test_a_hundred_hundredths_are_one():
+    costs = pure(*[0.01] * 100)
+
+    assert admitted(totals(1.0), costs) == costs
+    assert stopping.remaining(totals(1.0), costs) == 0
+    assert stopping.admit(totals(1.0), costs[1:], costs[0]) == 0
+    with pytest.raises(InsufficientBudgetError):
+        stopping.admit(totals(1.0), costs, cost(1e-300, 0.0, None))
+
+
+def test_many_small_spends_cost_less_by_zcdp():
+    """1 000 spends of 0.01: rho is 0.05, so the textbook bound is 1.71."""
+    costs = pure(*[0.01] * 1000)
+
+    assert stopping.spent(totals(10.0, 1e-6), costs) < Fraction(171, 100)
+    assert stopping.spent(totals(10.0), costs) == 10
+
+
+def test_a_better_rho_buys_more():
+    plain, better = cost(0.01, 0.0, None), cost(0.01, 0.0, 0.01**2 / 8)
+    price = float(stopping.spent(totals(9.0, 1e-6), [plain] * 500))
+
+    assert stopping.spent(totals(9.0, 1e-6), [better] * 2000) == pytest.approx(price, rel=1e-4)
+    assert stopping.spent(totals(9.0), [better] * 500) == 5
+
+
+def test_a_loose_rho_is_replaced_by_what_epsilon_implies():
+    assert cost(0.1, 0.0, 5.0) == cost(0.1, 0.0, None)
+    assert cost(0.1, 0.0, 0.001).rho == 0.001
+
+
+def test_zcdp_uses_all_of_delta_and_not_more():
+    costs = pure(*[0.01] * 1000)
+    price = epsilon_of(float(sum(exact(c.rho) for c in costs)), 1e-6)
+
+    assert stopping.spent(totals(10.0, 1e-6), costs) == Fraction(price)
+
+
+def test_deltas_add_up_when_the_first_spend_has_one():
+    granted, spend = totals(1.0, 1e-6), cost(0.1, 5e-7, None)
+
+    assert admitted(granted, [spend] * 3) == [spend] * 2
+    with pytest.raises(
+        InsufficientBudgetError,
+        match=r"delta .*total 1e-06, spent 1e-06, requested 5e-07, remaining 0\.0$",
+    ):
+        stopping.admit(granted, [spend] * 2, spend)
+
+
+def test_epsilons_add_up_when_the_first_spend_has_a_delta():
+    granted, first = totals(1.0, 1e-6), cost(0.01, 1e-7, None)
+
+    assert len(admitted(granted, [first, *pure(*[0.01] * 1000)])) == 100
+    assert stopping.composition(granted, [first]) == "basic"
+
+
+def test_a_budget_without_delta_takes_no_spend_with_one():
+    with pytest.raises(
+        InsufficientBudgetError,
+        match=r"delta .*total 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
+    ):
+        stopping.admit(totals(1.0), [], cost(0.1, 1e-9, None))
+
+
+def test_a_budget_that_began_without_delta_takes_no_spend_with_one():
+    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 pays for composing"):
+        stopping.admit(totals(1.0, 1e-6), pure(0.1), cost(0.1, 1e-9, None))
+
+
+def test_a_refusal_tells_total_spent_requested_and_remaining():
+    with pytest.raises(
+        InsufficientBudgetError,
+        match=r"total 1\.0, spent 0\.9, requested 0\.2, remaining 0\.1$",
+    ):
+        stopping.admit(totals(1.0), pure(0.3, 0.6), cost(0.2, 0.0, None))
+
+
+def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():
+    costs = pure(*[0.01] * 300)
+    left = stopping.remaining(totals(1.0, 1e-6), costs)
+
+    with pytest.raises(
+        InsufficientBudgetError, match="under zCDP the price of a spend depends on"
+    ):
+        stopping.admit(totals(1.0, 1e-6), costs, cost(left, 0.0, None))
+
+
+def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
+    costs = pure(1.7e308)
+
+    with pytest.raises(InsufficientBudgetError):
+        stopping.admit(totals(1.7e308, 1e-6), costs, *costs)
+
+
+@pytest.mark.parametrize(
+    "requests", list(permutations([(0.5, 4e-7), (0.3, 6e-7), (0.2, 1e-8)]))
+)
+def test_the_order_of_spends_with_a_delta_does_not_matter_when_all_fit(requests):
+    costs = [cost(epsilon, delta, None) for epsilon, delta in requests]
+
+    assert admitted(totals(1.0, 1.01e-6), costs) == costs

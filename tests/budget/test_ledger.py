@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpselect.budget import Budget, ledger
+from dpselect.errors import BudgetError, InsufficientBudgetError, LedgerError, NeighboursError
+from dpselect.neighbours import Neighbours
+
+EDGE, SWAP = Neighbours.EDGE, Neighbours.SWAP
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.db"
+
+
+@pytest.fixture
+def budget(path):
+    return Budget(1.0, 1e-6, neighbours=EDGE, path=path)
+
+
+def tamper(path, *statements):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_entries_survive_the_object_that_wrote_them(path, budget):
+    entry = budget.spend(0.1, neighbours=EDGE, mechanism="median", note="age")
+    again = Budget(1.0, 1e-6, neighbours=EDGE, path=path)
+
+    assert again.entries == (entry,)
+    assert again.remaining == 0.9
+
+
+def test_two_objects_share_one_file(path, budget):
+    again = Budget(1.0, 1e-6, neighbours=EDGE, path=str(path))
+    again.spend(0.75, neighbours=EDGE)
+
+    with pytest.raises(InsufficientBudgetError, match=r"spent 0\.75, requested 0\.5"):
+        budget.spend(0.5, neighbours=EDGE)
+    assert [entry.sequence for entry in (again.spend(0.1, neighbours=EDGE),)] == [2]
+
+
+def test_open_reads_the_totals_from_the_file(path, budget):
+    budget.spend(0.1, neighbours=EDGE)
+    opened = Budget.open(path)
+
+    assert (opened.epsilon, opened.delta, opened.neighbours) == (1.0, 1e-6, EDGE)
+    assert (opened.path, opened.entries) == (path, budget.entries)
+    with pytest.raises(NeighboursError):
+        opened.spend(0.1, neighbours=SWAP)
+
+
+def test_only_the_ledger_itself_is_left_in_the_folder(path, budget):
+    budget.spend(0.1, neighbours=EDGE)
+
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("says", "other"),
+    [
+        ("epsilon 1.0, not 2.0", (2.0, 1e-6, EDGE)),
+        ("delta 1e-06, not 0.0", (1.0, 0.0, EDGE)),
+        ("neighbours edge, not swap", (1.0, 1e-6, SWAP)),
+    ],
+)
+def test_other_totals_are_refused(path, budget, says, other):
+    epsilon, delta, neighbours = other
+
+    with pytest.raises(LedgerError, match=f"budget.db is for {says}"):
+        Budget(epsilon, delta, neighbours=neighbours, path=path)
+    assert budget.remaining == 1.0
+
+
+@pytest.mark.parametrize("opener", ["open", "create"])
+def test_another_schema_version_is_refused(path, budget, opener):
+    tamper(path, "PRAGMA user_version = 99")
+
+    with pytest.raises(
+        LedgerError, match="has schema version 99, this dpselect reads version 1"
+    ):
+        Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
+    with pytest.raises(LedgerError, match="schema version 99"):
+        budget.spend(0.1, neighbours=EDGE)
+
+
+NOT_LEDGERS = {
+    "text": b"epsilon = 1.0\n",
+    "one byte": b"\0",
+    "long": b"budget " * 5000,
+    "torn": b"SQLite format 3\0" + b"\xff" * 84,
+}
+
+
+UNTOUCHED = r"not a database|is not a ledger of dpselect"
+
+
+@pytest.mark.parametrize("content", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
+def test_a_file_that_is_not_a_ledger_is_left_untouched(path, content):
+    path.write_bytes(content)
+
+    with pytest.raises(LedgerError, match=UNTOUCHED):
+        Budget(1.0, neighbours=EDGE, path=path)
+    with pytest.raises(LedgerError, match=UNTOUCHED):
+        Budget.open(path)
+    assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_database_of_another_program_is_left_untouched(path):
+    tamper(path, "CREATE TABLE totals (epsilon, delta, neighbours)")
+    content = path.read_bytes()
+
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget(1.0, neighbours=EDGE, path=path)
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget.open(path)
+    assert path.read_bytes() == content
+
+
+def test_an_empty_file_becomes_a_ledger_but_is_not_one(path):
+    path.touch()
+
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget.open(path)
+    assert path.read_bytes() == b""
+    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
+
+
+def test_opening_never_makes_a_file(path):
+    with pytest.raises(LedgerError, match=r"there is no ledger at .*budget\.db"):
+        Budget.open(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("folder", ["missing", "file"])
+def test_a_ledger_needs_a_folder(tmp_path, folder):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(LedgerError, match=f"there is no folder .*{folder}"):
+        Budget(1.0, neighbours=EDGE, path=tmp_path / folder / "budget.db")
+
+
+@pytest.mark.parametrize("place", ["/", "/proc/budget.db", "budget\0.db"])
+def test_a_place_where_no_file_can_be_is_refused(place):
+    with pytest.raises(LedgerError, match=r"cannot be|no folder"):
+        Budget(1.0, neighbours=EDGE, path=place)
+
+
+def test_a_path_keeps_its_meaning_when_the_working_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    budget = Budget(1.0, neighbours=EDGE, path="budget.db")
+    monkeypatch.chdir("/")
+    budget.spend(0.1, neighbours=EDGE)
+
+    assert budget.path == tmp_path / "budget.db"
+
+
+@pytest.mark.parametrize(
+    "name", ["bud get?mode=memory#1.db", "%41.db", "büdget.db", ":memory:"]
+)
+def test_a_file_may_have_any_name(tmp_path, name):
+    Budget(1.0, neighbours=EDGE, path=tmp_path / name).spend(0.1, neighbours=EDGE)
+
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert Budget.open(tmp_path / name).remaining == 0.9
+
+
+def test_a_ledger_that_vanished_is_not_made_anew(path, budget):
+    path.unlink()
+
+    with pytest.raises(LedgerError, match="unable to open"):
+        budget.spend(0.1, neighbours=EDGE)
+    with pytest.raises(LedgerError, match="unable to open"):
+        _ = budget.entries
+    assert not path.exists()
+
+
+def test_a_ledger_that_was_replaced_is_noticed(path, budget):
+    path.unlink()
+    Budget(5.0, 1e-6, neighbours=EDGE, path=path)
+
+    with pytest.raises(LedgerError, match=r"is for epsilon 5\.0, not 1\.0"):
+        budget.spend(0.1, neighbours=EDGE)
+    with pytest.raises(LedgerError, match=r"is for epsilon 5\.0, not 1\.0"):
+        _ = budget.remaining
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM entries",
+        "UPDATE entries SET epsilon = 1e-9",
+        "DELETE FROM totals",
+        "UPDATE totals SET epsilon = 100",
+    ],
+)
+def test_the_file_itself_refuses_to_forget(path, budget, statement):
+    budget.spend(0.1, neighbours=EDGE)
+
+    with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
+        tamper(path, statement)
+    assert budget.remaining == 0.9
+
+
+@pytest.mark.parametrize("amounts", [(-0.5, 0, 0.1), (0.1, -1e-9, 0.1), (0.1, 0, -0.1)])
+def test_the_file_itself_refuses_a_negative_amount(path, budget, amounts):
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
+    ):
+        connection.execute("INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '')", amounts)
+
+    assert budget.entries == ()
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM totals", "UPDATE totals SET neighbours = 'x'"])
+def test_a_ledger_without_its_totals_is_refused(path, budget, change):
+    tamper(path, "DROP TRIGGER totals_no_DELETE", "DROP TRIGGER totals_no_UPDATE", change)
+
+    with pytest.raises(LedgerError, match="does not state its totals"):
+        Budget.open(path)
+    with pytest.raises(LedgerError, match="does not state its totals"):
+        budget.spend(0.1, neighbours=EDGE)
+
+
+def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):
+    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="locked"):
+            budget.spend(0.1, neighbours=EDGE)
+
+    assert budget.entries == ()
+
+
+def test_readers_do_not_wait_for_a_spend_that_is_not_committed(path, budget, monkeypatch):
+    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        assert budget.remaining == 1.0
+
+
+spends = st.lists(
+    st.tuples(
+        st.floats(1e-3, 0.6),
+        st.sampled_from([0.0, 3e-7]),
+        st.none() | st.floats(1e-9, 1e-2),
+        st.text(max_size=5),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=25)
+@given(spends, st.sampled_from([0.0, 1e-6]))
+def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
+    file = tmp_path_factory.mktemp("ledger") / "budget.db"
+    budgets = [Budget(1.0, delta, neighbours=EDGE, path=path) for path in (None, file)]
+    for budget in budgets:
+        for epsilon, own, rho, note in requests:
+            try:
+                budget.spend(epsilon, delta=own, rho=rho, neighbours=EDGE, note=note)
+            except BudgetError:
+                continue
+    memory, stored = budgets
+
+    timeless = [[replace(e, time="") for e in b.entries] for b in budgets]
+    assert timeless[0] == timeless[1]
+    assert (memory.spent, memory.remaining) == (stored.spent, stored.remaining)
+    assert memory.composition == Budget.open(file).composition
+
+
+def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):
+    """Durability against power loss cannot be tried here; this is the setting behind it."""
+    with ledger._connected(Path(path), mode="rw") as connection:
+        (level,) = connection.execute("PRAGMA synchronous").fetchone()
+
+    assert (level, budget.remaining) == (3, 1.0)

@@ -1,0 +1,66 @@
+"""What both stores promise."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from dpselect.budget.entry import Entry
+from dpselect.budget.ledger import Ledger
+from dpselect.budget.memory import Memory
+from dpselect.budget.totals import Totals
+from dpselect.neighbours import Neighbours
+
+EDGE = Neighbours.EDGE
+
+
+@pytest.fixture(params=["memory", "ledger"])
+def store(request, tmp_path):
+    totals = Totals(epsilon=1.0, delta=0.0, neighbours=EDGE)
+    if request.param == "memory":
+        return Memory()
+    return Ledger.create_or_open(tmp_path / "budget.db", totals)
+
+
+def following(entries):
+    return Entry(
+        epsilon=0.1,
+        delta=0.0,
+        rho=0.005,
+        sequence=len(entries) + 1,
+        time="",
+        neighbours=EDGE,
+        mechanism="",
+        note="",
+        version="",
+    )
+
+
+def test_entries_are_kept_in_order(store):
+    entries = [store.append(following) for _ in range(3)]
+
+    assert store.entries() == tuple(entries)
+
+
+def test_no_thread_comes_between_a_decision_and_its_entry(store):
+    def decide(entries):
+        # Long enough for every other thread to have its turn, if it could.
+        time.sleep(0.002)
+        return following(entries)
+
+    with ThreadPoolExecutor(16) as threads:
+        returned = list(threads.map(lambda _: store.append(decide).sequence, range(32)))
+
+    assert sorted(returned) == list(range(1, 33))
+    assert [entry.sequence for entry in store.entries()] == list(range(1, 33))
+
+
+def test_a_refusal_changes_nothing_and_frees_the_lock(store):
+    def refuse(_entries):
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        store.append(refuse)
+    assert store.append(following).sequence == 1

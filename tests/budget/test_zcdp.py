@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import sys
+from decimal import Decimal, localcontext
+from math import exp, inf, log, sqrt, tanh
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+
+ORDERS = [1 + Decimal(10) ** (Decimal(tenth) / 10) for tenth in range(-60, 41)]
+EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0]
+
+epsilons = st.floats(1e-3, 20)
+rhos = st.floats(1e-6, 1e3)
+deltas = st.floats(1e-12, 0.5)
+
+
+def renyi(p, q, order):
+    """By definition, for finite laws without zeros, given to 50 digits."""
+    return sum(x**order * y ** (1 - order) for x, y in zip(p, q, strict=True)).ln() / (
+        order - 1
+    )
+
+
+def response(epsilon):
+    odds = Decimal(epsilon).exp()
+    return odds / (odds + 1), 1 / (odds + 1)
+
+
+@pytest.fixture(autouse=True)
+def _fifty_digits():
+    with localcontext(prec=50):
+        yield
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_randomised_response_diverges_by_at_most_rho_times_the_order(epsilon):
+    yes, no = response(epsilon)
+    worst = max(renyi((yes, no), (no, yes), order) / order for order in ORDERS)
+
+    assert Decimal(1 - 1e-5) < worst / Decimal(rho_of_pure(epsilon)) < 1
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_rho_is_the_least_one_as_the_order_tends_to_one(epsilon):
+    """The limit is the Kullback-Leibler divergence."""
+    yes, no = response(epsilon)
+    limit = (yes - no) * (yes / no).ln()
+
+    assert 0 < Decimal(rho_of_pure(epsilon)) / limit - 1 < 1e-11
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 1), st.floats(-1, 1)), min_size=2, max_size=6),
+    epsilons,
+    st.floats(1.01, 100),
+)
+def test_no_pair_of_laws_within_epsilon_diverges_more(cells, epsilon, order):
+    p = [Decimal(weight) for weight, _ in cells]
+    q = [Decimal(weight) * Decimal(epsilon * tilt).exp() for weight, tilt in cells]
+    p, q = [x / sum(p) for x in p], [y / sum(q) for y in q]
+    pure = max(abs((x / y).ln()) for x, y in zip(p, q, strict=True))
+    assume(pure > 1e-6)
+
+    assert renyi(p, q, Decimal(order)) < Decimal(order) * Decimal(rho_of_pure(float(pure)))
+
+
+@given(epsilons)
+def test_rho_is_better_than_both_textbook_bounds(epsilon):
+    rho = rho_of_pure(epsilon)
+
+    assert epsilon * tanh(epsilon / 2) <= rho <= min(epsilon**2 / 2, epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [sys.float_info.min, 1e-200, 1e308, sys.float_info.max])
+def test_rho_is_positive_and_finite_at_the_extremes(epsilon):
+    assert 0 < rho_of_pure(epsilon) <= epsilon
+
+
+@given(rhos, deltas)
+def test_epsilon_is_at_most_the_textbook_bound(rho, delta):
+    """Bun & Steinke (2016), Proposition 1.3."""
+    assert epsilon_of(rho, delta) <= rho + 2 * sqrt(rho * log(1 / delta))
+
+
+@given(st.floats(1e-4, 50), deltas)
+def test_epsilon_covers_the_gaussian_mechanism(rho, delta):
+    """Its exact delta: Balle & Wang (2018), Theorem 8; mean / deviation is sqrt(2 rho)."""
+    epsilon, mean = epsilon_of(rho, delta), sqrt(2 * rho)
+    upper = norm.logsf(epsilon / mean - mean / 2)
+    lower = epsilon + norm.logsf(epsilon / mean + mean / 2)
+
+    assert exp(upper) - exp(lower) <= delta * (1 + 1e-6)
+
+
+@given(rhos, deltas)
+def test_epsilon_is_the_best_over_all_orders_rounded_upwards(rho, delta):
+    def bound(order):
+        at_order = order * Decimal(rho) + (1 - 1 / order).ln()
+        return at_order - (Decimal(delta) * order).ln() / (order - 1)
+
+    low, high = Decimal(-20), (2 / Decimal(delta)).ln()
+    for _ in range(60):
+        left, right = (2 * low + high) / 3, (low + 2 * high) / 3
+        if bound(1 + left.exp()) < bound(1 + right.exp()):
+            high = right
+        else:
+            low = left
+    best = max(Decimal(0), bound(1 + low.exp()))
+
+    above = float(Decimal(epsilon_of(rho, delta)) - best)
+
+    assert -1e-15 < above < 1e-9 * float(1 + best)
+
+
+@given(rhos, deltas)
+def test_epsilon_agrees_with_dp_accounting(rho, delta):
+    from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
+
+    # Small orders are left out there, and a shortcut by the KL divergence returns 0.
+    orders = 1 + np.geomspace(0.0101, 2 / delta, 2_000)
+    theirs, _ = compute_epsilon(orders, orders * rho, delta)
+    ours = epsilon_of(rho, delta)
+
+    if theirs > 0 and rho < 100:
+        assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-9)
+
+
+@given(rhos, deltas, st.floats(1, 10))
+def test_epsilon_grows_with_rho_and_falls_with_delta(rho, delta, factor):
+    here = epsilon_of(rho, delta) * (1 - 1e-9)
+
+    assert epsilon_of(rho * factor, delta) >= here
+    assert epsilon_of(rho, delta / factor) >= here
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta", "epsilon"),
+    [(0.0, 0.0, 0.0), (0.0, 0.1, 0.0), (1.0, 0.0, inf), (inf, 0.1, inf)],
+)
+def test_nothing_costs_nothing_and_without_delta_nothing_converts(rho, delta, epsilon):
+    assert epsilon_of(rho, delta) == epsilon
+
+
+@pytest.mark.parametrize("rho", [sys.float_info.min, 1e300])
+@pytest.mark.parametrize("delta", [sys.float_info.min, 1 - 2**-53])
+def test_epsilon_exists_at_the_extremes(rho, delta):
+    assert 0 <= epsilon_of(rho, delta) < inf
