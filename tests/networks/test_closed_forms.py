@@ -10,7 +10,6 @@ from dpselect.networks.density import by_spread
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.base import _walk
 
-
 compiling = settings(deadline=None)
 """The first call of a kernel compiles it."""
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, PublicClaimError
-from dpselect.networks import EgoBetweenness, Graph, influential_nodes
+from dpselect.networks import EgoBetweenness, Graph, influential_nodes, metric_by_name
 from dpselect.networks.selection import METRICS
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
@@ -52,12 +52,13 @@ def test_every_mechanism_chooses_by_every_metric(metric, mechanism):
 
 def test_a_large_epsilon_finds_the_most_central_nodes_by_name():
     names = ["ann", "bob", "cy", "dee", "eve"]
-    graph = Graph.from_edges([(names[u], names[v]) for u, v in EDGES], nodes=names)
+    contacts = [("ann", "bob"), ("ann", "cy"), ("ann", "dee"), ("bob", "eve")]
+    graph = Graph.from_edges(contacts, nodes=names)
     release = influential_nodes(
         graph, 2, metric="ego-betweenness", mechanism="pairwise", epsilon=1e4
     )
 
-    assert release.candidates[0] == "ann"
+    assert release.candidates == ("ann", "bob")
 
 
 def test_metrics_and_mechanisms_can_be_given_as_objects():
@@ -70,6 +71,15 @@ def test_metrics_and_mechanisms_can_be_given_as_objects():
     )
 
     assert "non-increasing" in release.mechanism
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "form"),
+    [("shifted", "degree"), ("anchored", "degree"), ("pairwise", "codegree")],
+)
+def test_a_name_stands_for_the_form_that_suits_the_mechanism(mechanism, form):
+    assert metric_by_name("ego-betweenness", mechanism) == EgoBetweenness(sensitivity=form)
+    assert metric_by_name("degree", mechanism) == METRICS["degree"]
 
 
 def test_the_budget_is_spent_once_for_all_rounds():

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Recipe, Spends, by_name
+from dpselect.mechanisms import (
+    AnchoredLocalDampening,
+    Recipe,
+    ShiftedLocalDampening,
+    Spends,
+    by_name,
+)
 from dpselect.networks.betweenness import EgoBetweenness
 from dpselect.networks.degree import Degree
 from dpselect.networks.density import EgoDensity
@@ -16,6 +22,9 @@ METRICS: dict[str, Metric] = {
     metric.name: metric for metric in (Degree(), EgoDensity(), EgoBetweenness())
 }
 """The metrics by name, each with its defaults."""
+
+FROM_AFAR = {ShiftedLocalDampening.name, AnchoredLocalDampening.name}
+"""Mechanisms that sum the sensitivity from the score up to the largest that can occur."""
 
 
 def influential_nodes(
@@ -41,8 +50,9 @@ def influential_nodes(
     Args:
         graph: The graph.
         k: How many nodes; 1 to ``n``.
-        metric: ``"degree"``, ``"ego-density"``, ``"ego-betweenness"``, or any
-            :class:`Metric`, such as ``EgoBetweenness(max_degree=5000)``.
+        metric: ``"degree"``, ``"ego-density"``, ``"ego-betweenness"`` (see
+            :func:`metric_by_name`), or any :class:`Metric`, such as
+            ``EgoBetweenness(max_degree=5000)``.
         mechanism: A short name, or a function that takes ``epsilon=`` and returns the
             mechanism. Which wins where: ``docs/networks.md``.
         epsilon: What all rounds cost together, in nats.
@@ -59,7 +69,7 @@ def influential_nodes(
 
     Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk).
 
-    Example:
+    Examples:
         >>> star = Graph.from_edges([(0, leaf) for leaf in range(1, 50)], nodes=50)
         >>> chosen = influential_nodes(
         ...     star, 1, metric="degree", mechanism="permute-and-flip", epsilon=2.0
@@ -71,14 +81,23 @@ def influential_nodes(
     _validate.at_least("k", k, 1)
     if k > len(graph):
         raise ParameterError(f"k must be at most the number of nodes, {len(graph)}, not {k}")
-    score = _metric(metric)
+    score = metric_by_name(metric, mechanism) if isinstance(metric, str) else metric
     how = by_name(mechanism, epsilon, anchor=score.largest(graph), direction=score.direction)
     return how.release(score.objective(graph), k, budget)
 
 
-def _metric(metric: str | Metric) -> Metric:
-    if not isinstance(metric, str):
-        return metric
-    if metric not in METRICS:
-        raise ParameterError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    return METRICS[metric]
+def metric_by_name(name: str, mechanism: str | Recipe) -> Metric:
+    """Return a metric by its short name, in the form that suits the mechanism.
+
+    From afar it is a sensitivity that grows with the score that tells nodes apart, so shifted
+    and anchored dampening get ego betweenness in the form ``"degree"``. The choice reads no
+    graph.
+
+    Raises:
+        ParameterError: There is no such metric.
+    """
+    if name not in METRICS:
+        raise ParameterError(f"metric must be one of {', '.join(METRICS)}, not {name!r}")
+    if name == EgoBetweenness.name and mechanism in FROM_AFAR:
+        return EgoBetweenness(sensitivity="degree")
+    return METRICS[name]
