@@ -1,0 +1,255 @@
+"""Decoders against their definitions, by brute force over all sets of positives."""
+
+from itertools import product
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpselect.errors import DataError, ParameterError
+from dpselect.pooling import (
+    Assay,
+    Noise,
+    bernoulli,
+    bp,
+    comp,
+    dd,
+    dorfman,
+    flipped,
+    ilp,
+    lp,
+    near_constant_column_weight,
+    outcomes,
+    scomp,
+    simulate_outcomes,
+)
+
+PEOPLE = 7
+ALL = np.array(list(product([False, True], repeat=PEOPLE)))
+
+
+@st.composite
+def instances(draw):
+    """A design of 1 to 6 pools of 7 people, and who is positive."""
+    pools = draw(st.integers(1, 6))
+    cells = draw(st.lists(st.booleans(), min_size=pools * PEOPLE, max_size=pools * PEOPLE))
+    status = draw(st.lists(st.booleans(), min_size=PEOPLE, max_size=PEOPLE))
+    return np.array(cells).reshape(pools, PEOPLE), np.array(status)
+
+
+def explaining(design, results):
+    """All sets of positives that give these outcomes."""
+    return [status for status in ALL if (outcomes(design, status) == results).all()]
+
+
+@given(instances())
+def test_comp_takes_those_whom_some_explanation_takes(instance):
+    design, status = instance
+    results = outcomes(design, status)
+
+    assert (comp(design, results) == np.any(explaining(design, results), axis=0)).all()
+
+
+@given(instances())
+def test_dd_takes_those_whom_every_explanation_takes(instance):
+    design, status = instance
+    results = outcomes(design, status)
+
+    assert (dd(design, results) == np.all(explaining(design, results), axis=0)).all()
+
+
+@given(instances())
+def test_scomp_explains_all_and_lies_between(instance):
+    design, status = instance
+    results = outcomes(design, status)
+    found = scomp(design, results)
+
+    assert (outcomes(design, found) == results).all()
+    assert (dd(design, results) <= found).all()
+    assert (found <= comp(design, results)).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(instances())
+def test_ilp_is_a_smallest_explanation(instance):
+    design, status = instance
+    results = outcomes(design, status)
+    found = ilp(design, results)
+
+    assert (outcomes(design, found) == results).all()
+    assert found.sum() == min(s.sum() for s in explaining(design, results))
+
+
+@settings(max_examples=40, deadline=None)
+@given(instance=instances(), seen=st.integers(0, 63))
+def test_noisy_ilp_is_a_likeliest_set(instance, seen):
+    design, _ = instance
+    results = np.array([bool(seen >> t & 1) for t in range(len(design))])
+    noise = Noise(assay=Assay(sensitivity=0.9, specificity=0.97), prevalence=0.1)
+
+    def log_posterior(status):
+        pools = outcomes(design, status)
+        chance = np.where(pools, 0.9, 0.03)
+        tests = np.log(np.where(results, chance, 1 - chance)).sum()
+        return tests + status.sum() * log(0.1) + (~status).sum() * log(0.9)
+
+    best = max(log_posterior(status) for status in ALL)
+    assert log_posterior(ilp(design, results, noise=noise)) == pytest.approx(best, abs=1e-6)
+
+
+@given(instances())
+@settings(max_examples=30, deadline=None)
+def test_lp_takes_no_more_in_total_than_twice_the_ilp(instance):
+    """Rounding at one half at most doubles, and fractions never cost more than wholes."""
+    design, status = instance
+    results = outcomes(design, status)
+
+    assert lp(design, results).sum() <= 2 * ilp(design, results).sum()
+
+
+def test_lp_is_exact_where_the_programme_is_whole():
+    design = dorfman(12, pool_size=1)
+    status = np.arange(12) % 5 == 0
+
+    assert (lp(design, outcomes(design, status)) == status).all()
+    noise = Noise(assay=Assay(sensitivity=0.99, specificity=0.99), prevalence=0.2)
+    assert (lp(design, outcomes(design, status), noise=noise) == status).all()
+
+
+def test_a_positive_pool_that_nothing_explains_is_left_out():
+    design = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+
+    for decoder in (comp, dd, scomp, lp, ilp):
+        assert decoder(design, [True, False, True]).tolist() == [False, False, True]
+
+
+def test_thresholds_forgive_one_wrong_pool():
+    rng = np.random.default_rng(3)
+    design = near_constant_column_weight(60, 60, weight=8, rng=rng)
+    status = np.arange(60) < 3
+    results = outcomes(design, status)
+    results[np.flatnonzero(design[:, 0] & ~design[:, 1] & ~design[:, 2])[0]] = False
+
+    assert not comp(design, results)[0]
+    assert comp(design, results, negative_allowed=1)[0]
+    assert dd(design, results, negative_allowed=1, alone_needed=2)[0]
+    assert (scomp(design, results, negative_allowed=1, gain_needed=2)[:3]).all()
+
+
+def posterior_by_definition(design, results, assay, prevalence):
+    weights = []
+    for status in ALL:
+        inside = design[:, status].sum(axis=1)
+        chance = assay.chance_of_positive(inside, design.sum(axis=1))
+        tests = np.where(results, chance, 1 - chance).prod()
+        weights.append(tests * prevalence ** status.sum() * (1 - prevalence) ** (~status).sum())
+    return np.array(weights) @ ALL / np.sum(weights)
+
+
+@given(seen=st.integers(0, 15), specificity=st.sampled_from([1.0, 0.98]))
+def test_belief_is_exact_on_designs_without_circles(seen, specificity):
+    design = np.array(
+        [
+            [1, 1, 1, 0, 0, 0, 0],
+            [0, 0, 1, 1, 1, 0, 0],
+            [0, 0, 0, 0, 1, 1, 0],
+            [0, 0, 0, 0, 0, 0, 1],
+        ]
+    )
+    results = np.array([bool(seen >> t & 1) for t in range(4)])
+    assay = Assay(sensitivity=0.9, specificity=specificity)
+    belief = bp(design, results, prevalence=0.15, assay=assay)
+
+    exact = posterior_by_definition(design.astype(bool), results, assay, 0.15)
+    assert belief.converged
+    assert belief.posterior == pytest.approx(exact, abs=1e-5)
+
+
+def test_belief_says_when_it_did_not_settle():
+    rng = np.random.default_rng(1)
+    design = bernoulli(30, 12, probability=0.4, rng=rng)
+    belief = bp(design, rng.random(12) < 0.5, prevalence=0.2, rounds=1)
+
+    assert not belief.converged
+    assert belief.rounds == 1
+    assert belief.positives.shape == (30,)
+
+
+@pytest.mark.parametrize(
+    ("design_of", "expected"),
+    [
+        (
+            lambda rng: bernoulli(500, 120, probability=0.1, rng=rng),
+            (0.0, 0.44, 0.77, 0.80),
+        ),
+        (
+            lambda rng: near_constant_column_weight(500, 120, weight=8, rng=rng),
+            (0.26, 0.87, 0.96, 0.99),
+        ),
+    ],
+    ids=["bernoulli", "near-constant"],
+)
+def test_exact_recovery_at_120_tests_is_that_of_the_literature(design_of, expected):
+    """n = 500, k = 10; three decoders in 600 trials, ILP in 300."""
+    rng = np.random.default_rng(20)
+    hits = np.zeros(4)
+    for trial in range(600):
+        design = design_of(rng)
+        status = np.zeros(500, dtype=bool)
+        status[rng.choice(500, 10, replace=False)] = True
+        results = outcomes(design, status)
+        for j, decoder in enumerate((comp, dd, scomp)):
+            hits[j] += (decoder(design, results) == status).all()
+        if trial < 300:
+            hits[3] += 2 * (ilp(design, results) == status).all()
+
+    assert hits / 600 == pytest.approx(expected, abs=0.08)
+
+
+def test_flips_follow_their_law():
+    """Unseeded: five standard deviations."""
+    results = flipped(np.zeros(4000, dtype=bool), flip=0.1)
+
+    assert abs(results.sum() - 400) < 5 * (4000 * 0.09) ** 0.5
+
+
+def test_an_assay_errs_as_it_says():
+    design = np.ones((20000, 4), dtype=bool)
+    assay = Assay(sensitivity=0.9, specificity=0.98, dilution=0.5)
+    rng = np.random.default_rng(0)
+    found = simulate_outcomes(design, [True, False, False, False], assay, rng=rng).mean()
+    false = simulate_outcomes(design, np.zeros(4), assay, rng=rng).mean()
+
+    assert found == pytest.approx(0.45, abs=0.02)
+    assert false == pytest.approx(0.02, abs=0.005)
+    assert Assay().perfect
+    assert assay.with_flips(0.1).sensitivity == pytest.approx(0.82)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: Assay(sensitivity=0.5, specificity=0.5), ParameterError, "add up to more"),
+        (lambda: Assay(sensitivity=1.2), ParameterError, "sensitivity"),
+        (lambda: Assay(dilution=-1.0), ParameterError, "dilution"),
+        (lambda: comp(np.eye(3), [True, False]), DataError, "3 outcomes"),
+        (lambda: comp(np.eye(3), [0, 1, 2]), DataError, "leave invalid pools out"),
+        (lambda: comp(np.ones(3), [1]), ParameterError, "matrix"),
+        (lambda: comp(2 * np.eye(3), [1, 0, 1]), ParameterError, "True and False"),
+        (lambda: outcomes(np.eye(3), [True]), DataError, "3 people"),
+        (lambda: flipped([True], flip=0.5), ParameterError, "below 1/2"),
+        (lambda: comp(np.eye(2), [0, 1], negative_allowed=-1), ParameterError, "at least 0"),
+        (lambda: bp(np.eye(2), [0, 1], prevalence=0.0), ParameterError, "strictly between"),
+        (
+            lambda: bp(np.eye(2), [0, 1], prevalence=0.1, damping=1.0),
+            ParameterError,
+            "damping must be below",
+        ),
+        (lambda: Noise(assay=Assay(), prevalence=0.6), ParameterError, "below 1/2"),
+    ],
+)
+def test_bad_input_is_refused(make, error, says):
+    with pytest.raises(error, match=says):
+        make()

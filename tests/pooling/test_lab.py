@@ -1,0 +1,133 @@
+"""What a syndrome gives away, against the definition over all syndromes."""
+
+from itertools import combinations
+from math import exp
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.pooling import (
+    SubsetRetrieval,
+    array_2d,
+    doubly_balanced,
+    flip_delta,
+    flip_epsilon,
+    flip_for,
+    lab,
+    union_delta,
+)
+
+DESIGNS = {
+    "array": array_2d(4, rows=2, columns=2),
+    "balanced": doubly_balanced(5, 4, weight=2, rng=np.random.default_rng(0)),
+    "uneven": np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool),
+}
+every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+
+
+def neighbours(n, relation):
+    subsets = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
+    for e in subsets:
+        for f in subsets:
+            swap = len(e - f) == len(f - e) == 1
+            one = len(e ^ f) == 1
+            if swap if relation is dp.Neighbours.SWAP else one:
+                yield e, f
+
+
+def worst_loss(design, flip, relation):
+    pairs = neighbours(design.shape[1], relation)
+    laws = (
+        (
+            lab.syndrome_law(design, {e: 1.0}, flip=flip),
+            lab.syndrome_law(design, {f: 1.0}, flip=flip),
+        )
+        for e, f in pairs
+    )
+    return max(np.abs(np.log(p / q)).max() for p, q in laws)
+
+
+@every_design
+@pytest.mark.parametrize("relation", [dp.Neighbours.SUBSTITUTE, dp.Neighbours.SWAP])
+def test_flip_epsilon_is_the_worst_loss_over_all_syndromes(design, relation):
+    epsilon = flip_epsilon(design, flip=0.2, neighbours=relation)
+
+    assert epsilon == pytest.approx(worst_loss(design, 0.2, relation))
+    assert flip_for(design, epsilon=epsilon, neighbours=relation) == pytest.approx(0.2)
+
+
+@every_design
+@pytest.mark.parametrize("relation", [dp.Neighbours.SUBSTITUTE, dp.Neighbours.SWAP])
+@pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.0])
+def test_flip_delta_is_that_of_the_definition(design, relation, epsilon):
+    exact = max(
+        np.maximum(
+            lab.syndrome_law(design, {e: 1.0}, flip=0.2)
+            - exp(epsilon) * lab.syndrome_law(design, {f: 1.0}, flip=0.2),
+            0,
+        ).sum()
+        for e, f in neighbours(design.shape[1], relation)
+    )
+
+    ours = flip_delta(design, flip=0.2, epsilon=epsilon, neighbours=relation)
+    assert ours == pytest.approx(exact, abs=1e-12)
+
+
+def test_a_column_weight_bounds_the_swap_by_twice_as_much():
+    design = array_2d(9, rows=3, columns=3)
+    one = flip_epsilon(design, flip=0.1, neighbours=dp.Neighbours.SUBSTITUTE)
+
+    assert flip_epsilon(design, flip=0.1, neighbours=dp.Neighbours.SWAP) == pytest.approx(
+        2 * one
+    )
+
+
+@every_design
+@pytest.mark.parametrize("beta", [0, 1, 2])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_pooling_never_loses_more_than_the_subset_it_pools(design, beta, epsilon):
+    n = design.shape[1]
+    retrieval = SubsetRetrieval(n=n, d=2, beta=beta, epsilon=0, scheme="union")
+
+    assert union_delta(design, d=2, beta=beta, epsilon=epsilon) <= retrieval.delta() + 1e-12
+
+
+def test_testing_everybody_alone_loses_exactly_that():
+    design = np.eye(5, dtype=bool)
+    for beta in range(3):
+        assert union_delta(design, d=2, beta=beta, epsilon=0.5) == pytest.approx(1 - beta / 5)
+
+
+def test_syndrome_laws_sum_to_1():
+    law = lab.syndrome_law(DESIGNS["array"], {frozenset({0}): 0.5, frozenset(): 0.5}, flip=0.3)
+
+    assert law.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (
+            lambda: flip_epsilon(np.eye(2), flip=0.0, neighbours=dp.Neighbours.SWAP),
+            ParameterError,
+            "above 0",
+        ),
+        (
+            lambda: flip_epsilon(np.eye(2), flip=0.1, neighbours=dp.Neighbours.EDGE),
+            NeighboursError,
+            "SUBSTITUTE",
+        ),
+        (lambda: lab.syndrome_law(np.eye(17), {}), ParameterError, "at most 16"),
+        (
+            lambda: union_delta(np.eye(40), d=20, beta=1, epsilon=0),
+            ParameterError,
+            "few people",
+        ),
+        (lambda: lab.union_subset_law(60, frozenset(), 20), ParameterError, "few people"),
+    ],
+)
+def test_bad_input_is_refused(make, error, says):
+    with pytest.raises(error, match=says):
+        make()
