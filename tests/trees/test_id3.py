@@ -189,7 +189,7 @@ BAD = [
     ({"mechanism": "magic"}, ParameterError, "mechanism must be one of exponential"),
     ({"neighbours": dp.Neighbours.EDGE}, ValueError, "neighbours of tables"),
     ({"neighbours": "edge"}, ValueError, "neighbours of tables must be 'add-remove'"),
-    ({"outside": "ignore"}, ParameterError, "'repair' or 'raise'"),
+    ({"on_invalid": "ignore"}, ParameterError, "'repair' or 'raise'"),
 ]
 
 
@@ -259,7 +259,7 @@ def test_raises_instead_where_the_curator_says_so(domains, message):
     budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
 
     with pytest.raises(PublicClaimError, match=message) as caught:
-        classifier(domains=domains, outside="raise", budget=budget).fit(x, y)
+        classifier(domains=domains, on_invalid="raise", budget=budget).fit(x, y)
     assert not budget.entries
     assert "mauve" not in str(caught.value)
     assert "500" not in str(caught.value)
@@ -268,13 +268,13 @@ def test_raises_instead_where_the_curator_says_so(domains, message):
 def test_raises_for_a_label_outside_where_the_curator_says_so():
     x, y = frame()
     with pytest.raises(PublicClaimError, match="labels outside of classes"):
-        classifier(classes=["no", "never"], outside="raise").fit(x, y)
+        classifier(classes=["no", "never"], on_invalid="raise").fit(x, y)
 
 
 def test_clean_data_pass_the_strict_door():
     x, y = frame()
 
-    assert classifier(outside="raise").fit(x, y).tree_.depth <= 2
+    assert classifier(on_invalid="raise").fit(x, y).tree_.depth <= 2
 
 
 def test_an_empty_frame_and_a_constant_class_give_a_tree_at_full_cost():

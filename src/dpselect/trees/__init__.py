@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any
 from dpselect.trees.criteria import gini, information_gain, majority
 from dpselect.trees.domains import Bins, Categories
 from dpselect.trees.information import InformationGainSensitivity
+from dpselect.trees.rates import (
+    RateSensitivity,
+    rate_over,
+    true_negative_rate,
+    true_positive_rate,
+)
 from dpselect.trees.report import PrivacyReport
 from dpselect.trees.structure import Leaf, Split, Tree
 
 if TYPE_CHECKING:
     from dpselect.trees.id3 import ID3Classifier
+    from dpselect.trees.moet import MultiObjectiveTreeClassifier
 
-_ESTIMATORS = {"ID3Classifier": "id3"}
+_ESTIMATORS = {"ID3Classifier": "id3", "MultiObjectiveTreeClassifier": "moet"}
 
 __all__ = [
     "Bins",
@@ -27,12 +34,17 @@ __all__ = [
     "ID3Classifier",
     "InformationGainSensitivity",
     "Leaf",
+    "MultiObjectiveTreeClassifier",
     "PrivacyReport",
+    "RateSensitivity",
     "Split",
     "Tree",
     "gini",
     "information_gain",
     "majority",
+    "rate_over",
+    "true_negative_rate",
+    "true_positive_rate",
 ]
 
 

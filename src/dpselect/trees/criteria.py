@@ -29,7 +29,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.trees import records
-from dpselect.trees.information import InformationGainSensitivity, _records_per_step
+from dpselect.trees.information import InformationGainSensitivity, records_per_step
 from dpselect.trees.patterns import compress
 from dpselect.typing import Indices
 
@@ -59,7 +59,7 @@ def objective_of(
         [score(table) for table in tables],
         sensitivity(tables, max_records, neighbours),
         candidates,
-        monotone=_records_per_step(neighbours) == 1,
+        monotone=records_per_step(neighbours) == 1,
     )
 
 
@@ -147,7 +147,7 @@ def _of_table(
     max_records: int,
     neighbours: Neighbours,
 ) -> Objective:
-    _records_per_step(neighbours)
+    records_per_step(neighbours)
     columns = records.read(x)
     public = records.schema(domains, classes, columns.names)
     labels = records.labels(y, columns.rows)

@@ -13,19 +13,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from dpselect import _validate
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.trees import drawing, records
+from dpselect.trees import records
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.report import PrivacyReport
 from dpselect.trees.sampling import Exact, Sampler
-from dpselect.trees.structure import Tree
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpselect.budget import Budget
 
-Outside: TypeAlias = Literal["repair", "raise"]
+OnInvalid: TypeAlias = Literal["repair", "raise"]
 """What happens to values outside of what was declared."""
 
 
@@ -40,7 +37,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     classes: Sequence[Hashable] | None
     max_records: int | None
     neighbours: Neighbours | str
-    outside: Outside
+    on_invalid: OnInvalid
     budget: Budget | None
 
     @abstractmethod
@@ -64,15 +61,15 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             ColumnError: A column is missing, or of another type than its domain.
             DataError: X is not a table, or y not one label for each record.
             PublicClaimError: There are more records than ``max_records``; with
-                ``outside="raise"``, a value or a label is outside of what was declared.
+                ``on_invalid="raise"``, a value or a label is outside of what was declared.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
         """
         return self._grow(X, y, Exact())
 
     def _grow(self, X: Any, y: Any, sampler: Sampler) -> Self:  # noqa: ANN401, N803
         relation = relation_of(self)
-        if self.outside not in {"repair", "raise"}:
-            raise ParameterError("outside must be 'repair' or 'raise'")
+        if self.on_invalid not in {"repair", "raise"}:
+            raise ParameterError("on_invalid must be 'repair' or 'raise'")
         epsilon = _validate.positive("epsilon", self.epsilon)
         columns = records.read(X)
         public = records.schema(self.domains, self.classes, columns.names)
@@ -80,7 +77,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         most = records.check_size(columns.rows, self.max_records)
         plan = self._plan(public, most)
         codes = records.codes(columns, public)
-        if self.outside == "raise":
+        if self.on_invalid == "raise":
             records.refuse_outside(columns, labels, public)
         if isinstance(sampler, Exact) and self.budget is not None:
             self.budget.spend(epsilon, neighbours=relation, mechanism=type(self).__name__)
@@ -98,12 +95,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             # scikit-learn's own words for a wrong number or wrong names of columns.
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.schema_)
-
-    def _probabilities(self, tree: Tree, X: Any) -> Values:  # noqa: ANN401, N803
-        return tree.probabilities(self._codes(X))
-
-    def _plot(self, tree: Tree, ax: Axes | None) -> Axes:
-        return drawing.plot(tree, ax)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
+from dpselect.trees import drawing
 from dpselect.trees.criteria import CRITERIA, Criterion
-from dpselect.trees.estimator import Outside, PrivateTreeClassifier, relation_of, report
+from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
 from dpselect.trees.growth import MECHANISMS, Growth, MechanismName
 from dpselect.trees.patterns import Patterns
 from dpselect.trees.records import Schema
@@ -52,7 +53,7 @@ class ID3Classifier(PrivateTreeClassifier):
         max_records: Bound on the number of records; >= 2. Required.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself; for the
             latter every cost doubles.
-        outside: ``"repair"``; or ``"raise"``, for curators who declare that nothing is
+        on_invalid: ``"repair"``; or ``"raise"``, for curators who declare that nothing is
             outside: then whether it raises is part of what is public.
         budget: Where ``epsilon`` is spent before anything is drawn.
 
@@ -89,7 +90,7 @@ class ID3Classifier(PrivateTreeClassifier):
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
         neighbours: Neighbours | str = "add-remove",
-        outside: Outside = "repair",
+        on_invalid: OnInvalid = "repair",
         budget: Budget | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -100,7 +101,7 @@ class ID3Classifier(PrivateTreeClassifier):
         self.classes = classes
         self.max_records = max_records
         self.neighbours = neighbours
-        self.outside = outside
+        self.on_invalid = on_invalid
         self.budget = budget
 
     def _plan(self, public: Schema, max_records: int) -> Growth:
@@ -129,20 +130,17 @@ class ID3Classifier(PrivateTreeClassifier):
         A record with a value outside of its domain gets the shares of the node where it
         cannot go on.
         """
-        return self._probabilities_of(X)
-
-    def _probabilities_of(self, X: Any) -> Values:  # noqa: ANN401, N803
         codes = self._codes(X)
         return self.tree_.probabilities(codes)
 
     def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
         """Return the class of the largest released share for each record, shape ``(n,)``."""
-        shares = self._probabilities_of(X)
+        shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the released tree."""
-        return self._plot(self.tree_, ax)
+        return drawing.plot(self.tree_, ax)
 
     def __str__(self) -> str:
         return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)

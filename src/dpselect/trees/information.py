@@ -69,7 +69,7 @@ class InformationGainSensitivity(Sensitivity):
         self._most = max_records - 1
         bound = float(kernels.rise(self._most, _table()))
         super().__init__(bound, neighbours, max_records if horizon is None else horizon)
-        self._stride = _records_per_step(neighbours)
+        self._stride = records_per_step(neighbours)
         if counts[0].shape[1] < 2:
             raise ParameterError("classes must be at least two")
         table = np.concatenate(counts).astype(np.int64)
@@ -111,7 +111,12 @@ class InformationGainSensitivity(Sensitivity):
         )
 
 
-def _records_per_step(neighbours: Neighbours) -> int:
+def records_per_step(neighbours: Neighbours) -> int:
+    """Return how many records one neighbour step adds or removes.
+
+    Raises:
+        ParameterError: It is not a relation of tables.
+    """
     if neighbours is Neighbours.ADD_REMOVE:
         return 1
     if neighbours is Neighbours.SUBSTITUTE:

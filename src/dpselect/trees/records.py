@@ -181,11 +181,11 @@ def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
         if domain.outside(columns.values[_position(columns, name)]).any():
             raise PublicClaimError(
                 f"column {name!r} has values outside of its domain; declare a wider domain, "
-                "or leave strict out to have them repaired"
+                "or have them repaired with on_invalid='repair'"
             )
     if (label_codes(column, public) == OUTSIDE).any():
         raise PublicClaimError(
-            "y has labels outside of classes; declare them, or leave strict out to drop them"
+            "y has labels outside of classes; declare them, or have them dropped with on_invalid='repair'"
         )
 
 

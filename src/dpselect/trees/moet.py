@@ -1,0 +1,369 @@
+"""Cost-sensitive trees by private evolution: DP-MOET, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.trees import _count_kernels as kernels
+from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
+from dpselect.trees.evolution import Breeder, Individual, as_node, flattened
+from dpselect.trees.patterns import Patterns
+from dpselect.trees.records import Schema
+from dpselect.trees.report import Spend, path_epsilon
+from dpselect.trees.sampling import Sampler
+from dpselect.trees.selection import Allowance, Selection, choice, rates
+from dpselect.trees.structure import Tree
+from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpselect.budget import Budget
+
+COMPOSITION = "every tree sees every record: all selections and counts add up"
+
+
+@dataclass(frozen=True)
+class FrontTree:
+    """One released tree with what was paid to know of it.
+
+    Attributes:
+        tree: The tree.
+        true_positive_rate: Noisy, in [0, 1]; None if nothing was spent on rates.
+        true_negative_rate: Likewise.
+    """
+
+    tree: Tree
+    true_positive_rate: float | None
+    true_negative_rate: float | None
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """How trees evolve; all of it public.
+
+    Attributes:
+        breeder: The random operators.
+        population: Trees made at first, and children of every generation.
+        survivors: Trees that each selection but the last keeps.
+        front: Trees that the last selection keeps.
+        initial_depth: Questions on a path of the first trees.
+        selection: What a good tree is.
+        sensitivity: How the change of one record is bounded.
+        weights: Of the two classes' rates, in the classes' order.
+        totals_epsilon: For noisy class totals; 0 if there are none.
+        epsilons: One for each selection.
+        rates_epsilon: For the noisy rates of the front; 0 for none.
+    """
+
+    breeder: Breeder
+    population: int
+    survivors: int
+    front: int
+    initial_depth: int
+    selection: Selection
+    sensitivity: Allowance
+    weights: tuple[float, float]
+    totals_epsilon: float
+    epsilons: tuple[float, ...]
+    rates_epsilon: float
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return what every record is asked."""
+        what = f"{self.selection}, {self.sensitivity}"
+        asked = [
+            Spend("noisy class totals", self.totals_epsilon, 1),
+            *(Spend(f"{self.survivors} trees by {what}", e, 1) for e in self.epsilons[:-1]),
+            Spend(f"{self.front} trees by {what}", self.epsilons[-1], 1),
+            Spend("noisy rates of the front", self.rates_epsilon, 1),
+        ]
+        return tuple(spend for spend in asked if spend.epsilon > 0)
+
+    def run(self, patterns: Patterns, sampler: Sampler) -> list[Individual]:
+        """Return the front; as private as the selections say."""
+        totals = patterns.counts.sum(axis=0)
+        noisy = None
+        if self.totals_epsilon > 0:
+            counted = sampler.count(totals.tolist(), self.totals_epsilon)
+            noisy = (float(counted[0]), float(counted[1]))
+        breeder = self.breeder
+        trees = [breeder.random_tree(self.initial_depth) for _ in range(self.population)]
+        for generation, epsilon in enumerate(self.epsilons):
+            last = generation == len(self.epsilons) - 1
+            parts = rates(
+                self.hits(trees, patterns),
+                (int(totals[0]), int(totals[1])),
+                noisy,
+                self.sensitivity,
+            )
+            mechanism, joined = choice(
+                parts, self.weights, self.selection, self.sensitivity, epsilon
+            )
+            drawn = sampler.choose(mechanism, joined, self.front if last else self.survivors)
+            trees = [trees[position] for position in drawn]
+            if not last:
+                trees += breeder.children(trees, (self.population + 1) // 2)
+        return trees
+
+    def hits(self, trees: Sequence[Individual], patterns: Patterns) -> Indices:
+        """Return correctly classified records by tree and class; private."""
+        nodes, roots = flattened(trees, self.breeder.schema)
+        return kernels.hits(patterns.codes, patterns.counts, nodes, roots)
+
+    def noisy_rates(
+        self, trees: Sequence[Individual], patterns: Patterns, sampler: Sampler
+    ) -> Values | None:
+        """Return rates of the front by tree and class, or None if nothing is spent."""
+        if self.rates_epsilon == 0:
+            return None
+        # A record is in its class's total and in at most one count of each tree.
+        exact = np.vstack([self.hits(trees, patterns), patterns.counts.sum(axis=0)])
+        epsilon = self.rates_epsilon / len(exact)
+        noisy = sampler.count(exact.ravel().tolist(), epsilon).reshape(exact.shape)
+        return np.clip(noisy[:-1] / np.maximum(noisy[-1], 1), 0, 1)
+
+
+class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
+    """A front of decision trees that trade the two classes' rates, evolved privately.
+
+    As printed, DP-MOET passes the same epsilon to every selection and so costs a multiple of
+    it; here ``epsilon`` is what everything costs together.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours`` for everything that :meth:`fit` sets. Public:
+        all arguments, the columns of ``X`` and their types; under substitution also the
+        number of records. Repairs are those of :class:`~dpselect.trees.ID3Classifier`.
+
+    Args:
+        epsilon: Total, in nats; finite, > 0.
+        selection: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
+        sensitivity: ``"noisy-denominators"``, ``"local"`` or ``"global"``.
+        weights: Of the true positive and of the true negative rate; >= 0, not both 0.
+        population: Trees made at first, and children of every generation; >= 1.
+        survivors: Trees that each selection but the last keeps; at most ``population``.
+        front: Trees that the last selection keeps; at most ``population``.
+        generations: Selections in all; >= 1.
+        initial_depth: Questions on a path of the first trees; >= 0.
+        max_depth: Questions on a path, at most; >= ``initial_depth``.
+        split: Shares of epsilon of the generations' selections, one positive number each;
+            equal if not given.
+        totals_share: Share of epsilon for noisy class totals, with
+            ``"noisy-denominators"``; between 0 and 1.
+        rates_share: Share of epsilon for noisy rates of the front; 0 for none.
+        domains: As for :class:`~dpselect.trees.ID3Classifier`. Required.
+        classes: The negative and the positive label. Required.
+        max_records: Bound on the number of records; >= 2. Required.
+        neighbours: ``"add-remove"`` or ``"substitute"``; for the latter every cost doubles.
+        on_invalid: ``"repair"`` or ``"raise"``.
+        random_state: Seed of the candidates, which see no record. The private draws are
+            never seeded.
+        budget: Where ``epsilon`` is spent before anything is drawn.
+
+    Attributes:
+        front_: The released trees, the first drawn first.
+        best_: Position in the front of the tree with the largest weighted sum of noisy
+            rates; 0 if there are none.
+        tree_: That tree.
+        classes_: The declared classes.
+        privacy_report_: What was spent where.
+
+    Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
+    """
+
+    def __init__(  # noqa: PLR0913 -- each is one public claim
+        self,
+        epsilon: float = 1.0,
+        *,
+        selection: Selection = "weighted-sum",
+        sensitivity: Allowance = "noisy-denominators",
+        weights: tuple[float, float] = (1.0, 1.0),
+        population: int = 100,
+        survivors: int = 10,
+        front: int = 3,
+        generations: int = 6,
+        initial_depth: int = 3,
+        max_depth: int = 5,
+        split: Sequence[float] | None = None,
+        totals_share: float = 0.05,
+        rates_share: float = 0.1,
+        domains: Any = None,  # noqa: ANN401 -- see records.schema
+        classes: Sequence[Hashable] | None = None,
+        max_records: int | None = None,
+        neighbours: str = "add-remove",
+        on_invalid: OnInvalid = "repair",
+        random_state: Any = None,  # noqa: ANN401 -- whatever NumPy takes as a seed
+        budget: Budget | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.selection = selection
+        self.sensitivity = sensitivity
+        self.weights = weights
+        self.population = population
+        self.survivors = survivors
+        self.front = front
+        self.generations = generations
+        self.initial_depth = initial_depth
+        self.max_depth = max_depth
+        self.split = split
+        self.totals_share = totals_share
+        self.rates_share = rates_share
+        self.domains = domains
+        self.classes = classes
+        self.max_records = max_records
+        self.neighbours = neighbours
+        self.on_invalid = on_invalid
+        self.random_state = random_state
+        self.budget = budget
+
+    def _plan(self, public: Schema, max_records: int) -> Evolution:  # noqa: ARG002
+        if len(public.classes) != 2:
+            raise ParameterError(
+                "Only binary classification is supported: classes must be the negative and "
+                "the positive label"
+            )
+        for name, value, known in (
+            ("selection", self.selection, get_args(Selection)),
+            ("sensitivity", self.sensitivity, get_args(Allowance)),
+        ):
+            if value not in known:
+                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+        initial = _validate.at_least("initial_depth", self.initial_depth, 0)
+        deepest = _validate.at_least("max_depth", self.max_depth, initial)
+        population = _validate.at_least("population", self.population, 1)
+        for name, kept in (("survivors", self.survivors), ("front", self.front)):
+            if _validate.at_least(name, kept, 1) > population:
+                raise ParameterError(f"{name} must be at most population, {population}")
+        totals, selections, last = self._amounts()
+        return Evolution(
+            breeder=Breeder(public, np.random.default_rng(self.random_state), deepest),
+            population=population,
+            survivors=self.survivors,
+            front=self.front,
+            initial_depth=initial,
+            selection=self.selection,
+            sensitivity=self.sensitivity,
+            weights=self._checked_weights(),
+            totals_epsilon=totals,
+            epsilons=selections,
+            rates_epsilon=last,
+        )
+
+    def _amounts(self) -> tuple[float, tuple[float, ...], float]:
+        """Return epsilon for the totals, for each selection, and for the rates."""
+        generations = _validate.at_least("generations", self.generations, 1)
+        split = [1.0] * generations if self.split is None else list(self.split)
+        if len(split) != generations:
+            raise ParameterError(
+                f"split must be one share for each of {generations} generations, not "
+                f"{len(split)}"
+            )
+        shares = [_validate.positive("each share of split", share) for share in split]
+        noisy = self.sensitivity == "noisy-denominators"
+        first = _validate.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
+        last = _validate.within("rates_share", self.rates_share, 0, 1)
+        if first + last >= 1 or (noisy and first == 0):
+            raise ParameterError(
+                "totals_share must be > 0, and with rates_share below 1: the selections "
+                "need the rest"
+            )
+        epsilon = path_epsilon(self.epsilon, relation_of(self))
+        left = epsilon * (1 - first - last)
+        return (
+            epsilon * first,
+            tuple(left * share / sum(shares) for share in shares),
+            epsilon * last,
+        )
+
+    def _checked_weights(self) -> tuple[float, float]:
+        try:
+            positive, negative = self.weights
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "weights must be two numbers: of the true positive and the true negative rate"
+            ) from None
+        largest = np.finfo(np.float64).max
+        pair = [_validate.within("weights", w, 0, largest) for w in (negative, positive)]
+        if not any(pair):
+            raise ParameterError("weights must not both be 0")
+        return pair[0], pair[1]
+
+    def _fit(self, plan: Evolution, patterns: Patterns, sampler: Sampler) -> None:
+        drawn = plan.run(patterns, sampler)
+        noisy = plan.noisy_rates(drawn, patterns, sampler)
+        schema = plan.breeder.schema
+        self.front_ = tuple(
+            FrontTree(
+                Tree(schema, as_node(tree, schema)),
+                None if noisy is None else float(noisy[i, 1]),
+                None if noisy is None else float(noisy[i, 0]),
+            )
+            for i, tree in enumerate(drawn)
+        )
+        worth = np.zeros(1) if noisy is None else noisy @ np.array(plan.weights)
+        self.best_ = int(worth.argmax())
+        self.tree_ = self.front_[self.best_].tree
+        self.privacy_report_ = report(plan, self, COMPOSITION)
+
+    def predict(self, X: Any, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
+        """Return the class of each record by one tree of the front, shape ``(n,)``.
+
+        Args:
+            X: As in :meth:`fit`.
+            tree: Position in the front; ``best_`` if not given.
+
+        Raises:
+            ParameterError: There is no such tree.
+        """
+        codes = self._codes(X)
+        if tree is not None and not 0 <= tree < len(self.front_):
+            raise ParameterError(f"tree must be from 0 to {len(self.front_) - 1}, got {tree}")
+        asked = self.tree_ if tree is None else self.front_[tree].tree
+        return self.classes_[asked.probabilities(codes).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803 -- scikit-learn's name
+        """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
+        codes = self._codes(X)
+        return self.tree_.probabilities(codes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the released rates of the front; the best tree is filled.
+
+        Raises:
+            ParameterError: Nothing was spent on rates.
+        """
+        from matplotlib import pyplot as plt
+
+        points = [
+            (tree.true_negative_rate, tree.true_positive_rate)
+            for tree in self.front_
+            if tree.true_negative_rate is not None and tree.true_positive_rate is not None
+        ]
+        if not points:
+            raise ParameterError("rates_share was 0: there are no rates to plot")
+        if ax is None:
+            ax = plt.subplots(figsize=(4, 4), layout="constrained")[1]
+        for i, (tnr, tpr) in enumerate(points):
+            filled = "C0" if i == self.best_ else "none"
+            ax.plot(tnr, tpr, "o", color="C0", markerfacecolor=filled)
+            ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
+        ax.set(
+            xlabel="true negative rate (noisy)",
+            ylabel="true positive rate (noisy)",
+            xlim=(-0.03, 1.03),
+            ylim=(-0.03, 1.03),
+        )
+        return ax
+
+    def __str__(self) -> str:
+        return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,229 @@
+r"""True positive and true negative rates of candidate classifiers, as objectives.
+
+One record more or less moves a rate little where there are many of its class, but how many
+there are is private: globally a rate can move by 1. Two ways out:
+
+- the local sensitivity (:func:`true_positive_rate`): exact at every distance;
+- a public denominator (:func:`rate_over`): spend a little of epsilon once on noisy class totals
+  and the rates become counts over public numbers, monotone, thousands of times less sensitive.
+
+Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admissible.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.errors import ParameterError, ScoresError
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity, Sensitivity
+from dpselect.sensitivity.base import checked_distances
+from dpselect.trees.information import records_per_step
+from dpselect.typing import Indices, Values
+
+Form: TypeAlias = Literal["exact", "safe"]
+"""``"exact"``: equal to the local sensitivity; ``"safe"``: the same for all candidates."""
+
+FAR = 2**20
+"""Default horizon: no real class has a million records removed before scores are told apart."""
+
+
+class RateSensitivity(Sensitivity):
+    r"""The local sensitivity of ``hits / total`` under add/remove, exact at every distance.
+
+    With :math:`P` records of the class, :math:`M` the larger and :math:`m` the smaller of
+    hits and misses, and at least two records left, :math:`P - t \ge 2`:
+
+    ============================  ===========================================
+    :math:`t < m`                 :math:`M / ((P - t)(P - t - 1))`
+    :math:`t \ge m \ge 1`         :math:`1/(P - t)`
+    :math:`m = 0`                 :math:`1/(P - t + 1)`
+    ============================  ===========================================
+
+    The worst is to remove what there is less of down to one, and that one last. With one left,
+    it is 1 where removing it can change the rate from 1 to 0/0 := 0, else 1/2; with none, 1.
+
+    Args:
+        hits: Correctly classified records of the class, shape ``(n,)``. Private.
+        total: Records of the class. Private.
+        horizon: The distance from which on the bound 1 is used. Public.
+
+    Guarantee:
+        Admissible under add/remove, for rates with 0/0 := 0.
+    """
+
+    def __init__(self, hits: Indices, total: int, horizon: int) -> None:
+        super().__init__(1.0, Neighbours.ADD_REMOVE, horizon)
+        self._total = total
+        self._more = np.maximum(hits, total - hits)
+        self._less = total - self._more
+        self._last = np.where(hits >= 1, 1.0, 0.5)
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    @property
+    def keys(self) -> Indices:
+        return 2 * self._more + (self._last < 1)
+
+    def _local(self, distance: int) -> Values:
+        left = self._total - distance
+        if left < 1:
+            return np.ones(self._more.shape)
+        if left == 1:
+            return self._last
+        removing = self._more / (left * (left - 1))
+        emptied = np.where(self._less > 0, 1 / left, 1 / (left + 1))
+        return np.where(distance < self._less, removing, emptied)
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        asked = np.broadcast_to(checked_distances(distance), self._more.shape)
+        inside = np.minimum(asked, self.horizon)
+        total, less = self._total, self._less
+        body = np.clip(inside, 0, max(total - 1, 0))
+        telescoped = np.minimum(body, less)
+        # While the rarer kind is removed, M/((P-t)(P-t-1)) telescopes; after it, harmonic.
+        first = self._more * (1 / np.maximum(total - telescoped, 1) - 1 / max(total, 1))
+        shift = np.where(less > 0, 0, 1)
+        rest = _harmonic(total - telescoped + shift) - _harmonic(total - body + shift)
+        last = np.where((total >= 1) & (inside >= total), self._last, 0.0)
+        alone = np.maximum(inside - total, 0) + (asked - inside)
+        return first + rest + last + alone
+
+    def shortfall(self) -> Values:
+        return self.horizon - self.cumulative(self.horizon)
+
+
+class _SafeRateSensitivity(Sensitivity):
+    """The same for all candidates: ``1 / max(total - t, 1)``."""
+
+    def __init__(self, total: int, neighbours: Neighbours, horizon: int) -> None:
+        super().__init__(1.0, neighbours, horizon)
+        self._total = total
+
+    @property
+    def flat(self) -> bool:
+        return True
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    def _local(self, distance: int) -> Values:
+        return np.asarray(1 / max(self._total - distance, 1))
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        asked = checked_distances(distance)
+        inside = np.minimum(asked, self.horizon)
+        body = np.minimum(inside, max(self._total - 1, 0))
+        fractions = _harmonic(np.asarray(max(self._total, 1))) - _harmonic(
+            max(self._total, 1) - body
+        )
+        return np.asarray(fractions + (asked - body))
+
+    def shortfall(self) -> Values:
+        return self.horizon - self.cumulative(self.horizon)
+
+
+def true_positive_rate(
+    tp: ArrayLike,
+    positives: int,
+    *,
+    form: Form = "exact",
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    horizon: int = FAR,
+) -> Objective:
+    """Return the true positive rates of candidates, 0/0 := 0.
+
+    Guarantee:
+        Admissible; ``"exact"`` equals the local sensitivity at every distance, under
+        substitution both forms do.
+
+    Args:
+        tp: True positives of each candidate, shape ``(n,)``, whole numbers. Private.
+        positives: Records of the positive class, the same for all candidates. Private.
+        form: ``"exact"``, or ``"safe"``, at most twice as large and the same for all.
+        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+        horizon: The distance from which on the bound 1 is used. Public.
+
+    Raises:
+        ScoresError: The counts are not whole numbers from 0 to their total.
+        ParameterError: ``form`` is neither.
+
+    Example:
+        >>> from dpselect import trees
+        >>> rates = trees.true_positive_rate([90, 60], 100)
+        >>> rates.scores, rates.sensitivity.at(0).round(5)
+        (array([0.9, 0.6]), array([0.00909, 0.00606]))
+    """
+    if form not in {"exact", "safe"}:
+        raise ParameterError("form must be 'exact' or 'safe'")
+    hits, total = _counts(tp, positives)
+    single = records_per_step(neighbours) == 1
+    sensitivity: Sensitivity = (
+        RateSensitivity(hits, total, horizon)
+        if form == "exact" and single
+        else _SafeRateSensitivity(total, neighbours, horizon)
+    )
+    return Objective(hits / max(total, 1), sensitivity)
+
+
+def true_negative_rate(
+    tn: ArrayLike,
+    negatives: int,
+    *,
+    form: Form = "exact",
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    horizon: int = FAR,
+) -> Objective:
+    """Return the true negative rates of candidates; see :func:`true_positive_rate`."""
+    return true_positive_rate(tn, negatives, form=form, neighbours=neighbours, horizon=horizon)
+
+
+def rate_over(
+    hits: ArrayLike, total: float, *, neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Objective:
+    """Return counts over a public number: a rate of global sensitivity ``1 / total``.
+
+    The total can be a noisy count that was paid for; below 1 it is taken as 1. A record has
+    one class, so rates of two classes combine by :func:`dpselect.combine.disjoint_sum`.
+
+    Args:
+        hits: Correctly classified records of a class, shape ``(n,)``. Private.
+        total: Public.
+        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+
+    Example:
+        >>> from dpselect import trees
+        >>> trees.rate_over([90, 60], 98.0).sensitivity.bound
+        0.01020408163265306
+    """
+    denominator = max(_validate.finite("total", total), 1.0)
+    single = records_per_step(neighbours) == 1
+    counts = np.asarray(hits, dtype=np.float64)
+    return Objective(
+        counts / denominator, GlobalSensitivity(1 / denominator, neighbours), monotone=single
+    )
+
+
+def _counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
+    counts = np.asarray(hits)
+    whole = counts.ndim == 1 and counts.dtype.kind in "iu" and counts.size > 0
+    if not whole or isinstance(total, bool) or int(total) != total:
+        raise ScoresError("counts must be whole numbers, one for each candidate, and a total")
+    if not ((counts >= 0) & (counts <= total)).all():
+        raise ScoresError("counts must be from 0 to their total")
+    return counts.astype(np.int64), int(total)
+
+
+def _harmonic(n: Indices) -> Values:
+    """Return ``1 + 1/2 + ... + 1/n``, up to a constant; n >= 1."""
+    from scipy.special import digamma
+
+    return np.asarray(digamma(np.asarray(n, dtype=np.float64) + 1))

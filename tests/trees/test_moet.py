@@ -1,0 +1,299 @@
+"""DP-MOET: operators, one-pass evaluation, the whole budget, the guarantee, conventions."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.trees import Bins, Categories, MultiObjectiveTreeClassifier, Tree
+from dpselect.trees import evolution as ev
+from dpselect.trees.moet import Evolution
+from dpselect.trees.patterns import compress
+from dpselect.trees.records import Schema
+from dpselect.trees.sampling import Simulated
+
+SELECTIONS = ["weighted-sum", "pareto", "margin"]
+ALLOWANCES = ["global", "local", "noisy-denominators"]
+SCHEMA = Schema(
+    ("a", "b", "c"), (Categories([0, 1]), Bins(0, 1, bins=5), Categories("xyz")), (0, 1)
+)
+seeds = st.integers(0, 10**6)
+
+
+def breeder(seed, max_depth=5):
+    return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth)
+
+
+def nodes_of(tree):
+    if isinstance(tree, ev.Answer):
+        return [tree]
+    return [tree, *nodes_of(tree.yes), *nodes_of(tree.no)]
+
+
+@given(seeds, st.integers(0, 4))
+def test_random_trees_are_full(seed, questions):
+    tree = breeder(seed).random_tree(questions)
+
+    assert ev.depth(tree) == questions
+    assert tree.size == 2 ** (questions + 1) - 1 == len(nodes_of(tree))
+
+
+@given(seeds)
+def test_positions_count_nodes_yes_before_no(seed):
+    tree = breeder(seed).mutated(breeder(seed).random_tree(3))
+
+    assert [ev.subtree(tree, k) for k in range(tree.size)] == nodes_of(tree)
+    assert all(ev.replaced(tree, k, ev.subtree(tree, k)) == tree for k in range(tree.size))
+
+
+@given(seeds, st.integers(0, 4))
+def test_children_obey_the_depth_and_know_their_size(seed, deepest):
+    family = breeder(seed, deepest)
+    parents = [family.random_tree(min(deepest, 3)) for _ in range(3)]
+    for child in family.children(parents, 4):
+        assert ev.depth(child) <= deepest
+        assert child.size == len(nodes_of(child))
+
+
+@given(seeds)
+def test_crossing_exchanges_what_is_not_cut(seed):
+    family = breeder(seed, 20)
+    one, other = family.random_tree(3), family.random_tree(3)
+    children = family.cross(one, other)
+
+    assert sum(child.size for child in children) == one.size + other.size
+
+
+@given(seeds)
+def test_all_forms_of_a_tree_answer_alike(seed):
+    rng = np.random.default_rng(seed)
+    family = breeder(seed)
+    trees = family.children([family.random_tree(3), family.random_tree(2)], 2)
+    codes = np.stack([rng.integers(0, size, 40) for size in SCHEMA.sizes], axis=1)
+    labels = rng.integers(0, 2, 40)
+    plan = Evolution(family, 1, 1, 1, 1, "margin", "global", (1.0, 1.0), 0.0, (1.0,), 0.0)
+    hits = plan.hits(trees, compress(codes, labels, SCHEMA.sizes, 2))
+
+    for tree, found in zip(trees, hits, strict=True):
+        answers = Tree(SCHEMA, ev.as_node(tree, SCHEMA)).probabilities(codes).argmax(axis=1)
+        assert found.tolist() == [((answers == labels) & (labels == c)).sum() for c in (0, 1)]
+
+
+def frame(n=2000, seed=1):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, (n, 4))
+    y = np.where(rng.random(n) < 0.9, x[:, 0] | x[:, 1], 1 - (x[:, 0] | x[:, 1]))
+    return pl.DataFrame(x, schema=list("abcd")), np.where(y == 1, "yes", "no")
+
+
+def classifier(**changed):
+    arguments = {
+        "epsilon": 20.0,
+        "population": 20,
+        "survivors": 4,
+        "generations": 3,
+        "domains": Categories([0, 1]),
+        "classes": ["no", "yes"],
+        "max_records": 5000,
+        "random_state": 0,
+    }
+    return MultiObjectiveTreeClassifier(**(arguments | changed))
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("sensitivity", ALLOWANCES)
+def test_fits_with_every_selection(selection, sensitivity):
+    x, y = frame()
+    fitted = classifier(selection=selection, sensitivity=sensitivity).fit(x, y)
+
+    assert len(fitted.front_) == 3
+    for i in range(3):
+        assert set(fitted.predict(x, tree=i)) <= {"no", "yes"}
+        assert 0 <= fitted.front_[i].true_positive_rate <= 1
+    assert fitted.predict_proba(x).sum(axis=1) == pytest.approx(1)
+    assert sum(s.epsilon for s in fitted.privacy_report_.spends) == pytest.approx(20)
+
+
+def test_finds_good_trees_where_epsilon_is_large():
+    x, y = frame()
+    fitted = classifier(epsilon=1000.0, population=60, generations=6).fit(x, y)
+    best = fitted.front_[fitted.best_]
+
+    assert fitted.score(x, y) > 0.75
+    assert best.true_positive_rate == pytest.approx(
+        (fitted.predict(x)[y == "yes"] == "yes").mean(), abs=0.01
+    )
+
+
+class Recording:
+    """The exact law of a run instead of a draw."""
+
+    def __init__(self, script):
+        self.script, self.log = list(script), 0.0
+
+    def choose(self, mechanism, objective, k):
+        assert k == 1
+        chosen = self.script.pop(0) % len(objective)
+        self.log += np.log(mechanism.probabilities(objective)[chosen])
+        return [chosen]
+
+    def count(self, counts, epsilon):
+        wanted = [self.script.pop(0) for _ in counts]
+        self.log += sum(-epsilon * abs(w - c) for w, c in zip(wanted, counts, strict=True))
+        return np.array(wanted)
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("sensitivity", ALLOWANCES)
+def test_every_outcome_is_epsilon_private(selection, sensitivity):
+    """By definition, over whole runs: no outcome's probability moves by more than e^eps."""
+    plan_of = classifier(
+        epsilon=1.0,
+        selection=selection,
+        sensitivity=sensitivity,
+        front=1,
+        survivors=1,
+        population=4,
+        generations=2,
+        rates_share=0.3,
+    )._plan
+    codes = np.array(list(product(range(2), repeat=2)))
+    schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
+
+    def log_probability(cells, script):
+        from dpselect.trees.patterns import Patterns
+
+        plan = plan_of(schema, 100)
+        patterns, sampler = Patterns(codes, cells.reshape(4, 2)), Recording(script)
+        trees = plan.run(patterns, sampler)
+        plan.noisy_rates(trees, patterns, sampler)
+        assert not sampler.script
+        return sampler.log
+
+    rng, worst = np.random.default_rng(3), 0.0
+    for _ in range(8):
+        cells = rng.integers(0, 5, 8)
+        for i in range(8):
+            more = cells.copy()
+            more[i] += 1
+            totals = [3, 8] if sensitivity == "noisy-denominators" else []
+            script = [*totals, *rng.integers(0, 9, 2).tolist(), 40, 0, 40, 0]
+            loss = abs(log_probability(cells, script) - log_probability(more, script))
+            worst = max(worst, loss)
+
+    assert 0.3 < worst <= 1 + 1e-9
+
+
+def test_the_budget_is_spent_once_and_doubled_for_substitution():
+    x, y = frame()
+    budget = dp.Budget(25.0, neighbours=dp.Neighbours.SUBSTITUTE)
+    fitted = classifier(budget=budget, neighbours="substitute").fit(x, y)
+
+    assert budget.spent == 20.0
+    assert sum(s.epsilon for s in fitted.privacy_report_.spends) == pytest.approx(10)
+    with pytest.raises(dp.errors.InsufficientBudgetError):
+        clone(fitted).fit(x, y)
+
+
+def test_the_split_is_what_was_asked_for():
+    x, y = frame()
+    fitted = classifier(split=[1, 2, 5], totals_share=0.1, rates_share=0.1).fit(x, y)
+
+    found = [s.epsilon for s in fitted.privacy_report_.spends]
+    assert found == pytest.approx([2, 2, 4, 10, 2])
+
+
+def test_candidates_are_reproducible_and_draws_are_not_seeded():
+    x, y = frame()
+    runs = [
+        classifier()._grow(x, y, Simulated(np.random.default_rng(5))).tree_.to_text()
+        for _ in range(2)
+    ]
+
+    assert runs[0] == runs[1]
+
+
+BAD = [
+    ({"classes": ["a", "b", "c"]}, "Only binary classification"),
+    ({"selection": "best"}, "selection must be one of pareto"),
+    ({"sensitivity": "smooth"}, "sensitivity must be one of global"),
+    ({"survivors": 21}, "survivors must be at most population, 20"),
+    ({"front": 0}, "front must be at least 1"),
+    ({"generations": 0}, "generations must be at least 1"),
+    ({"max_depth": 2}, "max_depth must be at least 3"),
+    ({"split": [1.0]}, "one share for each of 3"),
+    ({"split": [1.0, 0.0, 1.0]}, "each share of split"),
+    ({"totals_share": 0.0}, "totals_share must be > 0"),
+    ({"totals_share": 0.5, "rates_share": 0.5}, "below 1"),
+    ({"weights": 3}, "two numbers"),
+    ({"weights": (0, 0)}, "not both be 0"),
+    ({"weights": (-1, 2)}, "weights must be between 0"),
+    ({"domains": None}, "domains must be given"),
+    ({"max_records": 10}, "more records than max_records allows"),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), BAD)
+def test_bad_arguments_are_refused_before_any_spend(changed, message):
+    x, y = frame()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+
+    with pytest.raises(ValueError, match=message):
+        classifier(budget=budget, **changed).fit(x, y)
+    assert not budget.entries
+
+
+def test_empty_tables_and_constant_classes_give_a_front_at_full_cost():
+    x, y = frame()
+    for selection, sensitivity in product(SELECTIONS, ALLOWANCES):
+        arguments = {"selection": selection, "sensitivity": sensitivity}
+        assert len(classifier(**arguments).fit(x.head(0), y[:0]).front_) == 3
+        assert len(classifier(**arguments).fit(x, np.full(len(x), "no")).front_) == 3
+
+
+def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
+    x, y = frame()
+    fitted = classifier().fit(x, y)
+    thawed = pickle.loads(pickle.dumps(fitted))  # noqa: S301 -- our own
+
+    assert len(fitted.plot().texts) == 3
+    assert (thawed.predict(x) == fitted.predict(x)).all()
+    assert str(fitted) == fitted.tree_.to_text()
+    with pytest.raises(ParameterError, match="tree must be from 0 to 2"):
+        fitted.predict(x, tree=3)
+    with pytest.raises(ParameterError, match="no rates to plot"):
+        classifier(rates_share=0.0).fit(x, y).plot()
+
+
+EXPECTED = {
+    "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
+    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
+    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
+    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
+    "check_classifier_not_supporting_multiclass": "labels of a third class are dropped",
+    "check_classifier_data_not_an_array": "compares two fits, whose draws differ",
+    "check_supervised_y_2d": "compares two fits, whose draws differ",
+    "check_classifiers_train": "random trees of 300 records need not reach its accuracy",
+}
+
+
+def test_follows_scikit_learn():
+    results = check_estimator(
+        classifier(
+            epsilon=500.0, domains=Bins(-3, 3, bins=9), classes=[0, 1], max_records=10**4
+        ),
+        expected_failed_checks=EXPECTED,
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+
+    assert failed == {}

@@ -1,0 +1,151 @@
+"""Rates against their definition: all (hits, misses), neighbours by breadth first."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect import trees
+
+ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+MOST = 12
+
+
+def rate(state):
+    hits, misses = state[0], state[1]
+    return hits / (hits + misses) if hits + misses else 0.0
+
+
+def add_remove(state):
+    for i in range(len(state)):
+        yield (*state[:i], state[i] + 1, *state[i + 1 :])
+        if state[i]:
+            yield (*state[:i], state[i] - 1, *state[i + 1 :])
+
+
+def substitute(state):
+    for i, j in product(range(len(state)), repeat=2):
+        if i != j and state[i]:
+            moved = list(state)
+            moved[i] -= 1
+            moved[j] += 1
+            yield tuple(moved)
+
+
+def by_definition(state, steps, neighbours_of):
+    near, shell, out, worst = {state}, {state}, [], 0.0
+    for _ in range(steps + 1):
+        worst = max([worst, *(abs(rate(x) - rate(y)) for x in shell for y in neighbours_of(x))])
+        out.append(worst)
+        shell = {y for x in shell for y in neighbours_of(x)} - near
+        near |= shell
+    return out
+
+
+@pytest.mark.parametrize("total", range(MOST + 1))
+def test_the_exact_form_equals_the_definition(total):
+    hits = np.arange(total + 1)
+    sensitivity = trees.true_positive_rate(hits, total).sensitivity
+    found = np.array([np.broadcast_to(sensitivity.at(t), hits.shape) for t in range(MOST + 2)])
+
+    for h in hits:
+        assert found[:, h] == pytest.approx(
+            by_definition((int(h), total - int(h)), MOST + 1, add_remove), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("cells", list(product(range(4), range(4), [0, 1, 3]))[1:])
+def test_both_forms_equal_the_definition_under_substitution(cells):
+    """A third kind of record, of the other class, can be exchanged for one of this."""
+    hits, misses, _ = cells
+    for form in ("exact", "safe"):
+        sensitivity = trees.true_negative_rate(
+            [hits], hits + misses, form=form, neighbours=SUBSTITUTE
+        ).sensitivity
+        found = [float(sensitivity.at(t)) for t in range(5)]
+        worst = by_definition((*cells, 50), 4, substitute)
+        assert found == pytest.approx(worst, abs=1e-12)
+
+
+@pytest.mark.parametrize("total", range(9))
+def test_the_safe_form_is_admissible_and_at_most_twice_the_exact_one(total):
+    hits = np.arange(total + 1)
+    exact = trees.true_positive_rate(hits, total).sensitivity
+    safe = trees.true_positive_rate(hits, total, form="safe").sensitivity
+    more = trees.true_positive_rate(hits, total + 1, form="safe").sensitivity
+
+    for t in range(12):
+        ratio = safe.at(t) / exact.at(t)
+        assert (ratio >= 1 - 1e-12).all()
+        assert (ratio <= 2 + 1e-12).all()
+        assert safe.at(t + 1) >= more.at(t)
+        assert more.at(t + 1) >= safe.at(t)
+
+
+@pytest.mark.parametrize("horizon", [0, 1, 3, 9, 40])
+@pytest.mark.parametrize("total", [0, 1, 2, 7, 20])
+@pytest.mark.parametrize("form", ["exact", "safe"])
+def test_sums_equal_the_generic_ones(total, horizon, form):
+    hits = np.arange(total + 1)
+    fast = trees.true_positive_rate(hits, total, form=form, horizon=horizon).sensitivity
+    slow = dp.ElementSensitivity(
+        lambda t: np.broadcast_to(fast._local(t), hits.shape), 1.0, horizon, ADD_REMOVE
+    )
+
+    for t in (0, 1, 2, 5, 19, 20, 21, 60):
+        assert np.broadcast_to(fast.cumulative(t), hits.shape) == pytest.approx(
+            np.broadcast_to(slow.cumulative(t), hits.shape), abs=1e-9
+        )
+    assert np.broadcast_to(fast.shortfall(), hits.shape) == pytest.approx(
+        np.broadcast_to(slow.shortfall(), hits.shape), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("mechanism", [dp.LocalDampening, dp.PermuteAndFlip])
+def test_drawing_by_rates_is_private(mechanism):
+    """Both classes at once: one record changes the hits of any of the trees, by 0 or 1."""
+    rng, worst = np.random.default_rng(2), 0.0
+    for _ in range(60):
+        n, total, others = 4, int(rng.integers(1, 12)), int(rng.integers(1, 12))
+        tp, tn = rng.integers(0, total + 1, n), rng.integers(0, others + 1, n)
+        one_more = tp + rng.integers(0, 2, n)
+
+        def law(hits, positives, tn=tn, others=others):
+            parts = [
+                trees.true_positive_rate(hits, positives),
+                trees.true_negative_rate(tn, others),
+            ]
+            return mechanism(epsilon=1.0).probabilities(dp.disjoint_sum(parts, [3, 2]))
+
+        loss = np.abs(np.log(law(tp, total) / law(one_more, total + 1))).max()
+        worst = max(worst, loss)
+
+    assert 0.2 < worst <= 1 + 1e-9
+
+
+def test_a_public_denominator_makes_rates_of_counts():
+    tpr, tnr = trees.rate_over([90, 60], 100.0), trees.rate_over([5, 8], 20.0)
+    total = dp.disjoint_sum([tpr, tnr], [3, 2])
+
+    assert total.sensitivity.bound == pytest.approx(max(3 / 100, 2 / 20))
+    assert total.monotone
+    assert trees.rate_over([1], -5.0).scores.tolist() == [1.0]
+    assert not trees.rate_over([1], 5.0, neighbours=SUBSTITUTE).monotone
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "changed", "message"),
+    [
+        ([3], 2, {}, "from 0 to their total"),
+        ([-1], 2, {}, "from 0 to their total"),
+        ([0.5], 2, {}, "whole numbers"),
+        ([[1]], 2, {}, "whole numbers"),
+        ([1], 2.5, {}, "whole numbers"),
+        ([1], 2, {"form": "tight"}, "'exact' or 'safe'"),
+        ([1], 2, {"neighbours": dp.Neighbours.EDGE}, "neighbours of tables"),
+    ],
+)
+def test_bad_counts_are_refused(hits, total, changed, message):
+    with pytest.raises(ValueError, match=message):
+        trees.true_positive_rate(hits, total, **changed)
