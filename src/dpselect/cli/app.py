@@ -15,6 +15,7 @@ from pathlib import Path
 import typer
 
 from dpselect.cli import budget, compare, demo, percentile
+from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
 
 DEBUG = "DPSELECT_DEBUG"
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for module in (percentile, compare, budget, demo):
+for module in (percentile, maps, compare, budget, demo):
     module.register(app)
 
 

@@ -14,9 +14,11 @@ from dpselect.spatial.forms import (
     Weighted,
 )
 from dpselect.spatial.histogram import Answer, SpatialHistogram
+from dpselect.spatial.plan import Plan, plan_histogram
 from dpselect.spatial.publish import release_histogram
 from dpselect.spatial.rules import AdaptiveGrid, Guideline, Quadtree
 from dpselect.spatial.shares import Shares
+from dpselect.spatial.workload import even_queries
 
 __all__ = [
     "AdaptiveGrid",
@@ -24,6 +26,7 @@ __all__ = [
     "Box",
     "Form",
     "Guideline",
+    "Plan",
     "Quadtree",
     "RelativeCappedSize",
     "RelativeClipped",
@@ -31,6 +34,8 @@ __all__ = [
     "Shares",
     "SpatialHistogram",
     "Weighted",
+    "even_queries",
     "grid_error",
+    "plan_histogram",
     "release_histogram",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.spatial import counting, noise
@@ -43,40 +44,10 @@ class Plan:
     neighbours: Neighbours
     points_per_user: int
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        bounds: Box | ArrayLike,
-        grids: Sequence[int | tuple[int, int]],
-        queries: ArrayLike,
-        method: Family | Rule | Sequence[Family | Rule],
-        epsilon: float,
-        tuning_share: float,
-        neighbours: Neighbours,
-        points_per_user: int = 1,
-    ) -> Plan:
-        """Check every public argument of :func:`~dpselect.spatial.release_histogram`.
-
-        Raises:
-            ParameterError: An argument is out of its range.
-            NeighboursError: ``neighbours`` is no relation between sets of points.
-        """
-        box = Box.of(bounds)
-        rules = rules_of(method)
-        partitions = () if rules and len(grids) == 0 else tuple(uniform_grids(grids))
-        # A rule needs the coarse grid even when it is the only candidate.
-        candidates = len(partitions) + 2 * len(rules)
-        edges = counting.rectangles(box, queries)
-        checked_relation(neighbours)
-        shares = Shares.of(epsilon, tuning_share, candidates=candidates)
-        plan = cls(box, partitions, rules, edges, epsilon, shares, neighbours, points_per_user)
-        for share in (shares.coarse, shares.counts):
-            if share > 0 and plan.scale(share) > noise.LARGEST_SCALE:
-                raise ParameterError(
-                    "epsilon is too small for its shares: the noise would not fit 64 bits"
-                )
-        return plan
+    @property
+    def standard_deviation(self) -> float:
+        """Of the noise that one cell will get."""
+        return noise.standard_deviation(self.scale(self.shares.counts))
 
     @property
     def description(self) -> str:
@@ -89,3 +60,48 @@ class Plan:
     def scale(self, epsilon: float) -> float:
         """Return the noise of counts that a share of epsilon pays for."""
         return noise.scale_for(epsilon, self.neighbours, self.points_per_user)
+
+
+def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
+    *,
+    bounds: Box | ArrayLike,
+    grids: Sequence[int | tuple[int, int]] = (),
+    queries: ArrayLike,
+    epsilon: float,
+    tuning_share: float = 0.2,
+    method: Family | Rule | Sequence[Family | Rule] = "uniform",
+    neighbours: Neighbours,
+    user: str | None = None,
+    max_points_per_user: int | None = None,
+) -> Plan:
+    """Say what :func:`~dpselect.spatial.release_histogram` would release, and at what cost.
+
+    It sees no point and spends nothing. The arguments are those of the release.
+
+    Raises:
+        ParameterError: An argument is out of its range.
+        NeighboursError: ``neighbours`` is no relation between sets of points.
+    """
+    box = Box.of(bounds)
+    rules = rules_of(method)
+    partitions = () if rules and len(grids) == 0 else tuple(uniform_grids(grids))
+    # A rule needs the coarse grid even when it is the only candidate.
+    candidates = len(partitions) + 2 * len(rules)
+    edges = counting.rectangles(box, queries)
+    checked_relation(neighbours)
+    shares = Shares.of(epsilon, tuning_share, candidates=candidates)
+    most = _points_per_user(user, max_points_per_user)
+    plan = Plan(box, partitions, rules, edges, epsilon, shares, neighbours, most)
+    for share in (shares.coarse, shares.counts):
+        if share > 0 and plan.scale(share) > noise.LARGEST_SCALE:
+            raise ParameterError(
+                "epsilon is too small for its shares: the noise would not fit 64 bits"
+            )
+    return plan
+
+
+def _points_per_user(user: str | None, most: int | None) -> int:
+    """Return how many points of one individual count; one where each point is its own."""
+    if (user is None) != (most is None):
+        raise ParameterError("user= and max_points_per_user= go together: give both")
+    return 1 if most is None else _validate.at_least("max_points_per_user", most, 1)

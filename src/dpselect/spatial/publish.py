@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
 from dpselect.mechanisms import PermuteAndFlip, Spends
 from dpselect.neighbours import Neighbours
 from dpselect.spatial import coarse as coarse_grid
@@ -19,7 +18,7 @@ from dpselect.spatial.error import partition_error
 from dpselect.spatial.forms import Weighted
 from dpselect.spatial.histogram import SpatialHistogram
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.plan import Plan
+from dpselect.spatial.plan import Plan, plan_histogram
 from dpselect.spatial.rules import Family, Rule
 from dpselect.typing import Values
 
@@ -100,7 +99,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         >>> map_.query([0, 0, 0.5, 0.5]).values.shape
         (1,)
     """
-    plan = Plan.of(
+    plan = plan_histogram(
         bounds=bounds,
         grids=grids,
         queries=queries,
@@ -108,7 +107,8 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         epsilon=epsilon,
         tuning_share=tuning_share,
         neighbours=neighbours,
-        points_per_user=points_per_user(user, max_points_per_user),
+        user=user,
+        max_points_per_user=max_points_per_user,
     )
     _validate.within("sanity", sanity, 0, 1)
     if user is None:
@@ -122,17 +122,6 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
             epsilon, neighbours=neighbours, rho=plan.shares.rho, mechanism=plan.description
         )
     return _draw(held, plan, sanity)
-
-
-def points_per_user(user: str | None, most: int | None) -> int:
-    """Return how many points of one individual count; one where each point is its own.
-
-    Raises:
-        ParameterError: Only one of the two is given, or ``most`` is not at least 1.
-    """
-    if (user is None) != (most is None):
-        raise ParameterError("user= and max_points_per_user= go together: give both")
-    return 1 if most is None else _validate.at_least("max_points_per_user", most, 1)
 
 
 def _draw(held: Counts, plan: Plan, sanity: float) -> SpatialHistogram:

@@ -1,0 +1,242 @@
+"""``dpselect map``: release a map of points, and ask a released one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dpselect.cli import options, output
+from dpselect.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.budget import Budget
+    from dpselect.spatial import Answer, SpatialHistogram
+    from dpselect.spatial.box import Box
+    from dpselect.typing import Values
+
+HELP = """Release noisy counts of points in cells that were chosen privately.
+
+The bounds, the grids and the queries are public; the points are not. Without --queries the
+map is tuned for rectangles of several sizes all over the bounds.
+
+[bold]dpselect map pickups.parquet --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
+--grids 30,40,50,60,70,80 --epsilon 1 --out map.parquet --plot map.png[/bold]
+
+[bold]dpselect map query map.parquet --rect -74.0,40.7,-73.9,40.8[/bold]
+"""
+
+RELEASE = "release"
+
+
+class _ReleaseByDefault(TyperGroup):
+    """What is no command of the group is the file of ``release``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer's own
+        if args and args[0] not in {*self.commands, "--help"}:
+            args = [RELEASE, *args]
+        return super().parse_args(ctx, args)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(cls=_ReleaseByDefault, help=HELP, no_args_is_help=True)
+    group.command(RELEASE, help="Release a map; the word can be left out.")(release)
+    group.command("query", help="Ask a released map how many points lie in rectangles.")(query)
+    app.add_typer(group, name="map")
+
+
+def release(
+    points: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    x: Annotated[str, typer.Option(help="Column from west to east, such as lon.")],
+    y: Annotated[str, typer.Option(help="Column from south to north, such as lat.")],
+    bounds: Annotated[str, typer.Option(help="WEST,SOUTH,EAST,NORTH; public.")],
+    epsilon: options.Epsilon,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write the map, such as map.parquet.")
+    ] = None,
+    grids: Annotated[
+        str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
+    ] = "",
+    method: Annotated[
+        str, typer.Option(help="More to choose from: guideline, adaptive, quadtree.")
+    ] = "uniform",
+    queries: Annotated[
+        Path | None,
+        typer.Option(help="A table of rectangles to tune for: west, south, east, north."),
+    ] = None,
+    neighbours: Annotated[str, typer.Option(help="add-remove or substitute.")] = "add-remove",
+    tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the choice.")] = 0.2,
+    crs: Annotated[str | None, typer.Option(help="Reference system, as EPSG:4326.")] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
+    ] = False,
+    user: Annotated[str | None, typer.Option(help="Column of who a point belongs to.")] = None,
+    max_points_per_user: Annotated[
+        int | None, typer.Option(help="How many points of one person count, with --user.")
+    ] = None,
+    plot: options.Plot = None,
+    ledger: options.Ledger = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Release a map."""
+    from dpselect.spatial import Box
+
+    budget = options.open_ledger(ledger)
+    box = Box.of(_rectangle("--bounds", bounds), crs=crs)
+    public: dict[str, Any] = {
+        "bounds": box,
+        "grids": _sizes(grids),
+        "queries": _queries(queries, box),
+        "method": [name.strip() for name in method.split(",")],
+        "epsilon": epsilon,
+        "tuning_share": tuning_share,
+        "neighbours": options.relation("--neighbours", neighbours),
+    }
+    people: dict[str, Any] = {"user": user, "max_points_per_user": max_points_per_user}
+    if dry_run:
+        _print_plan(points, [x, y], public, people, budget, as_json=as_json)
+        return
+    if out is None:
+        raise ParameterError("give --out, where to write the map, such as map.parquet")
+    writable(out)
+    if plot is not None:
+        writable(plot)
+    from dpselect.spatial import release_histogram
+
+    with output.working("drawing the map"):
+        released = release_histogram(
+            points,
+            x=x,
+            y=y,
+            outside="clip" if clip else "drop",
+            budget=budget,
+            **public,
+            **people,
+        )
+        released.to_parquet(out)
+    if plot is not None:
+        output.save(released.plot(), plot)
+    _print_map(released, out, budget, as_json=as_json)
+
+
+def query(
+    path: Annotated[Path, typer.Argument(help="A map that 'dpselect map' wrote.")],
+    rect: Annotated[
+        list[str], typer.Option("--rect", help="WEST,SOUTH,EAST,NORTH; can be repeated.")
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Ask a released map; costs nothing."""
+    from dpselect.spatial import SpatialHistogram
+
+    rectangles = [_rectangle("--rect", text) for text in rect]
+    answer = SpatialHistogram.from_parquet(path).query(rectangles)
+    _print_answer(rectangles, answer, as_json=as_json)
+
+
+def writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is spent."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+
+
+def _rectangle(option: str, text: str) -> list[float]:
+    numbers = options.numbers(option, text)
+    if len(numbers) != 4:
+        raise ParameterError(f"{option} must be four numbers: WEST,SOUTH,EAST,NORTH")
+    return numbers
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise ParameterError("--grids must be whole numbers such as 30,40,50") from None
+
+
+def _queries(path: Path | None, box: Box) -> Values:
+    from dpselect.spatial import even_queries
+
+    if path is None:
+        return even_queries(box)
+    from dpselect import frames
+
+    table = frames.read_columns(path, numeric=["west", "south", "east", "north"])
+    if len(table) == 0:
+        raise DataError(f"{path} holds no rectangle")
+    import numpy as np
+
+    return np.column_stack([frames.series_numbers(table[name]) for name in table.columns])
+
+
+def _print_plan(
+    points: Path,
+    columns: list[str],
+    public: dict[str, Any],
+    people: dict[str, Any],
+    budget: Budget | None,
+    *,
+    as_json: bool,
+) -> None:
+    from dpselect import frames
+    from dpselect.spatial import plan_histogram
+
+    plan = plan_histogram(**public, **people)
+    plain = [] if people["user"] is None else [people["user"]]
+    frames.check_columns(points, numeric=columns, plain=plain)
+    remaining = None
+    if budget is not None:
+        from dpselect.budget.totals import same_relation
+
+        same_relation(budget.neighbours, plan.neighbours)
+        remaining = budget.remaining_after(plan.epsilon, rho=plan.shares.rho)
+    facts = {
+        "epsilon": plan.epsilon,
+        "neighbours": str(plan.neighbours),
+        "release": plan.description,
+        "epsilon of the coarse grid": plan.shares.coarse,
+        "epsilon of the choice": plan.shares.choice,
+        "epsilon of the counts": plan.shares.counts,
+        "standard deviation of a cell": plan.standard_deviation,
+    }
+    if as_json:
+        output.print_json({"dry_run": True, **facts, "remaining_budget": remaining})
+        return
+    left = {} if remaining is None else {"would remain": f"{remaining:g}"}
+    output.print_facts({"would spend": f"epsilon {plan.epsilon:g}", **facts, **left})
+
+
+def _print_map(
+    released: SpatialHistogram, out: Path, budget: Budget | None, *, as_json: bool
+) -> None:
+    facts = {
+        "cells": released.chosen,
+        "points, noisy": released.total,
+        "standard deviation of a cell": round(released.standard_deviation, 4),
+        "epsilon": released.epsilon,
+        "neighbours": str(released.neighbours),
+        "chosen among": len(released.candidates),
+        "written to": str(out),
+    }
+    remaining = None if budget is None else budget.remaining
+    if as_json:
+        output.print_json({**facts, "remaining_budget": remaining})
+        return
+    left = {} if remaining is None else {"remaining budget": f"{remaining:g}"}
+    output.print_facts({**facts, **left})
+
+
+def _print_answer(rectangles: list[list[float]], answer: Answer, *, as_json: bool) -> None:
+    rows = zip(rectangles, answer.values.tolist(), answer.standard_errors.tolist(), strict=True)
+    if as_json:
+        output.print_json(
+            {"answers": [{"rect": r, "count": c, "standard_error": s} for r, c, s in rows]}
+        )
+        return
+    output.print_facts(
+        {", ".join(f"{n:g}" for n in r): f"{c:,.1f} ± {s:,.1f} points" for r, c, s in rows}
+    )

@@ -1,0 +1,137 @@
+"""The commands that release a map and ask it."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.spatial import SpatialHistogram
+
+BOUNDS = ("--bounds", "-5,40,5,50")
+MAP = ("--x", "lon", "--y", "lat", *BOUNDS, "--grids", "8,16,32", "--epsilon", 2)
+
+
+@pytest.fixture
+def points(tmp_path):
+    path = tmp_path / "points.parquet"
+    rng = np.random.default_rng(0)
+    lon, lat = rng.normal(0, 1, 2000), rng.normal(45, 1, 2000)
+    pl.DataFrame({"lon": lon, "lat": lat, "who": np.arange(2000) // 2}).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "city.budget"
+    dp.Budget(3.0, neighbours=dp.Neighbours.ADD_REMOVE, path=path)
+    return path
+
+
+def test_a_map_is_released_and_asked(run, points, tmp_path):
+    out = tmp_path / "map.parquet"
+    ran = run("map", points, *MAP, "--out", out, "--plot", tmp_path / "map.png", "--json")
+    asked = run("map", "query", out, "--rect", "-5,40,5,50", "--rect", "-1,44,1,46", "--json")
+    everything, middle = asked.json["answers"]
+
+    assert ran.code == asked.code == 0
+    assert ran.json["epsilon"] == 2
+    assert ran.json["cells"] == SpatialHistogram.from_parquet(out).chosen
+    assert (tmp_path / "map.png").stat().st_size > 0
+    assert everything["count"] == ran.json["points, noisy"]
+    assert abs(everything["count"] - 2000) < 12 * everything["standard_error"]
+    assert 600 < middle["count"] < 1300
+
+
+def test_people_read_it_too(run, points, tmp_path):
+    out = tmp_path / "map.parquet"
+    ran = run("map", points, *MAP, "--out", out, "--method", "uniform,adaptive,quadtree")
+    asked = run("map", "query", out, "--rect", "-1,44,1,46")
+
+    assert "chosen among" in ran.out
+    assert "±" in asked.out
+
+
+def test_csv_is_read_and_people_are_capped(run, points, tmp_path):
+    csv, out = tmp_path / "points.csv", tmp_path / "map.parquet"
+    pl.read_parquet(points).write_csv(csv)
+    people = ("--user", "who", "--max-points-per-user", 1)
+    run("map", csv, *MAP, *people, "--epsilon", 50, "--out", out)
+
+    assert SpatialHistogram.from_parquet(out).total == pytest.approx(1000, abs=40)
+
+
+def test_queries_come_from_a_table(run, points, tmp_path):
+    queries, out = tmp_path / "queries.csv", tmp_path / "map.parquet"
+    queries.write_text("west,south,east,north\n-1,44,1,46\n0,45,4,49\n", encoding="utf-8")
+
+    assert run("map", points, *MAP, "--queries", queries, "--out", out).code == 0
+
+
+def test_the_ledger_is_spent_from(run, points, ledger, tmp_path):
+    out = ("--out", tmp_path / "map.parquet", "--ledger", ledger)
+    first = run("map", points, *MAP, *out, "--json")
+    second = run("map", points, *MAP, *out)
+
+    assert first.json["remaining_budget"] == 1
+    assert second.code == 2
+    assert "Traceback" not in second.error
+
+
+def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
+    out = tmp_path / "map.parquet"
+    ran = run("map", points, *MAP, "--out", out, "--ledger", ledger, "--dry-run", "--json")
+    said = run("map", points, *MAP, "--ledger", ledger, "--dry-run")
+
+    assert ran.json["dry_run"] is True
+    assert ran.json["remaining_budget"] == 1
+    assert ran.json["epsilon of the counts"] == pytest.approx(1.6)
+    assert "would remain" in said.out
+    assert not out.exists()
+    assert dp.Budget.open(ledger).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--bounds", "5,40,-5,50"), "bounds of x must go"),
+        (("--bounds", "5,40"), "--bounds must be four numbers"),
+        (("--bounds", "4e5,5e6,5e5,6e6", "--crs", "EPSG:4326"), "EPSG:4326 is in degrees"),
+        (("--grids", "8,x"), "--grids must be whole numbers"),
+        (("--grids", "8,8"), "different from each other"),
+        (("--grids", "100000"), "at most 67,108,864"),
+        (("--x", "longitude"), "no column 'longitude'"),
+        (("--neighbours", "near"), "--neighbours must be one of"),
+        (("--method", "best"), "method must be"),
+        (("--user", "who"), "go together"),
+        (("--out", "/nowhere/map.parquet"), "existing folder"),
+        (("--plot", "/nowhere/map.png"), "existing folder"),
+        (("--queries", "none.csv"), "no file none.csv"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run, points, ledger, tmp_path, arguments, message):
+    ran = run(
+        "map", points, *MAP, "--out", tmp_path / "m.parquet", "--ledger", ledger, *arguments
+    )
+
+    assert ran.code == 2
+    assert message in ran.error
+    assert ran.error.count("\n") == 1
+    assert dp.Budget.open(ledger).entries == ()
+
+
+def test_a_map_needs_somewhere_to_go(run, points):
+    assert "give --out" in run("map", points, *MAP).error
+
+
+def test_no_map_is_one_line(run, points):
+    ran = run("map", "query", points, "--rect", "0,0,1,1")
+
+    assert ran.code == 2
+    assert "is not a map" in ran.error
+
+
+def test_help_names_both_commands(run):
+    said = run("map", "--help")
+
+    assert "query" in said.out
+    assert "release" in said.out
