@@ -153,8 +153,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
 
 def series_numbers(series: nw.Series[Any]) -> Values:
     """Return a numeric Series as float64, a missing number as NaN."""
-    filled = series.cast(nw.Float64).fill_null(float("nan"))
-    return np.asarray(filled.to_numpy(), dtype=np.float64)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
 def _is_table(data: object) -> bool:
