@@ -85,7 +85,7 @@ def _undirected(edges: pl.DataFrame) -> pl.DataFrame:
     """Return each edge once, the smaller end first, sorted, without self loops."""
     return (
         edges.select(
-            src=pl.min_horizontal("a", "a").cast(pl.Int32),
+            src=pl.min_horizontal("a", "b").cast(pl.Int32),
             dst=pl.max_horizontal("a", "b").cast(pl.Int32),
         )
         .filter(pl.col("src") < pl.col("dst"))
