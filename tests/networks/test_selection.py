@@ -9,8 +9,8 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, PublicClaimError
-from dpselect.networks import EgoBetweenness, Graph, influential_nodes, metric_by_name
-from dpselect.networks.selection import METRICS
+from dpselect.networks import EgoBetweenness, Graph, influential_nodes
+from dpselect.networks.metrics import METRICS, named
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
@@ -78,8 +78,8 @@ def test_metrics_and_mechanisms_can_be_given_as_objects():
     [("shifted", "degree"), ("anchored", "degree"), ("pairwise", "codegree")],
 )
 def test_a_name_stands_for_the_form_that_suits_the_mechanism(mechanism, form):
-    assert metric_by_name("ego-betweenness", mechanism) == EgoBetweenness(sensitivity=form)
-    assert metric_by_name("degree", mechanism) == METRICS["degree"]
+    assert named("ego-betweenness", mechanism) == EgoBetweenness(sensitivity=form)
+    assert named("degree", mechanism) == METRICS["degree"]
 
 
 def test_the_budget_is_spent_once_for_all_rounds():

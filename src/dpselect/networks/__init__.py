@@ -11,7 +11,7 @@ from dpselect.networks.degree import Degree, degree
 from dpselect.networks.density import EgoDensity, ego_density
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
-from dpselect.networks.selection import influential_nodes, metric_by_name
+from dpselect.networks.selection import influential_nodes
 
 __all__ = [
     "Degree",
@@ -23,5 +23,4 @@ __all__ = [
     "ego_betweenness",
     "ego_density",
     "influential_nodes",
-    "metric_by_name",
 ]

@@ -121,7 +121,7 @@ def ego_betweenness(
         ParameterError: An argument is out of its range.
         PublicClaimError: A degree is above ``max_degree``; which, or by how much, is not said.
 
-    Example:
+    Examples:
         >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)], nodes=4)
         >>> ego_betweenness(star).scores
         array([3., 0., 0., 0.])

@@ -83,7 +83,7 @@ def ego_density(graph: Graph, *, sensitivity: Form = "spread") -> Objective:
     Raises:
         ParameterError: ``sensitivity`` is neither.
 
-    Example:
+    Examples:
         >>> paw = Graph.from_edges([(0, 1), (0, 2), (1, 2), (0, 3)], nodes=4)
         >>> ego_density(paw).scores.round(3)
         array([0.333, 1.   , 1.   , 0.   ])

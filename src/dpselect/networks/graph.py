@@ -87,7 +87,7 @@ class Graph:
                 numbers are no ids.
             PublicClaimError: An edge is refused; which one is not said.
 
-        Example:
+        Examples:
             >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
             array([1, 2, 1, 0])
         """

@@ -15,7 +15,7 @@ class Metric(Protocol):
     Any object with these members is a metric. Before the first release, hold its
     sensitivity against the definition with :func:`dpselect.audit.check_admissible`.
 
-    Example:
+    Examples:
         Score a node by its neighbours that have other neighbours too. An edge at the node
         itself changes at most one of those, an edge elsewhere at most two, and all scores
         move in the same direction.

@@ -4,27 +4,11 @@ from __future__ import annotations
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    AnchoredLocalDampening,
-    Recipe,
-    ShiftedLocalDampening,
-    Spends,
-    by_name,
-)
-from dpselect.networks.betweenness import EgoBetweenness
-from dpselect.networks.degree import Degree
-from dpselect.networks.density import EgoDensity
+from dpselect.mechanisms import Recipe, Spends, by_name
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
+from dpselect.networks.metrics import named
 from dpselect.release import Release
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (Degree(), EgoDensity(), EgoBetweenness())
-}
-"""The metrics by name, each with its defaults."""
-
-FROM_AFAR = {ShiftedLocalDampening.name, AnchoredLocalDampening.name}
-"""Mechanisms that sum the sensitivity from the score up to the largest that can occur."""
 
 
 def influential_nodes(
@@ -51,7 +35,7 @@ def influential_nodes(
         graph: The graph.
         k: How many nodes; 1 to ``n``.
         metric: ``"degree"``, ``"ego-density"``, ``"ego-betweenness"`` (see
-            :func:`metric_by_name`), or any :class:`Metric`, such as
+            ``metrics.named``), or any :class:`Metric`, such as
             ``EgoBetweenness(max_degree=5000)``.
         mechanism: A short name, or a function that takes ``epsilon=`` and returns the
             mechanism. Which wins where: ``docs/networks.md``.
@@ -81,23 +65,6 @@ def influential_nodes(
     _validate.at_least("k", k, 1)
     if k > len(graph):
         raise ParameterError(f"k must be at most the number of nodes, {len(graph)}, not {k}")
-    score = metric_by_name(metric, mechanism) if isinstance(metric, str) else metric
+    score = named(metric, mechanism)
     how = by_name(mechanism, epsilon, anchor=score.largest(graph), direction=score.direction)
     return how.release(score.objective(graph), k, budget)
-
-
-def metric_by_name(name: str, mechanism: str | Recipe) -> Metric:
-    """Return a metric by its short name, in the form that suits the mechanism.
-
-    From afar it is a sensitivity that grows with the score that tells nodes apart, so shifted
-    and anchored dampening get ego betweenness in the form ``"degree"``. The choice reads no
-    graph.
-
-    Raises:
-        ParameterError: There is no such metric.
-    """
-    if name not in METRICS:
-        raise ParameterError(f"metric must be one of {', '.join(METRICS)}, not {name!r}")
-    if name == EgoBetweenness.name and mechanism in FROM_AFAR:
-        return EgoBetweenness(sensitivity="degree")
-    return METRICS[name]
