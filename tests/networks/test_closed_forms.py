@@ -105,3 +105,16 @@ def test_sums_of_small_terms_keep_their_digits():
     assert sensitivity.cumulative(100_000) == pytest.approx(
         Sensitivity.cumulative(sensitivity, 100_000), rel=1e-14
     )
+
+
+@compiling
+@given(st.integers(2, 60), st.data())
+def test_the_codegree_form_is_the_larger_of_its_two_terms(max_degree, data):
+    d = data.draw(st.integers(0, max_degree))
+    h = data.draw(st.integers(0, d))
+    sensitivity = by_codegrees(np.array([d]), np.array([h]), max_degree)
+
+    for t in range(max_degree + 2):
+        k = min(h + t, max_degree - 1)
+        expected = max(min(d + t, max_degree - 1), k * (k - 1) / 4)
+        assert sensitivity.at(t).item() == expected
