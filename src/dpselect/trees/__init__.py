@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpselect.trees.criteria import gini, information_gain, majority
+from dpselect.trees.declaration import Declaration, domains_of_public_data, domains_template
 from dpselect.trees.domains import Bins, Categories
 from dpselect.trees.information import InformationGainSensitivity
 from dpselect.trees.rates import (
@@ -31,6 +32,7 @@ _ESTIMATORS = {"ID3Classifier": "id3", "MultiObjectiveTreeClassifier": "moet"}
 __all__ = [
     "Bins",
     "Categories",
+    "Declaration",
     "ID3Classifier",
     "InformationGainSensitivity",
     "Leaf",
@@ -39,6 +41,8 @@ __all__ = [
     "RateSensitivity",
     "Split",
     "Tree",
+    "domains_of_public_data",
+    "domains_template",
     "gini",
     "information_gain",
     "majority",

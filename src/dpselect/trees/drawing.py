@@ -23,13 +23,13 @@ def plot(tree: Tree, ax: Axes | None = None) -> Axes:
     from matplotlib import pyplot as plt
 
     if ax is None:
-        size = (3 + 2.2 * tree.depth, 1 + 0.32 * tree.leaves)
-        ax = plt.subplots(figsize=size, layout="constrained")[1]
+        size = (3 + 2.2 * tree.depth, 1 + 0.45 * tree.leaves)
+        ax = plt.figure(figsize=size).add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     heights: dict[int, float] = {}
     _place(tree.root, heights, iter(range(tree.leaves)))
     _draw(tree, tree.root, "", 0, heights, ax)
-    ax.margins(x=0.25)
+    ax.margins(x=0.2, y=0.05)
     return ax
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -31,6 +31,9 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     A subclass says how :meth:`fit` grows trees.
     """
+
+    composition: ClassVar[str]
+    """Why what is spent adds up to epsilon."""
 
     epsilon: float
     domains: Any
@@ -65,6 +68,22 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
         """
         return self._grow(X, y, Exact())
+
+    def plan_report(self) -> PrivacyReport:
+        """Return what :meth:`fit` would spend where; needs no record.
+
+        Domains must be a mapping, so that the columns are known.
+
+        Raises:
+            ParameterError: A public argument is missing or out of range.
+        """
+        if not isinstance(self.domains, Mapping):
+            raise ParameterError("domains must be a mapping: a plan needs the columns' names")
+        names = [str(name) for name in self.domains]
+        public = records.schema(self.domains, self.classes, names)
+        _validate.positive("epsilon", self.epsilon)
+        plan = self._plan(public, records.check_size(0, self.max_records))
+        return report(plan, self)
 
     def _grow(self, X: Any, y: Any, sampler: Sampler) -> Self:  # noqa: ANN401, N803
         relation = relation_of(self)
@@ -117,7 +136,6 @@ def relation_of(estimator: PrivateTreeClassifier) -> Neighbours:
 def report(
     plan: Any,  # noqa: ANN401 -- whatever has .spends()
     estimator: PrivateTreeClassifier,
-    composition: str,
 ) -> PrivacyReport:
     """Return what a plan spends, with what the estimator's caller declared public."""
     public = ["columns and their domains", "classes", f"max_records = {estimator.max_records}"]
@@ -129,7 +147,7 @@ def report(
         neighbours=relation,
         spends=plan.spends(),
         public=tuple(public),
-        composition=composition,
+        composition=estimator.composition,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
@@ -79,6 +79,8 @@ class ID3Classifier(PrivateTreeClassifier):
         array(['out', 'in'], dtype='<U3')
     """
 
+    composition: ClassVar[str] = COMPOSITION
+
     def __init__(  # noqa: PLR0913 -- each is one public claim
         self,
         epsilon: float = 1.0,
@@ -122,7 +124,7 @@ class ID3Classifier(PrivateTreeClassifier):
 
     def _fit(self, plan: Growth, patterns: Patterns, sampler: Sampler) -> None:
         self.tree_ = Tree(plan.schema, plan.grow(patterns, sampler))
-        self.privacy_report_ = report(plan, self, COMPOSITION)
+        self.privacy_report_ = report(plan, self)
 
     def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.

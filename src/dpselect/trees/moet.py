@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 
@@ -176,6 +176,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """
 
+    composition: ClassVar[str] = COMPOSITION
+
     def __init__(  # noqa: PLR0913 -- each is one public claim
         self,
         epsilon: float = 1.0,
@@ -308,7 +310,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         worth = np.zeros(1) if noisy is None else noisy @ np.array(plan.weights)
         self.best_ = int(worth.argmax())
         self.tree_ = self.front_[self.best_].tree
-        self.privacy_report_ = report(plan, self, COMPOSITION)
+        self.privacy_report_ = report(plan, self)
 
     def predict(self, X: Any, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
         """Return the class of each record by one tree of the front, shape ``(n,)``.

@@ -185,7 +185,8 @@ def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
             )
     if (label_codes(column, public) == OUTSIDE).any():
         raise PublicClaimError(
-            "y has labels outside of classes; declare them, or have them dropped with on_invalid='repair'"
+            "y has labels outside of classes; declare them, or have them dropped with "
+            "on_invalid='repair'"
         )
 
 

@@ -132,7 +132,8 @@ class Tree:
     def _says(self, node: Leaf) -> str:
         classes = self.schema.classes
         counts = ", ".join(f"{c} {n:g}" for c, n in zip(classes, node.counts, strict=True))
-        return f"{classes[int(np.argmax(node.counts))]}  ({counts})"
+        most = int(np.argmax(node.counts))
+        return f"{classes[most] if node.counts[most] > 0 else 'as above'}  ({counts})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain Python values."""

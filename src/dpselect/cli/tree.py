@@ -1,0 +1,274 @@
+"""``dpselect tree``, ``trees-front`` and ``domains``: private decision trees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from dpselect.cli import options, output
+from dpselect.errors import ColumnError, DataError, ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.trees.declaration import Declaration
+
+TREE_HELP = """Train a decision tree privately, print it and what it spent.
+
+--domains names a file of public claims: classes, a domain for every column, a bound on the
+number of records; 'dpselect domains' writes a template. Values outside are repaired.
+
+[bold]dpselect tree adult.parquet --label income --domains adult.json --epsilon 1[/bold]
+"""
+FRONT_HELP = """Evolve cost-sensitive trees privately and show how they trade the two rates.
+
+[bold]dpselect trees-front adult.parquet --label income --domains adult.json --epsilon 1 \
+--weights 3,2 --plot front.png[/bold]
+"""
+DOMAINS_HELP = """Write a template of a domains file from column names and types.
+
+No value is read. With --data-is-public bounds, categories and classes are read off the values.
+
+[bold]dpselect domains adult.parquet --label income > adult.json[/bold]
+"""
+
+Label: TypeAlias = Annotated[str, typer.Option(help="The column of the classes.")]
+Domains: TypeAlias = Annotated[Path, typer.Option(help="The domains file (JSON); public.")]
+MaxDepth: TypeAlias = Annotated[int, typer.Option(help="Questions on a path, at most.")]
+Relation: TypeAlias = Annotated[str, typer.Option(help="add-remove or substitute.")]
+Strict: TypeAlias = Annotated[
+    bool, typer.Option("--strict", help="Stop at a value outside of what was declared.")
+]
+Save: TypeAlias = Annotated[Path | None, typer.Option(help="Write what is released as JSON.")]
+Test: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Public records to measure the accuracy on.")
+]
+TestIsPublic: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--test-is-public", help="Declare that the test data are public: accuracies are exact."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("tree", help=TREE_HELP)(tree)
+    app.command("trees-front", help=FRONT_HELP)(trees_front)
+    app.command("domains", help=DOMAINS_HELP)(domains)
+
+
+def tree(
+    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    label: Label,
+    domains: Domains,
+    epsilon: options.Epsilon,
+    max_depth: MaxDepth = 5,
+    criterion: Annotated[
+        str, typer.Option(help="information-gain, gini or majority.")
+    ] = "information-gain",
+    mechanism: Annotated[
+        str, typer.Option(help="permute-and-flip, exponential, local-dampening or shifted.")
+    ] = "permute-and-flip",
+    neighbours: Relation = "add-remove",
+    strict: Strict = False,
+    test: Test = None,
+    test_is_public: TestIsPublic = False,
+    save: Save = None,
+    plot: options.Plot = None,
+    ledger: options.Ledger = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train one tree."""
+    from dpselect.trees import ID3Classifier
+
+    declared = _declared(domains, label)
+    classifier = ID3Classifier(
+        epsilon,
+        max_depth=max_depth,
+        criterion=criterion,  # type: ignore[arg-type]
+        mechanism=mechanism,  # type: ignore[arg-type]
+        **_common(declared, neighbours, strict, ledger),
+    )
+    _train(classifier, declared, data, test, (test_is_public, dry_run, as_json), save, plot)
+
+
+def trees_front(
+    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    label: Label,
+    domains: Domains,
+    epsilon: options.Epsilon,
+    selection: Annotated[
+        str, typer.Option(help="weighted-sum, pareto or margin.")
+    ] = "weighted-sum",
+    sensitivity: Annotated[
+        str, typer.Option(help="noisy-denominators, local or global.")
+    ] = "noisy-denominators",
+    weights: Annotated[
+        str, typer.Option(help="Of the true positive and the true negative rate.")
+    ] = "1,1",
+    front: Annotated[int, typer.Option(help="Trees to release.")] = 3,
+    population: Annotated[int, typer.Option(help="Trees of a generation.")] = 100,
+    generations: Annotated[int, typer.Option(help="Selections in all.")] = 6,
+    max_depth: MaxDepth = 5,
+    neighbours: Relation = "add-remove",
+    strict: Strict = False,
+    test: Test = None,
+    test_is_public: TestIsPublic = False,
+    save: Save = None,
+    plot: options.Plot = None,
+    ledger: options.Ledger = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Evolve a front of trees."""
+    from dpselect.trees import MultiObjectiveTreeClassifier
+
+    declared = _declared(domains, label)
+    classifier = MultiObjectiveTreeClassifier(
+        epsilon,
+        selection=selection,  # type: ignore[arg-type]
+        sensitivity=sensitivity,  # type: ignore[arg-type]
+        weights=tuple(options.numbers("--weights", weights)),  # type: ignore[arg-type]
+        front=front,
+        population=population,
+        survivors=max(1, min(10, population // 3)),
+        generations=generations,
+        initial_depth=min(3, max_depth),
+        max_depth=max_depth,
+        **_common(declared, neighbours, strict, ledger),
+    )
+    _train(classifier, declared, data, test, (test_is_public, dry_run, as_json), save, plot)
+
+
+def domains(
+    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    label: Label,
+    data_is_public: options.DataIsPublic = False,
+) -> None:
+    """Write a template of a domains file."""
+    from dpselect.trees import domains_of_public_data, domains_template
+
+    make = domains_of_public_data if data_is_public else domains_template
+    print(json.dumps(make(data, label), indent=2))  # noqa: T201 -- rich would fold it
+
+
+def _declared(path: Path, label: str) -> Declaration:
+    from dpselect.trees import Declaration
+
+    declared = Declaration.from_file(path)
+    if declared.label != label:
+        raise ColumnError(f"--label is {label!r} and {path} declares {declared.label!r}")
+    return declared
+
+
+def _common(
+    declared: Declaration, neighbours: str, strict: bool, ledger: Path | None
+) -> dict[str, Any]:
+    return {
+        "domains": declared.columns,
+        "classes": declared.classes,
+        "max_records": declared.max_records,
+        "neighbours": str(options.relation("--neighbours", neighbours)),
+        "on_invalid": "raise" if strict else "repair",
+        "budget": options.open_ledger(ledger),
+    }
+
+
+def _train(
+    classifier: Any,  # noqa: ANN401 -- either classifier
+    declared: Declaration,
+    data: Path,
+    test: Path | None,
+    flags: tuple[bool, bool, bool],
+    save: Path | None,
+    plot: Path | None,
+) -> None:
+    test_is_public, dry_run, as_json = flags
+    if test is not None and not test_is_public:
+        raise ParameterError(
+            "--test prints an exact accuracy, which no epsilon protects: use public records "
+            "and say --test-is-public"
+        )
+    if dry_run:
+        _show_plan(classifier, as_json=as_json)
+        return
+    asked = None if test is None else declared.read(test)
+    _check_folders(save, plot)
+    x, y = declared.read(data)
+    with output.working("growing"):
+        classifier.fit(x, y)
+    shown = _released(classifier)
+    if asked is not None:
+        shown["test_accuracy"] = float(
+            (classifier.predict(asked[0]) == _array(asked[1])).mean()
+        )
+    if save is not None:
+        save.write_text(json.dumps(shown, default=str), encoding="utf-8")
+    if plot is not None:
+        output.save(classifier.plot(), plot)
+    if as_json:
+        output.print_json(shown)
+    else:
+        _print(classifier, shown)
+
+
+def _show_plan(classifier: Any, *, as_json: bool) -> None:  # noqa: ANN401
+    report = classifier.plan_report()
+    if classifier.budget is not None:
+        from dpselect.budget.totals import same_relation
+
+        same_relation(classifier.budget.neighbours, report.neighbours)
+        classifier.budget.remaining_after(report.epsilon)
+    if as_json:
+        output.print_json({"dry_run": True, **report.to_dict()})
+    else:
+        output.console().print(f"would spend\n{report}", markup=False)
+
+
+def _released(classifier: Any) -> dict[str, Any]:  # noqa: ANN401 -- either classifier
+    shown: dict[str, Any] = {"privacy": classifier.privacy_report_.to_dict()}
+    if hasattr(classifier, "front_"):
+        shown["best"] = classifier.best_
+        shown["front"] = [
+            {
+                "true_positive_rate": one.true_positive_rate,
+                "true_negative_rate": one.true_negative_rate,
+                "tree": one.tree.to_dict(),
+            }
+            for one in classifier.front_
+        ]
+    else:
+        shown["tree"] = classifier.tree_.to_dict()
+    budget = classifier.budget
+    shown["remaining_budget"] = None if budget is None else budget.remaining
+    return shown
+
+
+def _print(classifier: Any, shown: dict[str, Any]) -> None:  # noqa: ANN401
+    out = output.console()
+    for k, one in enumerate(shown.get("front", ())):
+        mark = "  (shown below)" if k == shown["best"] else ""
+        out.print(
+            f"tree {k}: true positive rate {one['true_positive_rate']:.3f}, true negative "
+            f"rate {one['true_negative_rate']:.3f} (noisy){mark}"
+        )
+    out.print(str(classifier), markup=False)
+    out.print(f"\n{classifier.privacy_report_}", markup=False)
+    for name in ("test_accuracy", "remaining_budget"):
+        if shown.get(name) is not None:
+            out.print(f"{name.replace('_', ' ')}: {shown[name]:.4g}")
+
+
+def _check_folders(*paths: Path | None) -> None:
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"there is no folder {path.parent} to write {path.name} into")
+
+
+def _array(labels: Any) -> Any:  # noqa: ANN401 -- a narwhals series
+    import numpy as np
+
+    return np.array(labels.to_list(), dtype=object)

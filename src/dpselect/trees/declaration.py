@@ -1,0 +1,160 @@
+"""Domains files: the public claims about a table, written down once.
+
+A JSON object with the label's column, its classes, a bound on the number of records and a
+domain for every column that may be split on::
+
+    {"label": "income", "classes": ["<=50K", ">50K"], "max_records": 50000,
+     "columns": {"age": {"low": 17, "high": 90, "bins": 8},
+                 "sex": {"values": ["Female", "Male"], "other": "not said"}}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpselect import frames
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.trees.domains import Bins, Categories, Domain, from_dict
+
+MOST_CATEGORIES = 20
+"""A column of whole numbers with more values than this is proposed in bins."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is public about a table.
+
+    Attributes:
+        label: The column of the classes.
+        classes: The labels that can occur.
+        max_records: Bound on the number of records.
+        columns: A domain for each column that may be split on.
+    """
+
+    label: str
+    classes: tuple[Hashable, ...]
+    max_records: int
+    columns: Mapping[str, Domain]
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Declaration:
+        """Read a domains file.
+
+        Raises:
+            DataError: There is no such file, it is no JSON object, or a part is missing.
+            ParameterError: A domain is not one.
+        """
+        try:
+            given = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise DataError(f"{path} must be a domains file: a JSON object") from None
+        parts = {"label": str, "classes": list, "max_records": int, "columns": dict}
+        for name, kind in parts.items():
+            if not isinstance(given, dict) or not isinstance(given.get(name), kind):
+                raise DataError(
+                    f"{path} must give {name!r} ({kind.__name__}); see 'dpselect domains'"
+                )
+        columns = {}
+        for name, domain in given["columns"].items():
+            if not isinstance(domain, dict):
+                raise ParameterError(f"the domain of {name!r} must be a JSON object")
+            columns[name] = from_dict(name, domain)
+        return cls(given["label"], tuple(given["classes"]), given["max_records"], columns)
+
+    def read(self, data: object) -> tuple[Any, Any]:
+        """Return the declared columns and the labels of a table; private.
+
+        Args:
+            data: A path of a Parquet or CSV file, or any frame. In a CSV file, whose fields
+                are text, columns with a domain of numbers are read as such.
+
+        Raises:
+            ColumnError: A column is missing or of another type than its domain.
+            DataError: The table cannot be read.
+        """
+        domains = {**self.columns, self.label: Categories(self.classes)}
+        numeric = [name for name, domain in domains.items() if _of_numbers(domain)]
+        plain = [name for name in domains if name not in numeric]
+        table = frames.read_columns(data, numeric=numeric, plain=plain)
+        return table.select(*self.columns), table.get_column(self.label)
+
+
+def domains_template(data: object, label: str) -> dict[str, Any]:
+    """Return a domains file to fill in, from column names and types; no value is read.
+
+    Args:
+        data: A path or any frame.
+        label: The column of the classes.
+
+    Returns:
+        Null where a person has to say what is public.
+
+    Raises:
+        ColumnError: There is no column ``label``.
+    """
+    types = frames.open_table(data).collect_schema()
+    if label not in types:
+        raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
+    numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
+    texts: dict[str, Any] = {"values": [], "other": "other"}
+    return {
+        "label": label,
+        "classes": [],
+        "max_records": None,
+        "columns": {
+            name: dict(numbers if kind.is_numeric() else texts)
+            for name, kind in types.items()
+            if name != label
+        },
+    }
+
+
+def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
+    """Return a complete domains file from the values of a table that is public.
+
+    Bounds, categories, classes and the number of records are read off the values, which no
+    epsilon protects: only for public or synthetic data.
+
+    Raises:
+        ColumnError: There is no column ``label``.
+    """
+    types = frames.open_table(data).collect_schema()
+    if label not in types:
+        raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
+    table = frames.read_columns(data, numeric=[], plain=list(types))
+    columns = {
+        name: _of_values(table.get_column(name)).to_dict() for name in types if name != label
+    }
+    return {
+        "label": label,
+        "classes": _distinct(table.get_column(label)),
+        "max_records": max(len(table), 2),
+        "columns": columns,
+    }
+
+
+def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
+    if column.dtype.is_numeric():
+        low, high = column.min(), column.max()
+        few = column.dtype.is_integer() and column.n_unique() <= MOST_CATEGORIES
+        if low is not None and low < high and not few:
+            return Bins(float(low), float(high))
+    return Categories(_distinct(column) or ["none"])
+
+
+def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series
+    values = column.drop_nulls().unique().to_list()
+    return sorted(values, key=lambda value: (str(type(value)), value))
+
+
+def _of_numbers(domain: Domain) -> bool:
+    if isinstance(domain, Categories):
+        return all(
+            isinstance(value, int | float) and not isinstance(value, bool)
+            for value in domain.values
+        )
+    return True

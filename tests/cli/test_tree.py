@@ -1,0 +1,152 @@
+"""The commands that train private trees."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+
+DECLARED = {
+    "label": "out",
+    "classes": ["no", "yes"],
+    "max_records": 1000,
+    "columns": {
+        "sky": {"values": ["sun", "rain"], "other": "other"},
+        "degrees": {"low": -10, "high": 40, "bins": 5},
+        "day": {"values": [0, 1]},
+    },
+}
+
+
+@pytest.fixture
+def weather(tmp_path):
+    rng = np.random.default_rng(1)
+    sky = rng.choice(["sun", "rain"], 600)
+    frame = pl.DataFrame(
+        {
+            "sky": sky,
+            "degrees": rng.integers(-5, 35, 600),
+            "day": rng.integers(0, 2, 600),
+            "out": np.where(sky == "sun", "yes", "no"),
+        }
+    )
+    frame.write_csv(tmp_path / "weather.csv")
+    frame.write_parquet(tmp_path / "weather.parquet")
+    (tmp_path / "weather.json").write_text(json.dumps(DECLARED), encoding="utf-8")
+    return tmp_path
+
+
+def options(folder, *more):
+    return ("--label", "out", "--domains", folder / "weather.json", "--epsilon", 50, *more)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
+    data = weather / f"weather.{kind}"
+    ran = run("tree", data, *options(weather, "--test", data, "--test-is-public"))
+
+    assert ran.code == 0, ran.error
+    assert "sky = sun" in ran.out
+    assert "epsilon = 50" in ran.out
+    assert float(ran.out.split("test accuracy: ")[1].split()[0]) > 0.95
+
+
+def test_a_tree_is_saved_drawn_and_printed_as_json(run, weather):
+    more = ("--save", weather / "tree.json", "--plot", weather / "tree.png", "--json")
+    ran = run("tree", weather / "weather.csv", *options(weather, *more))
+
+    assert ran.json["privacy"]["epsilon"] == 50
+    assert json.loads((weather / "tree.json").read_text())["tree"] == ran.json["tree"]
+    assert (weather / "tree.png").stat().st_size > 1000
+
+
+def test_a_front_is_evolved_and_drawn(run, weather):
+    more = ("--population", 20, "--plot", weather / "front.png", "--weights", "3,2")
+    ran = run("trees-front", weather / "weather.csv", *options(weather, *more))
+
+    assert ran.code == 0, ran.error
+    assert ran.out.count("true positive rate") == 3
+    assert (weather / "front.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("command", ["tree", "trees-front"])
+def test_a_dry_run_spends_nothing_and_reads_nothing(run, weather, command):
+    ledger = weather / "ledger"
+    dp.Budget(60, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
+    more = ("--ledger", ledger, "--dry-run", "--json")
+    ran = run(command, weather / "not-there.csv", *options(weather, *more))
+
+    assert ran.json["dry_run"] is True
+    assert ran.json["epsilon"] == 50
+    assert not dp.Budget.open(ledger).entries
+
+
+def test_the_ledger_pays(run, weather):
+    ledger = weather / "ledger"
+    dp.Budget(60, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
+    first = run("tree", weather / "weather.csv", *options(weather, "--ledger", ledger))
+    second = run("tree", weather / "weather.csv", *options(weather, "--ledger", ledger))
+
+    assert first.code == 0
+    assert second.code == 2
+    assert dp.Budget.open(ledger).spent == 50
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--label", "sky"), "declares 'out'"),
+        (("--test", "x.csv"), "--test-is-public"),
+        (("--mechanism", "magic"), "mechanism must be one of"),
+        (("--neighbours", "edge"), "neighbours of tables must be"),
+        (("--neighbours", "near"), "--neighbours must be one of"),
+        (("--epsilon", "-1"), "epsilon must be finite and > 0"),
+        (("--max-depth", "-1"), "max_depth must be at least 0"),
+        (("--save", "no/such/folder.json"), "there is no folder"),
+        (("--domains", "none.json"), "must be a domains file"),
+    ],
+)
+def test_wrong_options_are_one_line(run, weather, more, message):
+    ran = run("tree", weather / "weather.csv", *options(weather, *more))
+
+    assert ran.code == 2
+    assert message in ran.error
+    assert ran.error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("classes", None, "must give 'classes'"),
+        ("columns", {"sky": 3}, "must be a JSON object"),
+        ("columns", {"sky": {"lowest": 3}}, "must have 'values'"),
+        ("columns", {"wind": {"values": [1]}}, "no column 'wind'"),
+        ("columns", {"sky": {"low": 0, "high": 1}}, "'sky'"),
+        ("max_records", 10, "more records than max_records"),
+    ],
+)
+def test_wrong_domains_files_are_one_line(run, weather, part, value, message):
+    (weather / "weather.json").write_text(json.dumps({**DECLARED, part: value}))
+    ran = run("tree", weather / "weather.csv", *options(weather))
+
+    assert ran.code == 2
+    assert message in ran.error
+
+
+def test_a_template_reads_no_value(run, weather):
+    ran = run("domains", weather / "weather.parquet", "--label", "out")
+
+    assert ran.json["columns"]["sky"] == {"values": [], "other": "other"}
+    assert ran.json["columns"]["degrees"] == {"low": None, "high": None, "bins": 8}
+    assert "rain" not in ran.out
+
+
+def test_public_values_make_a_file_to_train_with(run, weather):
+    ran = run("domains", weather / "weather.parquet", "--label", "out", "--data-is-public")
+    (weather / "weather.json").write_text(ran.out)
+
+    assert ran.json["classes"] == ["no", "yes"]
+    assert run("tree", weather / "weather.parquet", *options(weather)).code == 0
+    assert run("domains", weather / "weather.parquet", "--label", "x").code == 2
