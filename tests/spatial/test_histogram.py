@@ -202,8 +202,30 @@ def test_a_plot_has_a_legend_and_units(map_):
     legend = ax.get_figure().axes[1]
 
     assert ax.get_xlabel() == "longitude (degrees)"
-    assert legend.get_ylabel() == "points per square degree"
+    assert legend.get_ylabel() == "points per km²"
     assert "ε = 4 (add-remove)" in ax.get_title()
+
+
+def test_areas_of_cells_sum_to_that_of_the_earth():
+    from dpselect.spatial.plot import _areas
+
+    world = release(bounds=Box(-180, -90, 180, 90, crs="EPSG:4326"), grids=[9])
+    areas, unit = _areas(world, export.cell_bounds(world))
+
+    assert areas.sum() == pytest.approx(510.066e6, rel=1e-4)
+    assert unit == "km²"
+
+
+def test_a_plane_map_is_per_its_own_units():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    ax = release(bounds=BOX.bounds, grids=[8]).plot()
+
+    assert ax.get_xlabel() == "x (coordinate units)"
+    assert ax.get_figure().axes[1].get_ylabel() == (
+        "points per square of 1 in coordinate units"
+    )
 
 
 def test_a_missing_package_is_named(even, monkeypatch):

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpselect.spatial import crs
 from dpselect.spatial.export import cell_bounds
+from dpselect.typing import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 COLOURS = "cividis"
 """From dark blue to yellow: its lightness grows evenly, also to the colour-blind."""
 
+EARTH_RADIUS_KM = 6371.0088
+"""Mean radius of the Earth (IUGG)."""
+
 
 def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
-    """Draw noisy points per unit of area; what noise made negative is drawn as zero.
+    """Draw noisy points per area: per km² where the map is in degrees.
 
-    Colours follow the square root, so that a city does not leave the rest dark, and end at
-    the 99.9th percentile of the cells.
+    What noise made negative is drawn as zero. Colours follow the square root, so that a city
+    does not leave the rest dark, and end at the 99.9th percentile of the cells.
     """
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
@@ -34,7 +38,8 @@ def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
         _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
     bounds = cell_bounds(histogram)
     west, south, east, north = bounds.T
-    density = np.maximum(histogram.counts, 0) / ((east - west) * (north - south))
+    area, per_area = _areas(histogram, bounds)
+    density = np.maximum(histogram.counts, 0) / area
     norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
     coloured: ScalarMappable
     if histogram.partition.shape is None:
@@ -56,25 +61,32 @@ def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
             norm=norm,
         )
     _label(histogram, ax)
-    unit = crs.unit(histogram.box.crs)
     figure = ax.get_figure()
     if figure is not None:
-        figure.colorbar(coloured, ax=ax, extend="max", label=_per_area(unit))
+        figure.colorbar(coloured, ax=ax, extend="max", label=f"points per {per_area}")
     return ax
 
 
-def _per_area(unit: str) -> str:
-    return (
-        "points per square degree"
-        if unit == "degrees"
-        else f"points per area, in {unit} squared"
-    )
+def _areas(histogram: SpatialHistogram, bounds: Values) -> tuple[Values, str]:
+    """Return the area of every cell, and its unit."""
+    west, south, east, north = bounds.T
+    unit = crs.unit(histogram.box.crs)
+    if unit != "degrees":
+        return (east - west) * (north - south), f"square of 1 in {unit}"
+    # Of a sphere, exactly: the sines of latitudes are proportional to areas.
+    sines = np.sin(np.radians(north)) - np.sin(np.radians(south))
+    return EARTH_RADIUS_KM**2 * np.radians(east - west) * sines, "km²"
 
 
 def _label(histogram: SpatialHistogram, ax: Axes) -> None:
     box = histogram.box
     unit = crs.unit(box.crs)
     names = ("longitude", "latitude") if unit == "degrees" else ("x", "y")
+    if unit == "degrees":
+        middle = (box.south + box.north) / 2
+        # As wide as it is on the ground at its middle; a map near a pole keeps some width.
+        ax.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2))
+    ax.locator_params(axis="x", nbins=5)
     ax.set(
         xlim=(box.west, box.east),
         ylim=(box.south, box.north),
