@@ -64,17 +64,19 @@ def test_nothing_is_found_where_nothing_is_wrong():
 
 
 class StaleSums(dp.ElementSensitivity):
-    """Sums kept from before the values were changed."""
+    """A sum kept from before the values were changed, where no score reaches."""
 
     def cumulative(self, distance):
-        return super().cumulative(distance) + np.where(np.asarray(distance) == 3, 0.5, 0.0)
+        stale = np.ndim(distance) == 0 and distance == 6
+        return super().cumulative(distance) + 0.5 * stale
 
 
 class StaleSumsOfOneEach(dp.ElementSensitivity):
-    """Right for one distance, wrong for one distance per candidate."""
+    """The same where every candidate has a distance of its own."""
 
     def cumulative(self, distance):
-        return super().cumulative(int(np.max(distance)))
+        stale = (np.asarray(distance) == 6) & (np.ndim(distance) == 1)
+        return super().cumulative(distance) + 0.5 * stale
 
 
 class StaleShortfall(dp.ElementSensitivity):
@@ -90,6 +92,13 @@ class StaleIntervals(dp.ElementSensitivity):
 
 class AboveItsBound(dp.ElementSensitivity):
     def at(self, distance):
+        if distance >= self.horizon:
+            return np.asarray(self.bound)
+        return np.asarray(self._local(distance), dtype=float)
+
+
+class NeverJumps(dp.ElementSensitivity):
+    def at(self, distance):
         return np.asarray(self._local(distance), dtype=float)
 
 
@@ -98,7 +107,7 @@ def of_sensitivity(sensitivity_of):
 
 
 def seen_only(x):
-    candidates = sorted(set(x)) or ["a"]
+    candidates = sorted(set(x)) or ["a", "b"]
     return dp.Objective(
         [x.count(name) for name in candidates], dp.GlobalSensitivity(1, AR), candidates
     )
@@ -125,11 +134,11 @@ PLANTED = {
         "condition (ii)",
     ),
     "values above the bound": (
-        of_sensitivity(lambda _: AboveItsBound(lambda _: [1.5, 1.5], 1.0, 6, AR)),
+        of_sensitivity(lambda _: AboveItsBound(lambda _: [1.5, 1.5], 1.0, 60, AR)),
         "bounded",
     ),
     "no jump to the bound": (
-        of_sensitivity(lambda _: AboveItsBound(lambda _: [1.0, 1.0], 2.0, 6, AR)),
+        of_sensitivity(lambda _: NeverJumps(lambda _: [1.0, 1.0], 2.0, 6, AR)),
         "bounded",
     ),
     "one candidate's bound too small": (
@@ -218,6 +227,20 @@ def test_every_scaling_meets_an_inadmissible_sensitivity(name):
     assert f"unit scores: {name}" in check(objective_of).failed
 
 
+def test_the_part_that_is_not_public_is_named():
+    assert "the number of candidates is not" in str(check(seen_only))
+    assert "the candidates are not" in str(check(most_common_first))
+    assert "all other conditions" in str(check(seen_only))
+
+
+def test_a_true_claim_to_be_monotone_is_believed_and_used():
+    report = check(lambda x: dp.Objective(tally(x), dp.GlobalSensitivity(1, AR), monotone=True))
+
+    report.raise_if_failed()
+    assert report.finding("monotone").excess <= 0
+    assert report.finding("unit scores: by_global").excess == 0
+
+
 def doubled(objective):
     return 2 * dp.scaling.by_global(objective)
 
@@ -231,7 +254,7 @@ def translated(objective):
     ("name", "scale", "failed"),
     [
         ("mine", doubled, ()),
-        ("mine", lambda one: 2.5 * doubled(one), ("unit scores: mine",)),
+        ("mine", lambda one: 1.1 * doubled(one), ("unit scores: mine",)),
         ("mine", translated, ()),
         ("dampened", translated, ("unit scores: dampened",)),
     ],
