@@ -225,7 +225,9 @@ def test_an_assay_errs_as_it_says():
     assert found == pytest.approx(0.45, abs=0.02)
     assert false == pytest.approx(0.02, abs=0.005)
     assert Assay().perfect
-    assert assay.with_flips(0.1).sensitivity == pytest.approx(0.82)
+    assert not assay.perfect
+    flips = Assay(sensitivity=0.9, flip=0.1)
+    assert flips.chance_of_positive([0, 2], [5, 5]) == pytest.approx([0.1, 0.82])
 
 
 @pytest.mark.parametrize(
@@ -233,6 +235,7 @@ def test_an_assay_errs_as_it_says():
     [
         (lambda: Assay(sensitivity=0.5, specificity=0.5), ParameterError, "add up to more"),
         (lambda: Assay(sensitivity=1.2), ParameterError, "sensitivity"),
+        (lambda: Assay(flip=0.5), ParameterError, "flip must be below"),
         (lambda: Assay(dilution=-1.0), ParameterError, "dilution"),
         (lambda: comp(np.eye(3), [True, False]), DataError, "3 outcomes"),
         (lambda: comp(np.eye(3), [0, 1, 2]), DataError, "leave invalid pools out"),

@@ -75,6 +75,17 @@ def test_flip_delta_is_that_of_the_definition(design, relation, epsilon):
     assert ours == pytest.approx(exact, abs=1e-12)
 
 
+def test_a_delta_allows_fewer_flips():
+    design = array_2d(9, rows=3, columns=3)
+    relation = dp.Neighbours.SUBSTITUTE
+    flip = flip_for(design, epsilon=1.0, delta=0.05, neighbours=relation)
+
+    assert flip < flip_for(design, epsilon=1.0, neighbours=relation)
+    assert flip_delta(design, flip=flip, epsilon=1.0, neighbours=relation) == pytest.approx(
+        0.05
+    )
+
+
 def test_a_column_weight_bounds_the_swap_by_twice_as_much():
     design = array_2d(9, rows=3, columns=3)
     one = flip_epsilon(design, flip=0.1, neighbours=dp.Neighbours.SUBSTITUTE)

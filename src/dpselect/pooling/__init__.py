@@ -21,25 +21,35 @@ from dpselect.pooling.designs import (
 )
 from dpselect.pooling.kautz_singleton import kautz_singleton
 from dpselect.pooling.lab import flip_delta, flip_epsilon, flip_for, union_delta
+from dpselect.pooling.planner import Option, PoolingPlan, plan
 from dpselect.pooling.programmes import Noise, ilp, lp
+from dpselect.pooling.results import Report, Results, decode, read_results
 from dpselect.pooling.subset import SubsetRelease, SubsetRetrieval
 from dpselect.pooling.unknown_size import randomised_response, retrieve_of_unknown_size
+from dpselect.pooling.worksheet import Worksheet, draw_replaced
 
 __all__ = [
     "Assay",
     "Belief",
     "Noise",
+    "Option",
+    "PoolingPlan",
+    "Report",
+    "Results",
     "SubsetRelease",
     "SubsetRetrieval",
+    "Worksheet",
     "array_2d",
     "bernoulli",
     "bp",
     "comp",
     "constant_column_weight",
     "dd",
+    "decode",
     "delta_curves",
     "dorfman",
     "doubly_balanced",
+    "draw_replaced",
     "flip_delta",
     "flip_epsilon",
     "flip_for",
@@ -50,8 +60,10 @@ __all__ = [
     "near_constant_column_weight",
     "optimal_delta",
     "outcomes",
+    "plan",
     "plot_delta",
     "randomised_response",
+    "read_results",
     "retrieve_of_unknown_size",
     "scomp",
     "simulate_outcomes",

@@ -41,7 +41,9 @@ class Assay:
     Attributes:
         sensitivity: P[positive | an undiluted positive], in (0, 1].
         specificity: P[negative | no positive in the pool], in (0, 1].
-        dilution: At least 0; 0 for none. PCR is near 0.01 to 0.05 for pools of up to 32.
+        dilution: At least 0; 0 for none.
+        flip: Chance that the outcome is then flipped on purpose, [0, 1/2); see
+            :func:`flipped`.
 
     Raises:
         ParameterError: A number is out of range, or sensitivity and specificity add up to at
@@ -51,12 +53,15 @@ class Assay:
     sensitivity: float = 1.0
     specificity: float = 1.0
     dilution: float = 0.0
+    flip: float = 0.0
 
     def __post_init__(self) -> None:
         _validate.within("sensitivity", self.sensitivity, 0, 1)
         _validate.within("specificity", self.specificity, 0, 1)
         if _validate.finite("dilution", self.dilution) < 0:
             raise ParameterError(f"dilution must be at least 0, got {self.dilution!r}")
+        if _validate.within("flip", self.flip, 0, 0.5) == 0.5:
+            raise ParameterError("flip must be below 1/2")
         if self.sensitivity + self.specificity <= 1:
             raise ParameterError(
                 "sensitivity and specificity must add up to more than 1; a test below that "
@@ -66,22 +71,15 @@ class Assay:
     @property
     def perfect(self) -> bool:
         """Whether it never errs."""
-        return self.sensitivity == self.specificity == 1 and self.dilution == 0
+        return self.sensitivity == self.specificity == 1 and self.dilution == self.flip == 0
 
     def chance_of_positive(self, positives: ArrayLike, sizes: ArrayLike) -> Values:
         """Return P[positive] of pools, given their numbers of positives and of samples."""
         k = np.asarray(positives, dtype=np.float64)
         share = np.where(k > 0, k, 1) / np.maximum(np.asarray(sizes, dtype=np.float64), 1)
         found = self.sensitivity * share**self.dilution
-        return np.asarray(np.where(k > 0, found, 1 - self.specificity))
-
-    def with_flips(self, flip: float) -> Assay:
-        """Return the assay whose outcomes are flipped with probability ``flip`` after it."""
-        return Assay(
-            sensitivity=self.sensitivity * (1 - flip) + (1 - self.sensitivity) * flip,
-            specificity=self.specificity * (1 - flip) + (1 - self.specificity) * flip,
-            dilution=self.dilution,
-        )
+        chance = np.where(k > 0, found, 1 - self.specificity)
+        return np.asarray(chance * (1 - self.flip) + (1 - chance) * self.flip)
 
 
 def outcomes(design: ArrayLike, positives: ArrayLike) -> Outcomes:

@@ -61,22 +61,27 @@ def flip_delta(
     :math:`(w - 2k)\ln((1-\rho)/\rho)`, so :math:`\delta = \sum_k \binom{w}{k}
     [\rho^k(1-\rho)^{w-k} - e^\varepsilon\rho^{w-k}(1-\rho)^k]_+`.
     """
-    w = pools_touched(design, neighbours)
-    step = _per_pool(flip)
+    _per_pool(flip)
     at = _validate.within("epsilon", epsilon, 0, np.inf)
-    terms = (
-        comb(w, k)
-        * exp(k * log(flip) + (w - k) * log1p(-flip))
-        * -np.expm1(min(0.0, at - (w - 2 * k) * step))
-        for k in range(w + 1)
-    )
-    return float(sum(terms))
+    return _delta(pools_touched(design, neighbours), flip, at)
 
 
-def flip_for(design: ArrayLike, *, epsilon: float, neighbours: Neighbours) -> float:
-    """Return the smallest chance of a flip that gives ``epsilon`` with a design."""
-    step = _validate.positive("epsilon", epsilon) / max(pools_touched(design, neighbours), 1)
-    return 1 / (1 + exp(min(step, 700.0)))
+def flip_for(
+    design: ArrayLike, *, epsilon: float, delta: float = 0.0, neighbours: Neighbours
+) -> float:
+    """Return the smallest chance of a flip that is ``(epsilon, delta)``-DP with a design."""
+    at, allowed = _validate.positive("epsilon", epsilon), _validate.within("delta", delta, 0, 1)
+    touched = pools_touched(design, neighbours)
+    low, high = 0.0, 1 / (1 + exp(min(at / max(touched, 1), 700.0)))
+    if allowed == 0 or touched == 0:
+        return high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle > 0 and _delta(touched, middle, at) <= allowed:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def pools_touched(design: ArrayLike, neighbours: Neighbours) -> int:
@@ -151,6 +156,17 @@ def union_delta(design: ArrayLike, *, d: int, beta: int, epsilon: float) -> floa
         ),
         default=0.0,
     )
+
+
+def _delta(w: int, flip: float, epsilon: float) -> float:
+    step = _per_pool(flip)
+    terms = (
+        comb(w, k)
+        * exp(k * log(flip) + (w - k) * log1p(-flip))
+        * -np.expm1(min(0.0, epsilon - (w - 2 * k) * step))
+        for k in range(w + 1)
+    )
+    return float(sum(terms))
 
 
 def _per_pool(flip: float) -> float:

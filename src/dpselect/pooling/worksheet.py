@@ -1,0 +1,195 @@
+"""Worksheets: what the collector pipettes and what the lab is told.
+
+Three files, all CSV:
+
+- the collector's: ``sample, plate, well, pool, pool_plate, pool_well``, one row for each
+  sample in each pool;
+- the collector's secret: ``sample, plate, well``, the vials to replace by a known positive.
+  Only the owner can read it, and its name says that it is secret;
+- the lab's: ``pool, pool_plate, pool_well``, nothing else.
+
+All are written to the disk under other names first and take their own names when all are
+whole, so nobody pipettes from half a worksheet.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import DataError, ParameterError
+from dpselect.pooling import designs, files
+from dpselect.pooling.designs import Design
+from dpselect.pooling.files import csv_text
+
+COLLECTOR = "collector.csv"
+LAB = "lab.csv"
+SECRET = "SECRET-replace-these-vials.csv"  # noqa: S105 -- a file name
+PLATES = {96: (8, 12), 384: (16, 24)}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A well on a numbered plate, such as plate 1, well ``A01``."""
+
+    plate: int
+    well: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worksheet:
+    """A design with a place for every sample and every pool.
+
+    Attributes:
+        samples: Names of the samples, one for each column of the design, all different.
+        design: Shape ``(pools, people)``.
+        wells: 96 or 384 on each plate.
+        replaced: Positions of the vials to replace by a known positive; secret.
+    """
+
+    samples: Sequence[str]
+    design: Design
+    wells: int = 96
+    replaced: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "design", designs.checked(self.design))
+        if self.wells not in PLATES:
+            raise ParameterError(f"wells must be 96 or 384, got {self.wells!r}")
+        if len(self.samples) != self.design.shape[1]:
+            raise ParameterError("samples must be one name for each column of the design")
+        if len(set(self.samples)) != len(self.samples) or "" in self.samples:
+            raise DataError("names of samples must be all different, and none empty")
+        if not set(self.replaced) <= set(range(len(self.samples))):
+            raise ParameterError("replaced must hold positions of samples")
+
+    @property
+    def pools(self) -> list[str]:
+        """Names of the pools, in the order of the design's rows."""
+        return [pool_name(t) for t in range(len(self.design))]
+
+    def write(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write all files; those that are there already are never overwritten.
+
+        Returns:
+            Where they are: the collector's, the lab's, and the secret one if any vial is
+            to be replaced.
+
+        Raises:
+            DataError: The folder cannot be written to, or holds worksheets already.
+        """
+        where = Path(folder)
+        contents = {COLLECTOR: self._collector(), LAB: self._lab()}
+        if self.replaced:
+            contents[SECRET] = self._secret()
+        self.refuse_if_written(where)
+        try:
+            where.mkdir(parents=True, exist_ok=True)
+            files.write_together(
+                {where / name: text for name, text in contents.items()}, secret={where / SECRET}
+            )
+        except OSError as error:
+            raise DataError(f"cannot write worksheets to {where}: {error.strerror}") from None
+        return tuple(where / name for name in contents)
+
+    def refuse_if_written(self, folder: str | Path) -> None:
+        """Refuse a folder that holds worksheets, before anything is spent on new ones."""
+        where = Path(folder)
+        if any((where / name).exists() for name in (COLLECTOR, LAB, SECRET)):
+            raise DataError(f"{where} holds worksheets already; give a folder of its own")
+
+    def _collector(self) -> str:
+        rows = []
+        for i, sample in enumerate(self.samples):
+            at = place(i, self.wells)
+            for t in np.flatnonzero(self.design[:, i]):
+                to = place(int(t), self.wells)
+                rows.append((sample, at.plate, at.well, pool_name(int(t)), to.plate, to.well))
+        header = ("sample", "plate", "well", "pool", "pool_plate", "pool_well")
+        return csv_text(header, rows)
+
+    def _lab(self) -> str:
+        places = [(name, place(t, self.wells)) for t, name in enumerate(self.pools)]
+        rows = [(name, at.plate, at.well) for name, at in places]
+        return csv_text(("pool", "pool_plate", "pool_well"), rows)
+
+    def _secret(self) -> str:
+        places = [(self.samples[i], place(i, self.wells)) for i in sorted(self.replaced)]
+        return csv_text(
+            ("sample", "plate", "well"), [(s, at.plate, at.well) for s, at in places]
+        )
+
+
+def draw_replaced(people: int, *, beta: int) -> tuple[int, ...]:
+    """Draw ``beta`` vials for Algorithm A2, from the operating system's randomness."""
+    from dpselect.pooling.exact import SYSTEM
+
+    people = _validate.at_least("people", people, 1)
+    if _validate.at_least("beta", beta, 0) > people:
+        raise ParameterError(f"beta must be at most the number of people, {people}")
+    return tuple(sorted(SYSTEM.sample(range(people), beta)))
+
+
+def place(position: int, wells: int) -> Place:
+    """Return where the sample or pool at a position goes: along rows, plate after plate."""
+    _, columns = PLATES[wells]
+    plate, on_plate = divmod(position, wells)
+    row, column = divmod(on_plate, columns)
+    return Place(plate + 1, f"{ascii_uppercase[row]}{column + 1:02d}")
+
+
+def pool_name(position: int) -> str:
+    """Return the name of the pool in a row of the design."""
+    return f"P{position + 1:04d}"
+
+
+def read_collector(path: str | Path) -> tuple[list[str], Design]:
+    """Return the samples and the design that a collector's file states.
+
+    Raises:
+        DataError: It is not such a file.
+    """
+    rows = read_csv(path, ("sample", "pool"))
+    samples = list(dict.fromkeys(row["sample"] for row in rows))
+    pools = sorted({row["pool"] for row in rows}, key=lambda name: (len(name), name))
+    if not samples or "" in samples or "" in pools:
+        raise DataError(f"{path} must name a sample and a pool in every row")
+    numbers = [int(pool[1:]) if pool[1:].isdigit() else -1 for pool in pools]
+    if pools != [pool_name(t - 1) for t in numbers] or min(numbers) < 1:
+        raise DataError(f"{path}: pools must be named P0001, P0002 and so on")
+    design = designs.checked(np.zeros((max(numbers), len(samples)), dtype=np.bool_))
+    at = {sample: i for i, sample in enumerate(samples)}
+    for row in rows:
+        design[int(row["pool"][1:]) - 1, at[row["sample"]]] = True
+    return samples, design
+
+
+def read_samples(path: str | Path) -> list[str]:
+    """Return the names in the ``sample`` column of a CSV file."""
+    return [row["sample"] for row in read_csv(path, ("sample",))]
+
+
+def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """Return the rows of a CSV file that has these columns, without spaces around fields.
+
+    Raises:
+        DataError: There is no such file, it is not UTF-8, or a column is missing.
+    """
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = set(columns) - {name.strip() for name in reader.fieldnames or ()}
+            if missing:
+                raise DataError(f"{path} has no column {', '.join(sorted(missing))}")
+            return [
+                {str(k).strip(): (v or "").strip() for k, v in row.items() if k is not None}
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise DataError(f"{path} cannot be read; it must be a CSV file in UTF-8") from None

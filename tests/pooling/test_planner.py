@@ -1,0 +1,111 @@
+"""Plans against what is known in closed form, and against the decoders themselves."""
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.pooling import Assay, plan
+
+
+def simple(**changes):
+    arguments = {"n": 60, "d": 2, "trials": 60, "rng": np.random.default_rng(5), **changes}
+    return plan(**arguments)
+
+
+def by_name(found, name):
+    return next(option for option in found.options if option.design == name)
+
+
+def test_testing_one_by_one_is_right_and_takes_everybody():
+    option = by_name(simple(), "one by one")
+
+    assert (option.pools, option.exact, option.retests) == (60, 1.0, 0.0)
+
+
+def test_retests_leave_no_error_without_noise():
+    assert all(option.errors_after_retests == 0 for option in simple().options)
+
+
+def test_dorfman_retests_are_those_of_its_formula():
+    """All of a positive pool are in doubt: n (1 - (1 - p)^s) people; 5 standard errors."""
+    found = simple(n=800, d=None, prevalence=0.02, pools=[800], trials=400)
+    option = by_name(found, "Dorfman, pools of 8")
+
+    expected = 800 * (1 - 0.98**8)
+    assert option.retests == pytest.approx(
+        expected, abs=5 * 8 * (100 * 0.15 * 0.85 / 400) ** 0.5
+    )
+
+
+def test_the_cheapest_of_the_best_is_first():
+    found = simple()
+    best, *others = found.options
+
+    assert best.tests < 60
+    assert all(best.tests <= other.tests for other in others)
+
+
+def test_kautz_singleton_is_certain():
+    assert by_name(simple(n=2000, pools=[50], trials=50), "Kautz-Singleton").exact == 1
+
+
+def test_pools_keep_to_the_cap():
+    assert all(option.largest_pool <= 6 for option in simple(max_pool_size=6).options)
+
+
+def test_privacy_is_met_by_flips_and_paid_with_errors():
+    free = simple(pools=[30])
+    private = simple(pools=[30], epsilon=2.0, delta=0.0)
+
+    for option in private.options:
+        one = np.log((1 - option.flip) / option.flip)
+        assert option.weight * one == pytest.approx(2.0)
+    assert by_name(private, "one by one").exact < by_name(free, "one by one").exact
+
+
+def test_an_assay_that_errs_is_decoded_by_belief():
+    option = by_name(
+        simple(assay=Assay(sensitivity=0.8, specificity=0.999), trials=400), "one by one"
+    )
+
+    assert option.false_negatives == pytest.approx(0.4, abs=0.16)
+
+
+def test_the_same_generator_gives_the_same_plan():
+    assert simple() == simple()
+
+
+def test_progress_is_told():
+    seen = []
+    found = simple(progress=lambda done, of: seen.append((done, of)))
+
+    assert seen[-1] == (len(found.options), len(found.options))
+
+
+def test_a_plan_can_be_seen():
+    assert simple().plot().get_xlabel() == "pooled tests per person"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"prevalence": 0.1}, "prevalence or d"),
+        ({"d": None}, "prevalence or d"),
+        ({"d": None, "prevalence": 0.5}, "below 1/2"),
+        ({"d": 31}, "at most n // 2"),
+        ({"n": 1}, "n must be at least 2"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"trials": 0}, "trials"),
+        ({"max_pool_size": 0}, "max_pool_size"),
+        ({"pools": [0]}, "pools"),
+    ],
+)
+def test_bad_plans_are_refused(wrong, says):
+    with pytest.raises(ParameterError, match=says):
+        simple(**wrong)
+
+
+def test_a_plan_needs_a_relation_for_its_epsilon():
+    with pytest.raises(NeighboursError, match="SUBSTITUTE"):
+        simple(epsilon=1.0, neighbours=dp.Neighbours.EDGE)
