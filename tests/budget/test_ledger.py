@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -125,6 +127,23 @@ def test_the_database_of_another_program_is_left_untouched(path):
     with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
         Budget.open(path)
     assert path.read_bytes() == content
+
+
+def test_who_waited_while_another_made_the_ledger_opens_that_one(path):
+    with (
+        ThreadPoolExecutor(1) as thread,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        late = thread.submit(Budget, 1.0, neighbours=EDGE, path=path)
+        # Long enough for the thread to find an empty file and to wait for the lock.
+        time.sleep(0.3)
+        for statement in ledger._CREATE:
+            other.execute(statement)
+        other.execute("INSERT INTO totals VALUES (1.0, 0.0, 'edge')")
+        other.execute("COMMIT")
+
+        assert late.result().remaining == 1.0
 
 
 def test_an_empty_file_becomes_a_ledger_but_is_not_one(path):
