@@ -7,6 +7,7 @@ Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
 from dpselect.networks.betweenness import EgoBetweenness, ego_betweenness
+from dpselect.networks.combined import Margin, Pareto, WeightedSum
 from dpselect.networks.degree import Degree, degree
 from dpselect.networks.density import EgoDensity, ego_density
 from dpselect.networks.graph import Graph
@@ -18,7 +19,10 @@ __all__ = [
     "EgoBetweenness",
     "EgoDensity",
     "Graph",
+    "Margin",
     "Metric",
+    "Pareto",
+    "WeightedSum",
     "degree",
     "ego_betweenness",
     "ego_density",

@@ -59,6 +59,19 @@ class Graph:
         return np.diff(self.starts)
 
     @classmethod
+    def without_edges(cls, nodes: Nodes) -> Graph:
+        """Return the graph on these nodes that has no edge: what is public of any on them.
+
+        Args:
+            nodes: Their number ``n``, or all ids or labels.
+
+        Raises:
+            ParameterError: ``nodes`` is empty or repeats itself.
+        """
+        none = _edges.of_array(np.empty((0, 2), dtype=np.int64))
+        return _built(none, checked_nodes(nodes), "drop", "refuse")
+
+    @classmethod
     def from_edges(
         cls,
         edges: Edges,

@@ -33,6 +33,9 @@ def read(
     """
     import polars as pl
 
+    if isinstance(edges, list | tuple) and not edges:
+        # An empty list has no type that could be told from the nodes'.
+        return Ends(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
     try:
         table = _opened(edges, source, target)
         first, second = (
