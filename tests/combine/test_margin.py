@@ -95,9 +95,17 @@ def test_identical_candidates_on_the_front_score_zero():
     assert local_margin([part, part]).scores.tolist() == [0, 0, -1]
 
 
+def test_equal_scores_are_no_step_apart_where_nothing_can_change():
+    """Up to the horizon a sensitivity of 0: what differs is beyond it, what ties is not."""
+    still = dp.ElementSensitivity(lambda _: [0.0, 0.0, 0.0], 0.25, 4, EDGE)
+    parts = [dp.Objective([0, 1, 0], still), dp.Objective([0, 0, 0], still)]
+
+    assert local_margin(parts).scores.tolist() == [0, 6, 0]
+    assert local_margin(parts[:1]).scores.tolist() == [-6, 6, -6]
+
+
 @given(several_objectives())
-def test_exactly_the_front_is_beaten_by_nobody(objectives):
-    """Up to ties in one objective, which the margin does not count as being beaten."""
+def test_nobody_on_the_front_is_beaten(objectives):
     front = pareto_front(objectives)
     beaten = np.flatnonzero(dp.margin(objectives).scores < 0)
 

@@ -28,7 +28,7 @@ def test_a_sensitivity_of_some_candidates_is_theirs(sensitivity, positions, dist
 @given(several_objectives(), st.integers(0, 12))
 def test_candidates_of_a_class_agree_in_scores_and_sums(objectives, horizon):
     groups, members = profiles.classes(objectives, profiles.keys(objectives, horizon))
-    upto = min(horizon, profiles.last_distance(objectives, horizon))
+    upto = profiles.last_distances(objectives, horizon).max()
     for part in objectives:
         assert (part.scores == part.scores[members][groups]).all()
         for t in range(upto + 1):

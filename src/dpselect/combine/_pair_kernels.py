@@ -180,6 +180,8 @@ def pareto_shortfall(
 def _steps_apart(table: Values, gap: _Gap) -> float:
     """Return the gap of two candidates, dampened by the sums of both."""
     height = gap.high - gap.low
+    if height == 0:
+        return 0.0  # also where the sums stay 0 for some distance
     at_last = _charged(table, gap, gap.last)
     if height >= at_last:
         return gap.last + (height - at_last) / (2 * gap.share * gap.slope)
@@ -192,7 +194,7 @@ def _steps_apart(table: Values, gap: _Gap) -> float:
             upper = middle
     start = _charged(table, gap, lower)
     end = _charged(table, gap, lower + 1)
-    return lower + (height - start) / (end - start) if height > 0 else 0.0
+    return lower + (height - start) / (end - start)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

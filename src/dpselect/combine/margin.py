@@ -14,7 +14,7 @@ import numpy as np
 
 from dpselect.combine.compatible import compatible
 from dpselect.combine.dealing import deal
-from dpselect.combine.profiles import classes, keys, last_distance, profiles
+from dpselect.combine.profiles import classes, keys, last_distances, profiles
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
@@ -111,7 +111,7 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
     horizon = max(part.sensitivity.horizon for part in parts)
     columns = keys(parts, horizon)
     groups, members = classes(parts, columns)
-    of = profiles(parts, columns, members, last_distance(parts, horizon))
+    of = profiles(parts, columns, members, int(last_distances(parts, horizon).max()))
     worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
     deal(partial(local_margins, of, worst), worst.size)
     return _unit(parts, worst[groups])

@@ -61,9 +61,12 @@ def classes(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, In
     return alike(np.concatenate([[part.scores for part in objectives], keys]))
 
 
-def last_distance(objectives: Sequence[Objective], horizon: int) -> int:
-    """Return a number of steps, at most ``horizon``, in which all pairs can have met."""
-    return max(1, *(_steps_to_exhaust(part, horizon) for part in objectives))
+def last_distances(objectives: Sequence[Objective], horizon: int) -> Indices:
+    """Return for each objective steps, at most ``horizon``, in which all pairs have met.
+
+    Within the horizon; a pair that has not met there is not asked for.
+    """
+    return np.array([_steps_to_exhaust(part, horizon) for part in objectives])
 
 
 def profiles(
