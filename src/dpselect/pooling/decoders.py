@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpselect import _validate
 from dpselect.pooling import designs
 from dpselect.pooling.assay import Outcomes, checked_outcomes
-from dpselect.pooling.kernels import Links, covered, definite, links, possible
+from dpselect.pooling.designs import Design
+from dpselect.pooling.kernels import Links, covered, definite, links
 
 
 def comp(
@@ -35,10 +36,7 @@ def comp(
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
     """
-    linked, positive = _read(design, outcomes)
-    return possible(
-        linked, positive, _validate.at_least("negative_allowed", negative_allowed, 0)
-    )
+    return _candidates(*_read(design, outcomes), negative_allowed)
 
 
 def dd(
@@ -57,10 +55,12 @@ def dd(
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
     """
-    linked, positive = _read(design, outcomes)
-    allowed = _validate.at_least("negative_allowed", negative_allowed, 0)
+    matrix, positive = _read(design, outcomes)
+    candidates = _candidates(matrix, positive, negative_allowed)
     needed = _validate.at_least("alone_needed", alone_needed, 1)
-    return definite(linked, positive, possible(linked, positive, allowed), needed)
+    linked, everybody = _among(matrix, candidates)
+    candidates[candidates] = definite(linked, positive, everybody, needed)
+    return candidates
 
 
 def scomp(
@@ -84,15 +84,29 @@ def scomp(
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
     """
-    linked, positive = _read(design, outcomes)
-    allowed = _validate.at_least("negative_allowed", negative_allowed, 0)
+    matrix, positive = _read(design, outcomes)
+    candidates = _candidates(matrix, positive, negative_allowed)
     alone = _validate.at_least("alone_needed", alone_needed, 1)
     gain = _validate.at_least("gain_needed", gain_needed, 1)
-    candidates = possible(linked, positive, allowed)
-    sure = definite(linked, positive, candidates, alone)
-    return covered(linked, positive, candidates, sure, gain)
+    linked, everybody = _among(matrix, candidates)
+    sure = definite(linked, positive, everybody, alone)
+    if everybody.size:
+        candidates[candidates] = covered(linked, positive, everybody, sure, gain)
+    return candidates
 
 
-def _read(design: ArrayLike, outcomes: ArrayLike) -> tuple[Links, Outcomes]:
+def _candidates(design: Design, positive: Outcomes, allowed: int) -> NDArray[np.bool_]:
+    if _validate.at_least("negative_allowed", allowed, 0) == 0:
+        return np.asarray(~design[~positive].any(axis=0))
+    return np.asarray(design[~positive].sum(axis=0) <= allowed)
+
+
+def _among(design: Design, candidates: NDArray[np.bool_]) -> tuple[Links, NDArray[np.bool_]]:
+    """Return the design of the candidates alone, who are few, and a mark for each."""
+    among = np.ascontiguousarray(design[:, candidates])
+    return links(among), np.ones(among.shape[1], dtype=np.bool_)
+
+
+def _read(design: ArrayLike, outcomes: ArrayLike) -> tuple[Design, Outcomes]:
     matrix = designs.checked(design)
-    return links(matrix), checked_outcomes(outcomes, matrix)
+    return matrix, checked_outcomes(outcomes, matrix)

@@ -1,0 +1,170 @@
+"""The commands that plan, write and decode pooled tests."""
+
+import stat
+
+import pytest
+
+import dpselect as dp
+
+PLAN = ("pool", "plan", "--n", 40, "--d", 2, "--trials", 20)
+
+
+@pytest.fixture
+def samples(tmp_path):
+    path = tmp_path / "samples.csv"
+    path.write_text("sample\n" + "\n".join(f"S{i}" for i in range(12)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def array(run, samples, tmp_path):
+    """Worksheets of twelve samples in rows and columns."""
+    out = tmp_path / "monday"
+    ran = run(
+        "pool", "worksheet", samples, "--design", "array", "--rows", 3, "--columns", 4,
+        "--out", out,
+    )  # fmt: skip
+    assert ran.code == 0, ran.error
+    return out
+
+
+def results(tmp_path, positive=(), invalid=(), pools=7):
+    path = tmp_path / "results.csv"
+    lines = [
+        f"P{t:04d},{'positive' if t in positive else 'invalid' if t in invalid else 'negative'}"
+        for t in range(1, pools + 1)
+    ]
+    path.write_text("pool,result\n" + "\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_a_plan_is_a_table(run):
+    ran = run(*PLAN)
+
+    assert ran.code == 0
+    for word in ("design", "doubly balanced", "retests", "40 people"):
+        assert word in ran.out
+
+
+def test_a_plan_is_json_without_infinities(run, tmp_path):
+    ran = run(*PLAN, "--json", "--plot", tmp_path / "plan.png")
+
+    assert ran.json["options"][0]["epsilon"] is None
+    assert "Infinity" not in ran.out
+    assert (tmp_path / "plan.png").stat().st_size > 0
+
+
+def test_a_private_plan_says_its_epsilon(run):
+    ran = run(*PLAN, "--epsilon", 2, "--neighbours", "swap", "--json")
+
+    assert {option["epsilon"] for option in ran.json["options"]} == {2.0}
+
+
+def test_worksheets_are_written_and_results_decoded(run, array, tmp_path):
+    ran = run(
+        "pool", "decode", results(tmp_path, positive=(2, 5)),
+        "--worksheet", array / "collector.csv", "--out", tmp_path / "report.csv", "--json",
+    )  # fmt: skip
+
+    positive = [row["sample"] for row in ran.json["samples"] if row["positive"]]
+    assert positive == ["S5"]
+    assert stat.S_IMODE((tmp_path / "report.csv").stat().st_mode) == 0o600
+
+
+def test_people_are_told_whom_to_test_again(run, array, tmp_path):
+    ran = run(
+        "pool", "decode", results(tmp_path, positive=(1, 2, 4, 5)),
+        "--worksheet", array / "collector.csv",
+    )  # fmt: skip
+
+    assert "test again  S0, S1, S4, S5" in ran.out
+
+
+def test_invalid_pools_are_left_out(run, array, tmp_path):
+    ran = run(
+        "pool", "decode", results(tmp_path, positive=(2,), invalid=(5,)),
+        "--worksheet", array / "collector.csv", "--decoder", "bp", "--prevalence", 0.05,
+        "--json",
+    )  # fmt: skip
+
+    row = ran.json["samples"][5]
+    assert row["posterior"] == pytest.approx(1, abs=1e-3)
+
+
+def test_replaced_vials_are_secret_and_paid_for(run, samples, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    arguments = (
+        "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--replace", 3,
+        "--ledger", ledger, "--json",
+    )  # fmt: skip
+    ran = run(*arguments, "--out", tmp_path / "a")
+
+    secret = tmp_path / "a" / "SECRET-replace-these-vials.csv"
+    assert ran.code == 0
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert dp.Budget.open(ledger).entries[0].delta == pytest.approx(0.75)
+    again = run(*arguments, "--out", tmp_path / "b")
+    assert again.code == 2
+    assert not (tmp_path / "b").exists()
+    decoded = run(
+        "pool", "decode", results(tmp_path, pools=8),
+        "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
+    )  # fmt: skip
+    assert sum(row["retest"] for row in decoded.json["samples"]) == 3
+
+
+def test_a_folder_in_use_costs_nothing(run, samples, array, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    ran = run(
+        "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--replace", 3,
+        "--ledger", ledger, "--out", array,
+    )  # fmt: skip
+
+    assert ran.code == 2
+    assert "worksheets already" in ran.error
+    assert dp.Budget.open(ledger).entries == ()
+
+
+def test_a_dry_run_writes_nothing(run, samples, tmp_path):
+    ran = run(
+        "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4,
+        "--out", tmp_path / "x", "--dry-run", "--json",
+    )  # fmt: skip
+
+    assert ran.json["pools"] == 3
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--design", "balanced", "--pools", 5), "needs --weight"),
+        (("--design", "dorfman", "--pool-size", 3, "--pools", 5), "--pools does not go with"),
+        (("--design", "star"), "--design must be one of"),
+        (
+            ("--design", "balanced", "--pools", 4, "--weight", 2, "--max-pool-size", 3),
+            "at least 8 pools",
+        ),
+        (("--design", "dorfman", "--pool-size", 6, "--max-pool-size", 3), "--max-pool-size 3"),
+        (("--design", "dorfman", "--pool-size", 6, "--wells", 24), "wells must be 96 or 384"),
+        (("--design", "dorfman", "--pool-size", 6, "--replace", 13), "beta must be at most"),
+        (("--design", "dorfman", "--pool-size", 6, "--seed", -1), "--seed"),
+    ],
+)
+def test_bad_worksheets_are_one_clear_line(run, samples, tmp_path, arguments, says):
+    ran = run("pool", "worksheet", samples, "--out", tmp_path / "x", *arguments)
+
+    assert ran.code == 2
+    assert says in ran.error
+    assert not (tmp_path / "x").exists()
+
+
+def test_bad_results_are_one_clear_line(run, array, tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("pool,result\nP0001,pos\nP0001,pos\n", encoding="utf-8")
+    ran = run("pool", "decode", path, "--worksheet", array / "collector.csv")
+
+    assert ran.code == 2
+    assert "line 3" in ran.error
