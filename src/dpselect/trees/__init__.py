@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dpselect.trees.aggregate import WeightedRatesSensitivity, weighted_rates
 from dpselect.trees.criteria import gini, information_gain, majority
 from dpselect.trees.declaration import Declaration, domains_of_public_data, domains_template
 from dpselect.trees.domains import Bins, Categories
@@ -41,6 +42,7 @@ __all__ = [
     "RateSensitivity",
     "Split",
     "Tree",
+    "WeightedRatesSensitivity",
     "domains_of_public_data",
     "domains_template",
     "gini",
@@ -49,6 +51,7 @@ __all__ = [
     "rate_over",
     "true_negative_rate",
     "true_positive_rate",
+    "weighted_rates",
 ]
 
 

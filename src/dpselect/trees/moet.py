@@ -17,7 +17,7 @@ from dpselect.trees.patterns import Patterns
 from dpselect.trees.records import Schema
 from dpselect.trees.report import Spend, path_epsilon
 from dpselect.trees.sampling import Sampler
-from dpselect.trees.selection import Allowance, Selection, choice, rates
+from dpselect.trees.selection import Allowance, Selection, choice
 from dpselect.trees.structure import Tree
 from dpselect.typing import Indices, Values
 
@@ -96,14 +96,14 @@ class Evolution:
         trees = [breeder.random_tree(self.initial_depth) for _ in range(self.population)]
         for generation, epsilon in enumerate(self.epsilons):
             last = generation == len(self.epsilons) - 1
-            parts = rates(
+            mechanism, joined = choice(
                 self.hits(trees, patterns),
                 (int(totals[0]), int(totals[1])),
                 noisy,
+                self.weights,
+                self.selection,
                 self.sensitivity,
-            )
-            mechanism, joined = choice(
-                parts, self.weights, self.selection, self.sensitivity, epsilon
+                epsilon,
             )
             drawn = sampler.choose(mechanism, joined, self.front if last else self.survivors)
             trees = [trees[position] for position in drawn]

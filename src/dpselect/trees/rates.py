@@ -164,7 +164,7 @@ def true_positive_rate(
     """
     if form not in {"exact", "safe"}:
         raise ParameterError("form must be 'exact' or 'safe'")
-    hits, total = _counts(tp, positives)
+    hits, total = checked_counts(tp, positives)
     single = records_per_step(neighbours) == 1
     sensitivity: Sensitivity = (
         RateSensitivity(hits, total, horizon)
@@ -212,7 +212,12 @@ def rate_over(
     )
 
 
-def _counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
+def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
+    """Return counts and their total as whole numbers.
+
+    Raises:
+        ScoresError: They are not whole numbers from 0 to their total.
+    """
     counts = np.asarray(hits)
     whole = counts.ndim == 1 and counts.dtype.kind in "iu" and counts.size > 0
     if not whole or isinstance(total, bool) or int(total) != total:

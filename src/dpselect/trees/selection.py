@@ -26,6 +26,7 @@ from dpselect.mechanisms import (
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.trees.aggregate import weighted_rates
 from dpselect.trees.rates import rate_over, true_positive_rate
 from dpselect.typing import Indices
 
@@ -61,21 +62,34 @@ def rates(
 
 
 def choice(
-    parts: list[Objective],
+    hits: Indices,
+    totals: tuple[int, int],
+    noisy_totals: tuple[float, float] | None,
     weights: tuple[float, float],
     selection: Selection,
     allowance: Allowance,
     epsilon: float,
 ) -> tuple[Mechanism, Objective]:
-    """Return the mechanism and the one objective of a selection among trees."""
+    """Return the mechanism and the one objective of a selection among trees.
+
+    Args:
+        hits: As in :func:`rates`.
+        totals: As in :func:`rates`.
+        noisy_totals: As in :func:`rates`.
+        weights: Of the two rates, in the order of the classes.
+        selection: What a good tree is.
+        allowance: How the change of one record is bounded.
+        epsilon: What the selection costs, in nats, under add/remove.
+    """
     local = allowance == "local"
+    if local and selection == "weighted-sum":
+        return LocalDampening(epsilon=epsilon), weighted_rates(hits, totals, weights)
+    parts = rates(hits, totals, noisy_totals, allowance)
     if selection == "margin":
         joined = local_margin(parts) if local else margin(parts)
         return PermuteAndFlip(epsilon=epsilon), joined
     if selection == "weighted-sum":
         joined = disjoint_sum(parts, weights)
-        if local:
-            return LocalDampening(epsilon=epsilon), joined
         noisy = allowance == "noisy-denominators"
         kind = PermuteAndFlip if noisy else ExponentialMechanism
         return kind(epsilon=epsilon), joined
