@@ -69,16 +69,15 @@ def steady_from(totals: Indices, least: Indices, start: int, end: int) -> tuple[
     """Return ``(t, k)`` such that from distance ``t`` on the change is ``rise(k + t)``.
 
     Once its rarest class can be removed, a value of ``a`` records, ``b`` of that class,
-    gives ``rise(a - 2 b + 1 + t)``, for ``b = 0`` ``rise(a + t)``. Before, it gives at most
-    ``rise(a - b)``, because ``rise`` is concave and 0 at 0.
+    gives ``rise(a - 2 b + 1 + t)``, for ``b = 0`` ``rise(a + t)``. Before, it gives no more:
+    ``rise(A) - rise(B) <= rise(A - 2 B)`` for ``A > 2 B``, because the right side grows
+    faster with ``A`` and ``rise(2 B + 1) - rise(B) <= log2(e) < 2 = rise(1)``.
     """
     best, since = -1, 0
     for j in range(start, end):
         lead = totals[j] - 2 * least[j] + (1 if least[j] > 0 else 0)
         if lead > best or (lead == best and least[j] < since):
             best, since = lead, least[j]
-    for j in range(start, end):
-        since = max(since, min(least[j], totals[j] - least[j] - best))
     return since, best
 
 
