@@ -58,6 +58,29 @@ def test_a_decided_draw_is_the_one_by_inversion(data, n):
         assert starts != ends or first == last
 
 
+@pytest.mark.parametrize("decay", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("bits", [4, 9, 40])
+def test_the_window_encloses_every_weight_and_what_is_outside(decay, bits):
+    n, d = 60, 25
+    window = exact._Window.of(DistanceLaw(n, d, ()), Part(2, 20, 1.0, decay), bits)
+    low, high = exact.exp_minus(Fraction(decay), 600)
+    mode = window.first + window.least.index(1 << bits)
+
+    def weight(a, e):
+        size = Fraction(comb(d, a) * comb(n - d, a), comb(d, mode) * comb(n - d, mode))
+        return size * Fraction(e, 1 << 600) ** (a - mode) * 2**bits
+
+    inside = range(window.first, window.first + len(window.least))
+    for a, least, most in zip(inside, window.least, window.most, strict=True):
+        assert least <= weight(a, high if a > mode else low)
+        assert weight(a, low if a > mode else high) <= most
+        assert most - least <= 2 + abs(a - mode) * 4
+    left = sum(weight(a, low) for a in range(2, window.first))
+    right = sum(weight(a, high) for a in range(inside.stop, 21))
+    assert left <= window.left
+    assert right <= window.right
+
+
 def test_nearly_every_first_draw_is_decided():
     law = DistanceLaw(10**5, 5000, (Part(0, 5000, 1.0, 0.25),))
 

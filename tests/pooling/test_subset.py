@@ -75,6 +75,26 @@ def test_delta_is_the_least_over_all_neighbours_and_events(n, d, beta, scheme):
             assert mechanism.delta(epsilon) == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.parametrize("parts", [((1, 1, 1.0),), ((0, 1, 0.1), (2, 2, 0.9)), ((1, 2, 1.0),)])
+def test_delta_holds_for_laws_that_rise_with_the_distance(parts):
+    law = classes.DistanceLaw(6, 3, tuple(classes.Part(*part, 0.25) for part in parts))
+    weights = np.exp(law.log_weights())
+    inputs = [frozenset(s) for s in combinations(range(6), 3)]
+    table = np.array([[weights[len(e - o)] for o in inputs] for e in inputs])
+
+    assert table.sum(axis=1) == pytest.approx(1)
+    for epsilon in EPSILONS:
+        exact = delta_by_definition(inputs, table, epsilon)
+        assert law.delta(epsilon) == pytest.approx(exact, abs=1e-12)
+        assert exact <= law.delta_rounded_up(epsilon) <= exact + 1e-6
+
+
+def test_the_distance_scheme_falls_by_epsilon_with_every_swap():
+    mechanism = SubsetRetrieval(n=8, d=4, beta=1, epsilon=0.7, scheme="distance")
+
+    assert np.diff(mechanism.law().log_weights()) == pytest.approx(-0.7)
+
+
 def least_delta(n, d, beta, epsilon, failure):
     """The linear programme over all laws of the distance; symmetric ones lose nothing."""
     most = min(d, n - d)

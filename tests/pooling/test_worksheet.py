@@ -42,6 +42,7 @@ def test_the_secret_is_in_one_file_that_only_its_owner_reads(tmp_path):
 
     assert "SECRET" in secret.name
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(path.stat().st_mode) for path in shared} == {0o644}
     assert [row["sample"] for row in rows(secret)] == ["S2", "S7"]
     without = [p.read_bytes() for p in Worksheet(SAMPLES, DESIGN).write(tmp_path / "other")]
     assert [path.read_bytes() for path in shared] == without

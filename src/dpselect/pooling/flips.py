@@ -12,8 +12,11 @@ opendp.enable_features("contrib")
 
 def flipper(epsilon: float) -> Callable[[bool], bool]:
     """Return a function that flips one bit, ``epsilon``-DP in that bit."""
-    # Rounded down: the flip may only be a little more likely than asked for.
-    return flipper_by_chance(min(1 / (1 + exp(-epsilon)), nextafter(1.0, 0.0)))
+    kept = min(1 / (1 + exp(-epsilon)), nextafter(1.0, 0.0))
+    # OpenDP's map bounds what the rounded chance costs, from above.
+    while opendp.m.make_randomized_response_bool(prob=kept).map(1) > epsilon:
+        kept = nextafter(kept, 0.5)
+    return flipper_by_chance(kept)
 
 
 def flipper_by_chance(kept: float) -> Callable[[bool], bool]:
