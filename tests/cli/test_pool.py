@@ -104,14 +104,26 @@ def test_replaced_vials_are_secret_and_paid_for(run, samples, tmp_path):
     assert ran.code == 0
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert dp.Budget.open(ledger).entries[0].delta == pytest.approx(0.75)
-    again = run(*arguments, "--out", tmp_path / "b")
-    assert again.code == 2
+    for more in ((), ("--dry-run",)):
+        assert run(*arguments, "--out", tmp_path / "b", *more).code == 2
     assert not (tmp_path / "b").exists()
     decoded = run(
         "pool", "decode", results(tmp_path, pools=8),
         "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
     )  # fmt: skip
     assert sum(row["retest"] for row in decoded.json["samples"]) == 3
+
+
+def test_a_ledger_is_not_spent_from_for_nothing(run, samples, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    ran = run(
+        "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--ledger", ledger,
+        "--out", tmp_path / "x",
+    )  # fmt: skip
+
+    assert ran.code == 2
+    assert "without --replace" in ran.error
 
 
 def test_a_folder_in_use_costs_nothing(run, samples, array, tmp_path):

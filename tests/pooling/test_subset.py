@@ -333,6 +333,9 @@ def test_bad_arguments_are_refused(wrong, says):
         ([1, 2, -1], DataError, "not there"),
         ([1, 2, 2], DataError, "twice"),
         ([1, 2, 3.5], DataError, "whole numbers"),
+        ([[1], [2, 3], 4], DataError, "whole number"),
+        (["a", "b", "c"], DataError, "whole numbers"),
+        (7, DataError, "whole number"),
         ([1, 2], PublicClaimError, "not of the size"),
     ],
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
+from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,11 +159,19 @@ def worksheet(
         "pools_per_sample": int(matrix.sum(axis=0).max()),
     }
     if replace:
-        facts["lab_sees"] = f"(0, {1 - replace / len(names):g})-DP, swap neighbours"
+        facts["lab_sees"] = f"(0, {_delta(replace, len(names)):g})-DP, swap neighbours"
+    budget = options.open_ledger(ledger)
+    _refuse_unless_it_fits(budget, replace, len(names))
+    sheet.refuse_if_written(out)
     if not dry_run:
-        sheet = Worksheet(names, matrix, wells=sheet.wells, replaced=replaced)
-        sheet.refuse_if_written(out)
-        _spend(options.open_ledger(ledger), replace, len(names))
+        sheet = Worksheet(names, matrix, wells=wells, replaced=replaced)
+        if budget is not None:
+            budget.spend(
+                float_info.min,
+                neighbours=Neighbours.SWAP,
+                delta=_delta(replace, len(names)),
+                mechanism=f"pooled with {replace} of {len(names)} vials replaced",
+            )
         facts["files"] = [str(path) for path in sheet.write(out)]
     _print(facts, as_json=as_json)
 
@@ -255,22 +265,20 @@ def _design(
     return matrix
 
 
-def _spend(budget: Budget | None, beta: int, people: int) -> None:
-    """Record what the lab will see: (0, 1 - beta / n), as the smallest positive epsilon."""
+def _refuse_unless_it_fits(budget: Budget | None, beta: int, people: int) -> None:
+    """Refuse what the ledger would; an epsilon of 0 is the smallest positive one there."""
     if budget is None:
         return
+    from dpselect.budget.totals import same_relation
+
     if beta == 0:
         raise ParameterError("without --replace nothing is private, and nothing can be spent")
-    import sys
+    same_relation(budget.neighbours, Neighbours.SWAP)
+    budget.remaining_after(float_info.min, delta=_delta(beta, people))
 
-    from dpselect.neighbours import Neighbours
 
-    budget.spend(
-        sys.float_info.min,
-        neighbours=Neighbours.SWAP,
-        delta=1 - beta / people,
-        mechanism=f"pooled with {beta} of {people} vials replaced",
-    )
+def _delta(beta: int, people: int) -> float:
+    return 1 - beta / people
 
 
 def _assay(sensitivity: float, specificity: float, dilution: float, flip: float = 0.0) -> Assay:

@@ -262,7 +262,11 @@ class SubsetRetrieval:
 
 def checked_members(subset: Iterable[int], n: int) -> list[int]:
     """Return the members in ascending order, without naming one in an error."""
-    given = np.asarray(list(subset))
+    try:
+        given = np.asarray(list(subset))
+    except (TypeError, ValueError):
+        # NumPy's own message would say how many there are.
+        raise DataError("subset must hold positions of people, each a whole number") from None
     if given.size == 0:
         return []
     if given.ndim != 1 or given.dtype.kind not in "iu":
