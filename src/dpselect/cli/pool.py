@@ -316,20 +316,13 @@ def _show(found: PoolingPlan) -> None:
     from rich.table import Table
 
     table = Table(title=f"{found.n} people, best first")
+    private = isfinite(found.options[0].epsilon)
     table.add_column("design", no_wrap=True)
-    for name in (
-        "pools",
-        "a sample in",
-        "largest",
-        "retests",
-        "false +",
-        "false -",
-        "all right",
-        "wrong after retests",
-        "flip",
-        "epsilon",
-    ):
-        table.add_column(name, justify="right")
+    for name in ("pools", "each in", "size", "retests", "false +", "false -", "all right"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("wrong after retests", justify="right")
+    if private:
+        table.add_column("flip", justify="right")
     for option in found.options[:MOST_ROWS]:
         table.add_row(
             option.design,
@@ -341,8 +334,7 @@ def _show(found: PoolingPlan) -> None:
             f"{option.false_negatives:.2f}",
             f"{option.exact:.2f}",
             f"{option.errors_after_retests:.2f}",
-            f"{option.flip:.3f}",
-            f"{option.epsilon:g}",
+            *([f"{option.flip:.3f}"] if private else []),
         )
     output.console().print(table)
     left = len(found.options) - MOST_ROWS

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DOUBT = 0.05
 """Whose posterior is between this and 1 minus this is on the retest list."""
 
+MARKERS = "os^v"
+"""The next one when the ten colours are used up."""
+
 SPANS = (1.0, 1.5, 2.0, 3.0)
 """Numbers of pools to try, in units of what the best possible code would need."""
 
@@ -90,11 +93,17 @@ class PoolingPlan:
             from matplotlib.figure import Figure
 
             axes = Figure(layout="constrained").add_subplot()
-        for name in dict.fromkeys(option.design for option in self.options):
+        names = sorted({option.design for option in self.options})
+        for number, name in enumerate(names):
             of_name = [option for option in self.options if option.design == name]
             of_name.sort(key=lambda option: option.pools)
             errors = [o.false_positives + o.false_negatives for o in of_name]
-            axes.plot([o.pools / self.n for o in of_name], errors, "o-", label=name)
+            axes.plot(
+                [o.pools / self.n for o in of_name],
+                errors,
+                f"{MARKERS[number // 10 % 4]}-",
+                label=name,
+            )
         axes.set_xlabel("pooled tests per person")
         axes.set_ylabel("expected wrong answers before retests")
         axes.set_yscale("symlog", linthresh=0.01)
