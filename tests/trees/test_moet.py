@@ -16,7 +16,7 @@ from dpselect.errors import ParameterError
 from dpselect.trees import Bins, Categories, MultiObjectiveTreeClassifier, Tree
 from dpselect.trees import evolution as ev
 from dpselect.trees.moet import Evolution
-from dpselect.trees.patterns import compress
+from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated
 
@@ -169,8 +169,6 @@ def test_every_outcome_is_epsilon_private(selection, sensitivity):
     schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
 
     def log_probability(cells, script):
-        from dpselect.trees.patterns import Patterns
-
         plan = plan_of(schema, 100)
         patterns, sampler = Patterns(codes, cells.reshape(4, 2)), Recording(script)
         trees = plan.run(patterns, sampler)
@@ -190,6 +188,24 @@ def test_every_outcome_is_epsilon_private(selection, sensitivity):
             worst = max(worst, loss)
 
     assert 0.3 < worst <= 1 + 1e-9
+
+
+def test_the_noisy_rates_cost_what_is_set_aside_for_them():
+    """By definition: a record counts for its class and for every tree that is right."""
+    schema = Schema(("a",), (Categories([0, 1]),), (0, 1))
+    plan = classifier(front=2, rates_share=0.4, epsilon=1.0)._plan(schema, 100)
+    trees, worst = [ev.Answer(1), ev.Answer(1)], 0.0
+
+    def log_probability(counts):
+        sampler = Recording([0] * 6)
+        plan.noisy_rates(trees, Patterns(np.array([[0], [1]]), np.array(counts)), sampler)
+        return sampler.log
+
+    for more in ([[3, 1], [2, 2]], [[2, 2], [2, 2]]):
+        loss = log_probability([[2, 1], [2, 2]]) - log_probability(more)
+        worst = max(worst, abs(loss))
+
+    assert worst == pytest.approx(plan.rates_epsilon) == pytest.approx(0.4)
 
 
 def test_the_budget_is_spent_once_and_doubled_for_substitution():

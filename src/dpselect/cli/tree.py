@@ -69,8 +69,8 @@ def tree(
         str, typer.Option(help="information-gain, gini or majority.")
     ] = "information-gain",
     mechanism: Annotated[
-        str, typer.Option(help="permute-and-flip, exponential, local-dampening or shifted.")
-    ] = "permute-and-flip",
+        str, typer.Option(help="shifted, permute-and-flip, exponential or local-dampening.")
+    ] = "shifted",
     neighbours: Relation = "add-remove",
     strict: Strict = False,
     test: Test = None,
@@ -111,7 +111,7 @@ def trees_front(
     ] = "1,1",
     front: Annotated[int, typer.Option(help="Trees to release.")] = 3,
     population: Annotated[int, typer.Option(help="Trees of a generation.")] = 100,
-    generations: Annotated[int, typer.Option(help="Selections in all.")] = 6,
+    generations: Annotated[int, typer.Option(help="Selections in all.")] = 4,
     max_depth: MaxDepth = 5,
     neighbours: Relation = "add-remove",
     strict: Strict = False,
@@ -134,7 +134,7 @@ def trees_front(
         weights=tuple(options.numbers("--weights", weights)),  # type: ignore[arg-type]
         front=front,
         population=population,
-        survivors=max(1, min(10, population // 3)),
+        survivors=min(3, population),
         generations=generations,
         initial_depth=min(3, max_depth),
         max_depth=max_depth,

@@ -44,8 +44,10 @@ class ID3Classifier(PrivateTreeClassifier):
         epsilon: Total, in nats; finite, > 0.
         max_depth: Questions on a path, at most; >= 0.
         criterion: ``"information-gain"``, ``"gini"`` or ``"majority"``.
-        mechanism: ``"exponential"``, ``"permute-and-flip"``, ``"local-dampening"`` or
-            ``"shifted"``.
+        mechanism: ``"shifted"``, ``"permute-and-flip"``, ``"exponential"`` or
+            ``"local-dampening"``. Shifted was the most accurate with information gain on
+            the papers' data; the other criteria have only a global sensitivity, and
+            permute-and-flip is best for them.
         domains: Public values of each column: a mapping from names to
             :class:`~dpselect.trees.Categories`, :class:`~dpselect.trees.Bins` or lists; or
             one domain for all columns. Required. Columns without a domain are not used.
@@ -87,7 +89,7 @@ class ID3Classifier(PrivateTreeClassifier):
         *,
         max_depth: int = 5,
         criterion: Criterion = "information-gain",
-        mechanism: MechanismName = "permute-and-flip",
+        mechanism: MechanismName = "shifted",
         domains: Any = None,  # noqa: ANN401 -- see records.schema
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
