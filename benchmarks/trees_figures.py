@@ -24,8 +24,9 @@ import polars as pl
 
 from dpselect.combine import coverage
 from dpselect.trees.domains import Bins, Categories, Domain
+from dpselect.trees.generations import Evolution
 from dpselect.trees.growth import Growth
-from dpselect.trees.moet import Evolution, MultiObjectiveTreeClassifier
+from dpselect.trees.moet import MultiObjectiveTreeClassifier
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema, codes, read
 from dpselect.trees.sampling import Simulated

@@ -180,6 +180,7 @@ BAD = [
     ({"classes": None}, ParameterError, "classes must be given"),
     ({"classes": "yes"}, ParameterError, "classes must be given"),
     ({"classes": ["yes"]}, ParameterError, "at least two labels"),
+    ({"classes": [0, 1]}, ColumnError, "'y' and its domain are of different types"),
     ({"max_records": None}, ParameterError, "max_records must be given"),
     ({"max_records": 1}, ParameterError, "at least 2"),
     ({"max_records": 100}, PublicClaimError, "more records than max_records allows$"),

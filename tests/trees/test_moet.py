@@ -15,7 +15,7 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.trees import Bins, Categories, MultiObjectiveTreeClassifier, Tree
 from dpselect.trees import evolution as ev
-from dpselect.trees.moet import Evolution
+from dpselect.trees.generations import Evolution
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated

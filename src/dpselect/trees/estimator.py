@@ -96,6 +96,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         most = records.check_size(columns.rows, self.max_records)
         plan = self._plan(public, most)
         codes = records.codes(columns, public)
+        known = records.label_codes(labels, public)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, labels, public)
         if isinstance(sampler, Exact) and self.budget is not None:
@@ -103,7 +104,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         _remember_columns(self, X, columns)
         self.schema_ = public
         self.classes_ = _array(public.classes)
-        known = records.label_codes(labels, public)
         self._fit(plan, compress(codes, known, public.sizes, len(public.classes)), sampler)
         return self
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.trees.domains import OUTSIDE, Column, Domain, Kind, as_domain
+from dpselect.trees.domains import OUTSIDE, Categories, Column, Domain, Kind, as_domain
 from dpselect.typing import Indices
 
 
@@ -165,8 +165,14 @@ def codes(columns: Columns, public: Schema) -> Indices:
 
 
 def label_codes(column: Column, public: Schema) -> Indices:
-    """Return the position of each label in the classes, or ``OUTSIDE``."""
-    return as_domain("y", list(public.classes)).codes(column)
+    """Return the position of each label in the classes, or ``OUTSIDE``.
+
+    Raises:
+        ColumnError: Labels are numbers and all classes text, or the other way round.
+    """
+    classes = Categories(public.classes)
+    classes.check(_kind(column), "y")
+    return classes.codes(column)
 
 
 def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
