@@ -55,6 +55,7 @@ ONE_QUERY = {
     "one cell": (uniform(1), queries([0.1, 0.2, 0.7, 0.8]), square(0.05, 0.5)),
     "a corner": (uniform(2), queries([0.3, 0.2, 0.9, 0.7]), square(0.1, 0.4, 0.6, 0.95)),
     "a thin one": (uniform(3), queries([0.34, 0.4, 0.36, 0.6]), square(0.35, 0.5, 0.9)),
+    "rows": (uniform(4), queries([0.25, 0.125, 1, 0.775]), square(0.1, 0.3, 0.76, 0.9)),
     "blocks": (FOUR_BLOCKS, queries([0.1, 0.1, 0.9, 0.6]), square(0.05, 0.3, 0.55, 0.95)),
 }
 SEVERAL = {
@@ -215,6 +216,30 @@ def test_the_relative_sensitivities_are_reached_when_noise_dominates(form, relat
     bound = claimed(universe, form, 20_000)
 
     assert 0.97 * bound <= change <= bound
+
+
+@pytest.mark.parametrize(
+    ("form", "relation", "clip"),
+    [
+        (RelativeCappedSize(floor=100.0, max_records=MOST), ADD_REMOVE, None),
+        (RelativeKnownSize(floor=100.0, records=MOST), SUBSTITUTE, None),
+        (RelativeClipped(floor=100.0, clip=0.05), ADD_REMOVE, 0.05),
+    ],
+    ids=["capped size", "known size", "clipped"],
+)
+def test_the_relative_sensitivities_are_reached_where_the_floor_divides(form, relation, clip):
+    universe = ONE_QUERY["the paper's line"]
+    change = largest_change(universe, relative(100, 1e-9, "l2", clip), relation)
+
+    assert 0.93 * claimed(universe, form, 1e-9) <= change <= claimed(universe, form, 1e-9)
+
+
+def test_the_capped_size_covers_gaps_that_many_points_made():
+    universe = ONE_QUERY["the paper's line"]
+    change = largest_change(universe, relative(1, 1e-9, "l2"), ADD_REMOVE, most=6)
+    bound = claimed(universe, RelativeCappedSize(floor=1.0, max_records=6), 1e-9)
+
+    assert 0.5 * bound <= change <= bound
 
 
 def test_without_a_bound_the_relative_change_grows_with_the_size():

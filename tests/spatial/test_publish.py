@@ -114,6 +114,23 @@ def test_the_choice_keeps_its_epsilon(relation, database, new, per_user):
     assert np.abs(np.log(law(database) / law(other))).max() <= 1 + 1e-9
 
 
+def test_many_points_of_one_individual_move_the_error_as_often():
+    box, edges = Box(*UNIT), rectangles(Box(*UNIT), QUERIES)
+    bounds = [
+        partition_error(
+            Points(*box.locate([], [])),
+            [uniform(3)],
+            edges,
+            scale=1.0,
+            form=Weighted(neighbours=ADD_REMOVE),
+            points_per_user=most,
+        ).sensitivity.bound
+        for most in (1, 5)
+    ]
+
+    assert bounds[1] == 5 * bounds[0]
+
+
 @relations
 def test_the_budget_is_spent_once_for_everything(relation):
     budget = dp.Budget(5.0, neighbours=relation)
@@ -132,15 +149,15 @@ def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
 
 def test_many_points_find_a_fine_grid_and_few_a_coarse_one():
     rng = np.random.default_rng(0)
-    grids = [2, 100]
     corners = rng.uniform(0, 0.9, (50, 2))
     queries = np.column_stack([corners, corners + rng.uniform(0.02, 0.1, (50, 2))])
-    many = rng.beta(2, 9, (200_000, 2))
+    points = rng.beta(2, 9, (200_000, 2))
+    many = release(points, grids=[2, 100], queries=queries, epsilon=20.0)
+    few = release(points[:500], grids=[2, 1000], queries=queries, tuning_share=0.5)
 
-    assert release(many, grids=grids, queries=queries, epsilon=20).chosen == "uniform 100 x 100"
-    assert (
-        release(many[:500], grids=grids, queries=queries, epsilon=0.5).chosen == "uniform 2 x 2"
-    )
+    # Both errors differ by hundreds of times the noise of the choice.
+    assert many.chosen == "uniform 100 x 100"
+    assert few.chosen == "uniform 2 x 2"
 
 
 def test_answers_come_close():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from dpselect.errors import ParameterError
 from dpselect.spatial import AdaptiveGrid, Guideline, Quadtree
 from dpselect.spatial.coarse import SIZE, Coarse
+from dpselect.spatial.noise import standard_deviation
 from dpselect.spatial.partition import MOST_CELLS
 from dpselect.spatial.rules import rules_of
 
@@ -60,6 +61,24 @@ def test_the_quadtree_halves_what_holds_too_many():
     assert len(partition.regions) == 4 * 3 + 1
     assert partition.cells == 4 * 3 + 8**2
     assert sorted(set(partition.regions[:, 2].tolist())) == [1, 2, 4, 8]
+
+
+def test_the_quadtree_keeps_a_square_that_holds_just_enough():
+    assert Quadtree(c=10).partition(coarse(10), 1.0).shape == (1, 1)
+    assert Quadtree(c=10).partition(coarse(10), 1.1).shape is None
+
+
+def test_weights_are_one_over_noisy_answers_or_over_a_floor():
+    whole, first = [0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]
+    noisy = Coarse(coarse(6, 994).counts, 4.0)
+    weights = noisy.weights(np.array([whole, first]), 0.0)
+
+    # The first cell holds 6 points and the noise deviates by 5.6; with 1 % it is 10.
+    assert weights == pytest.approx([1 / 1000, 1 / 6])
+    assert noisy.weights(np.array([whole, first]), 0.01) == pytest.approx([1 / 1000, 1 / 10])
+    assert Coarse(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
+        [1 / standard_deviation(4.0)]
+    )
 
 
 def test_an_empty_quadtree_is_one_cell():
