@@ -112,6 +112,12 @@ def test_loops_are_dropped_or_refused():
         Graph.from_edges(with_loop, nodes=5, self_loops="refuse")
 
 
+def test_an_edge_between_two_unknown_nodes_is_no_loop():
+    of = {"nodes": 5, "unknown": "drop", "self_loops": "refuse"}
+
+    assert rows(Graph.from_edges([*EDGES, (8, 9)], **of)) == EXPECTED
+
+
 @pytest.mark.parametrize("stranger", [5, -1, 10**12, None])
 def test_unknown_nodes_are_refused_or_dropped(stranger):
     frame = pl.DataFrame([*EDGES, (3, stranger)], schema=["from", "to"], orient="row")

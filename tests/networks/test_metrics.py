@@ -97,7 +97,12 @@ def test_a_degree_bound_passes_the_audit_on_the_graphs_that_keep_it():
     report.raise_if_failed()
 
 
+CLIQUE = nx.complete_graph(7)
+CLIQUE.add_edges_from((7, member) for member in range(1, 5))
+"""Node 7 shares one neighbour less with 0 than the others: joining it is the worst of all."""
+
 DENSE = [
+    CLIQUE,
     nx.complete_bipartite_graph(2, 9),
     nx.complete_multipartite_graph(4, 4, 3),
     nx.gnp_random_graph(12, 0.7, seed=3),
@@ -119,6 +124,22 @@ def test_graphs_too_large_to_enumerate_are_admissible_where_we_look(network, obj
         for t in range(n):
             near, far = here.sensitivity.at(t), there.sensitivity.at(t + 1)
             assert (far >= near - 1e-12).all()
+
+
+@pytest.mark.parametrize("network", DENSE)
+def test_density_is_the_clustering_coefficient(network):
+    n = network.number_of_nodes()
+
+    scores = ego_density(Graph.from_networkx(network, nodes=n)).scores
+    assert scores == pytest.approx([nx.clustering(network)[node] for node in range(n)])
+
+
+def test_the_spread_form_is_exact_where_a_stranger_joins_a_clique():
+    edges = frozenset(CLIQUE.edges)
+    here, there = ego_density(of(edges, 8)), ego_density(of(flipped(edges, (0, 7)), 8))
+
+    assert here.scores[0] - there.scores[0] == pytest.approx(4 / 42)
+    assert here.sensitivity.at(0)[0] == pytest.approx(4 / 42)
 
 
 def test_local_sensitivity_at_distance_one_of_a_graph_with_large_codegrees():
