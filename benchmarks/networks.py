@@ -99,11 +99,11 @@ def compare(table: Table, name: str, graph: Graph) -> None:
             label += f", {done:,} nodes in {time:.0f} s, extrapolated"
         row(table, name, "ego betweenness", ours, label, time * order.size / done)
     objective = ego_betweenness(graph)
-    for scaled in (
-        lambda: scaling.shifted(objective, "non-decreasing"),
-        lambda: scaling.dampened(objective),
+    for what, scaled in (
+        ("shifted scores", lambda: scaling.shifted(objective, "non-decreasing")),
+        ("dampened scores", lambda: scaling.dampened(objective)),
     ):
-        row(table, name, "unit scores", seconds(scaled))
+        row(table, name, what, seconds(scaled))
 
 
 def row(
