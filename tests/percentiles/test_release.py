@@ -98,7 +98,6 @@ def test_the_budget_is_spent_once():
         ([1], {"mechanism": lambda epsilon: epsilon}, ParameterError, "must be a Mechanism"),
         ("no.parquet", {"column": "pay"}, DataError, "there is no file no.parquet"),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize(
     ("select", "usual"),
