@@ -36,7 +36,8 @@ class Objective:
         >>> import dpselect as dp
         >>> one_vote = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
         >>> dp.Objective([3, 9, 4], one_vote, candidates=["red", "green", "blue"])
-        Objective(3 candidates, GlobalSensitivity(bound=1, neighbours=add-remove))
+        Objective(3 candidates,
+            GlobalSensitivity(bound=1, neighbours=add-remove, horizon=1048576))
     """
 
     scores: Scores
