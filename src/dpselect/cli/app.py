@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typer
 
-from dpselect.cli import budget, compare, demo, nodes, percentile, pool, select, tree
+from dpselect.cli import budget, compare, demo, nodes, papers, percentile, pool, select, tree
 from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
 
@@ -29,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for module in (percentile, nodes, maps, tree, pool, select, compare, budget, demo):
+for module in (percentile, nodes, maps, tree, pool, select, compare, budget, papers, demo):
     module.register(app)
 
 

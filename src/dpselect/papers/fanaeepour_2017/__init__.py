@@ -1,0 +1,1 @@
+"""E2EPriv: Fanaeepour and Rubinstein, arXiv:1702.05607."""

@@ -1,0 +1,1 @@
+"""Local dampening: Farias et al., VLDB J. 2023."""

@@ -1,0 +1,1 @@
+"""PrivPareto and PrivAgg: Farias et al., arXiv:2412.14380."""

@@ -1,0 +1,71 @@
+"""Every study in its small setting: it runs, repeats itself and can be looked at."""
+
+import os
+
+import polars as pl
+import pytest
+
+from dpselect import papers
+from dpselect.errors import DataError, ParameterError
+from dpselect.papers.report import Made, page, store
+
+
+def small(name, folder, **how):
+    try:
+        return papers.run(name, folder=folder, **how)
+    except DataError as error:
+        if os.environ.get("DPSELECT_DATA"):
+            raise
+        pytest.skip(f"no data: {error}")
+
+
+@pytest.mark.parametrize("name", papers.STUDIES)
+def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
+    first = small(name, tmp_path / "first")
+    again = small(name, tmp_path / "again")
+
+    path = store(name, first, Made("again", first.seconds, 2, "0"), tmp_path)
+
+    assert first.frame.height > 0
+    assert first.frame.equals(again.frame)
+    assert pl.read_parquet(path).equals(first.frame)
+    assert path.with_suffix(".png").stat().st_size > 1000
+    assert papers.load(name).title in page(tmp_path)
+
+
+@pytest.mark.parametrize("name", papers.STUDIES)
+def test_a_study_says_what_to_make_of_it_and_names_rows_that_exist(name):
+    study = papers.load(name)
+
+    assert len(study.reading) > 100
+    assert len(study.cells(study.full)) > len(study.cells(study.small))
+    assert len({repr(cell) for cell in study.cells(study.full)}) == len(study.cells(study.full))
+
+
+def test_an_unknown_study_is_refused():
+    with pytest.raises(ParameterError, match="no study 'table-9'; the names are "):
+        papers.load("table-9")
+
+
+def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
+    name = papers.STUDIES[0]
+    whole = small(name, tmp_path)
+    kept = sorted((tmp_path / ".cells").rglob("*.json"))
+    stamps = {path: path.stat().st_mtime_ns for path in kept[1:]}
+    kept[0].unlink()
+
+    resumed = papers.run(name, folder=tmp_path, jobs=2)
+
+    assert resumed.frame.equals(whole.frame)
+    assert kept[0].exists()
+    assert {path: path.stat().st_mtime_ns for path in kept[1:]} == stamps
+
+
+def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
+    name = papers.STUDIES[0]
+    first = small(name, tmp_path)
+
+    second = papers.run(name, folder=tmp_path, seed=1)
+
+    assert not second.frame.equals(first.frame)
+    assert papers.run(name, folder=tmp_path).frame.equals(first.frame)
