@@ -69,7 +69,7 @@ def check_columns(
         if column not in schema:
             raise ColumnError(f"there is no column {column!r}; {_choices(schema, data)}")
     for column in numeric:
-        if not _is_csv(data) and not schema[column].is_numeric():
+        if not is_csv(data) and not schema[column].is_numeric():
             raise ColumnError(
                 f"column {column!r} is of type {schema[column]}, which is not numeric; "
                 f"{_choices(schema, data)}"
@@ -110,9 +110,9 @@ def read_columns(
         DataError: As for :func:`open_table`, or the rows cannot be read.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
-    numbers = _parsed(table, numeric) if _is_csv(data) else _as_floats(table, numeric)
+    numbers = _parsed(table, numeric) if is_csv(data) else _as_floats(table, numeric)
     frame = _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
-    if _is_csv(data):
+    if is_csv(data):
         _refuse_text(frame, numeric)
     return frame
 
@@ -163,7 +163,8 @@ def _is_table(data: object) -> bool:
     return isinstance(frame, nw.DataFrame | nw.LazyFrame)
 
 
-def _is_csv(data: object) -> bool:
+def is_csv(data: object) -> bool:
+    """Return whether data is the path of a CSV file, whose fields are all text."""
     return isinstance(data, str | Path) and Path(data).suffix.lower() in CSV
 
 
@@ -201,7 +202,7 @@ def _name(data: object) -> str:
 
 
 def _what_is_right(data: object) -> str:
-    if _is_csv(data):
+    if is_csv(data):
         return "it must be UTF-8 text with a header and as many fields in every line"
     if isinstance(data, str | Path):
         return "it must be a Parquet file that is complete"
@@ -209,7 +210,7 @@ def _what_is_right(data: object) -> str:
 
 
 def _choices(schema: nw.Schema, data: object) -> str:
-    if _is_csv(data):
+    if is_csv(data):
         return f"the columns are: {', '.join(schema)}"
     numeric = [name for name, kind in schema.items() if kind.is_numeric()]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"

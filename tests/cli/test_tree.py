@@ -53,6 +53,23 @@ def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
     assert float(ran.out.split("test accuracy: ")[1].split()[0]) > 0.95
 
 
+@pytest.mark.parametrize(
+    ("values", "classes"), [([0, 1], [False, True]), ([True, False], ["no", "yes"])]
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_truth_values_are_numbers_and_labels(run, weather, kind, values, classes):
+    sun = np.random.default_rng(1).random(600) < 0.5
+    columns = {"sun": sun, "out": np.array(classes)[sun.astype(int)]}
+    data = weather / f"truth.{kind}"
+    getattr(pl.DataFrame(columns), f"write_{kind}")(data)
+    declared = {**DECLARED, "classes": classes, "columns": {"sun": {"values": values}}}
+    (weather / "weather.json").write_text(json.dumps(declared), encoding="utf-8")
+    ran = run("tree", data, *options(weather, "--test", data, "--test-is-public", "--strict"))
+
+    assert ran.code == 0, ran.error
+    assert "test accuracy: 1" in ran.out
+
+
 def test_a_tree_is_saved_drawn_and_printed_as_json(run, weather):
     more = ("--save", weather / "tree.json", "--plot", weather / "tree.png", "--json")
     ran = run("tree", weather / "weather.csv", *options(weather, *more))

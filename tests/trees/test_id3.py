@@ -20,6 +20,7 @@ from dpselect.trees.growth import Growth
 from dpselect.trees.patterns import Patterns
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Exact, Simulated
+from trees_definitions import Recording
 
 CLASSES = ["no", "yes"]
 
@@ -67,24 +68,6 @@ def test_takes_any_frame(convert):
 
     assert tree.feature_names_in_.tolist() == ["colour", "age", "noise"]
     assert tree.predict(convert(x)).shape == (3000,)
-
-
-class Recording:
-    """The exact law of a tree instead of a draw: every choice and its probability."""
-
-    def __init__(self, script):
-        self.script, self.log = list(script), 0.0
-
-    def choose(self, mechanism, objective, k):
-        assert k == 1
-        chosen = self.script.pop(0)
-        self.log += np.log(mechanism.probabilities(objective)[chosen])
-        return [chosen]
-
-    def count(self, counts, epsilon):
-        wanted = [self.script.pop(0) for _ in counts]
-        self.log += sum(-epsilon * abs(w - c) for w, c in zip(wanted, counts, strict=True))
-        return np.array(wanted)
 
 
 def log_probability(plan, cells, script):
@@ -201,6 +184,15 @@ def test_bad_arguments_are_refused_before_any_spend(changed, error, message):
 
     with pytest.raises(error, match=message):
         classifier(budget=budget, **changed).fit(x, y)
+    assert not budget.entries
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], pl.Series(["no", "yes"])], ids=type)
+def test_labels_of_another_type_than_the_classes_are_refused_in_any_container(labels):
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+
+    with pytest.raises(ColumnError, match="'y' and its domain are of different types"):
+        classifier(budget=budget, classes=[0, 1]).fit(frame(2)[0], labels)
     assert not budget.entries
 
 

@@ -19,6 +19,7 @@ from dpselect.trees.generations import Evolution
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated
+from trees_definitions import Recording
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
 ALLOWANCES = ["global", "local", "noisy-denominators"]
@@ -131,24 +132,6 @@ def test_finds_good_trees_where_epsilon_is_large():
     assert best.true_positive_rate == pytest.approx(
         (fitted.predict(x)[y == "yes"] == "yes").mean(), abs=0.01
     )
-
-
-class Recording:
-    """The exact law of a run instead of a draw."""
-
-    def __init__(self, script):
-        self.script, self.log = list(script), 0.0
-
-    def choose(self, mechanism, objective, k):
-        assert k == 1
-        chosen = self.script.pop(0) % len(objective)
-        self.log += np.log(mechanism.probabilities(objective)[chosen])
-        return [chosen]
-
-    def count(self, counts, epsilon):
-        wanted = [self.script.pop(0) for _ in counts]
-        self.log += sum(-epsilon * abs(w - c) for w, c in zip(wanted, counts, strict=True))
-        return np.array(wanted)
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)

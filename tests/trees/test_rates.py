@@ -7,6 +7,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import trees
+from trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 MOST = 12
@@ -17,32 +18,6 @@ def rate(state):
     return hits / (hits + misses) if hits + misses else 0.0
 
 
-def add_remove(state):
-    for i in range(len(state)):
-        yield (*state[:i], state[i] + 1, *state[i + 1 :])
-        if state[i]:
-            yield (*state[:i], state[i] - 1, *state[i + 1 :])
-
-
-def substitute(state):
-    for i, j in product(range(len(state)), repeat=2):
-        if i != j and state[i]:
-            moved = list(state)
-            moved[i] -= 1
-            moved[j] += 1
-            yield tuple(moved)
-
-
-def by_definition(state, steps, neighbours_of):
-    near, shell, out, worst = {state}, {state}, [], 0.0
-    for _ in range(steps + 1):
-        worst = max([worst, *(abs(rate(x) - rate(y)) for x in shell for y in neighbours_of(x))])
-        out.append(worst)
-        shell = {y for x in shell for y in neighbours_of(x)} - near
-        near |= shell
-    return out
-
-
 @pytest.mark.parametrize("total", range(MOST + 1))
 def test_the_exact_form_equals_the_definition(total):
     hits = np.arange(total + 1)
@@ -51,7 +26,7 @@ def test_the_exact_form_equals_the_definition(total):
 
     for h in hits:
         assert found[:, h] == pytest.approx(
-            by_definition((int(h), total - int(h)), MOST + 1, add_remove), abs=1e-12
+            by_definition((int(h), total - int(h)), MOST + 1, add_remove, rate), abs=1e-12
         )
 
 
@@ -64,7 +39,7 @@ def test_both_forms_equal_the_definition_under_substitution(cells):
             [hits], hits + misses, form=form, neighbours=SUBSTITUTE
         ).sensitivity
         found = [float(sensitivity.at(t)) for t in range(5)]
-        worst = by_definition((*cells, 50), 4, substitute)
+        worst = by_definition((*cells, 50), 4, substitute, rate)
         assert found == pytest.approx(worst, abs=1e-12)
 
 

@@ -150,11 +150,11 @@ def _of_table(
     records_per_step(neighbours)
     columns = records.read(x)
     public = records.schema(domains, classes, columns.names)
-    labels = records.labels(y, columns.rows)
+    labels, kind = records.labels(y, columns.rows)
     most = records.check_size(columns.rows, max_records)
     patterns = compress(
         records.codes(columns, public),
-        records.label_codes(labels, public),
+        records.label_codes(labels, kind, public),
         public.sizes,
         len(public.classes),
     )

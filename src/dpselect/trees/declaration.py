@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
+
 from dpselect import frames
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.trees.domains import Bins, Categories, Domain, from_dict
@@ -69,18 +71,35 @@ class Declaration:
         """Return the declared columns and the labels of a table; private.
 
         Args:
-            data: A path of a Parquet or CSV file, or any frame. In a CSV file, whose fields
-                are text, columns with a domain of numbers are read as such.
+            data: A path of a Parquet or CSV file, or any frame. The fields of a CSV file are
+                text: each is read as the declared value that it writes, so that ``1``,
+                ``1.0`` and ``True`` are all in the domain ``[0, 1]``.
 
         Raises:
-            ColumnError: A column is missing or of another type than its domain.
+            ColumnError: A column is missing, or is not of the type of its bins.
             DataError: The table cannot be read.
         """
         domains = {**self.columns, self.label: Categories(self.classes)}
-        numeric = [name for name, domain in domains.items() if _of_numbers(domain)]
-        plain = [name for name in domains if name not in numeric]
-        table = frames.read_columns(data, numeric=numeric, plain=plain)
+        if frames.is_csv(data):
+            table = _of_text(data, domains)
+        else:
+            table = frames.read_columns(data, numeric=[], plain=list(domains))
         return table.select(*self.columns), table.get_column(self.label)
+
+
+def _of_text(path: object, domains: Mapping[str, Domain]) -> nw.DataFrame[Any]:
+    """Return the columns of a CSV file, each field as the declared value that it writes."""
+    import polars as pl
+
+    kinds = {name: d for name, d in domains.items() if isinstance(d, Categories)}
+    numbers = [name for name in domains if name not in kinds]
+    table = frames.read_columns(path, numeric=numbers, plain=list(kinds))
+    # Object, because one column may hold numbers, truth values and text.
+    declared = [
+        pl.Series(name, domain.of_text(table.get_column(name).to_list()), dtype=pl.Object)
+        for name, domain in kinds.items()
+    ]
+    return nw.from_native(nw.to_native(table).with_columns(declared))
 
 
 def domains_template(data: object, label: str) -> dict[str, Any]:
@@ -117,7 +136,8 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     """Return a complete domains file from the values of a table that is public.
 
     Bounds, categories, classes and the number of records are read off the values, which no
-    epsilon protects: only for public or synthetic data.
+    epsilon protects: only for public or synthetic data. A column of a CSV file holds numbers
+    if all of its fields do.
 
     Raises:
         ColumnError: There is no column ``label``.
@@ -126,6 +146,8 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     if label not in types:
         raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
     table = frames.read_columns(data, numeric=[], plain=list(types))
+    if frames.is_csv(data):
+        table = _with_numbers(table)
     columns = {
         name: _of_values(table.get_column(name)).to_dict() for name in types if name != label
     }
@@ -135,6 +157,20 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
         "max_records": max(len(table), 2),
         "columns": columns,
     }
+
+
+def _with_numbers(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return a table of text, a column of numbers where all of its fields are numbers."""
+    import polars as pl
+
+    typed = []
+    for text in nw.to_native(table):
+        casts = [
+            text.str.strip_chars().cast(kind, strict=False) for kind in (pl.Int64, pl.Float64)
+        ]
+        whole = [cast for cast in casts if cast.null_count() == text.null_count()]
+        typed.append(whole[0] if whole else text)
+    return nw.from_native(pl.DataFrame(typed))
 
 
 def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
@@ -149,12 +185,3 @@ def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
 def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series
     values = column.drop_nulls().unique().to_list()
     return sorted(values, key=lambda value: (str(type(value)), value))
-
-
-def _of_numbers(domain: Domain) -> bool:
-    if isinstance(domain, Categories):
-        return all(
-            isinstance(value, int | float) and not isinstance(value, bool)
-            for value in domain.values
-        )
-    return True

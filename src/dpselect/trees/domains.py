@@ -9,7 +9,7 @@ goes to the declared ``other``, or its record is dropped where there is none.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, Literal, TypeAlias
@@ -120,6 +120,19 @@ class Categories(Domain):
         found = [code.get(_hashable(value), unknown) for value in column.tolist()]
         return np.array(found, dtype=np.int64)
 
+    def of_text(self, fields: Sequence[str | None]) -> list[Hashable | None]:
+        """Return the declared value that each field of a text file writes, None for no value.
+
+        A field writes a text as it is; a number in any notation; true and false in any
+        case, which are also 1 and 0.
+        """
+        value_of = {value: value for value in self._all}
+        meant = {
+            field: next((value_of[r] for r in _readings(field) if r in value_of), None)
+            for field in set(fields)
+        }
+        return [meant[field] for field in fields]
+
     def outside(self, column: Column) -> NDArray[np.bool_]:
         declared = set(self.values)
         known = [_hashable(value) in declared for value in column.tolist()]
@@ -224,6 +237,18 @@ def from_dict(name: str, given: dict[str, Any]) -> Domain:
             f"the domain of {name!r} must have 'values' (a list), or 'low', 'high' and "
             "'bins' (numbers), and may have 'other'"
         ) from None
+
+
+def _readings(field: str | None) -> Iterator[Hashable]:
+    """Yield what a field can mean, the most literal first."""
+    if field is None:
+        return
+    text = field.strip()
+    yield from (field, text)
+    if "_" not in text:  # Python reads 1_0 as 10, and no file writes so
+        yield _number(text)
+    if text.lower() in {"true", "false"}:
+        yield text.lower() == "true"
 
 
 def _numbers(column: Column) -> Values:

@@ -92,13 +92,13 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         epsilon = _validate.positive("epsilon", self.epsilon)
         columns = records.read(X)
         public = records.schema(self.domains, self.classes, columns.names)
-        labels = records.labels(_one_column(y), columns.rows)
+        labels, kind = records.labels(_one_column(y), columns.rows)
         most = records.check_size(columns.rows, self.max_records)
         plan = self._plan(public, most)
         codes = records.codes(columns, public)
-        known = records.label_codes(labels, public)
+        known = records.label_codes(labels, kind, public)
         if self.on_invalid == "raise":
-            records.refuse_outside(columns, labels, public)
+            records.refuse_outside(columns, known, public)
         if isinstance(sampler, Exact) and self.budget is not None:
             self.budget.spend(epsilon, neighbours=relation, mechanism=type(self).__name__)
         _remember_columns(self, X, columns)

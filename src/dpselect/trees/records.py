@@ -68,8 +68,8 @@ def read(x: Any, what: str = "X") -> Columns:  # noqa: ANN401 -- any frame or ar
     return Columns(names, values, kinds, rows)
 
 
-def labels(y: Any, rows: int) -> Column:  # noqa: ANN401 -- any series or array
-    """Return labels as one column, shape ``(rows,)``.
+def labels(y: Any, rows: int) -> tuple[Column, Kind]:  # noqa: ANN401 -- any series or array
+    """Return labels as one column, shape ``(rows,)``, and what their type says of them.
 
     Raises:
         DataError: They are not one for each record.
@@ -80,11 +80,12 @@ def labels(y: Any, rows: int) -> Column:  # noqa: ANN401 -- any series or array
     if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
         series = series.get_column(series.columns[0])
     if isinstance(series, nw.Series):
-        column = _of_series(series)[0]
+        column, kind = _of_series(series)
     else:
         if y is None:
             raise DataError("it requires y to be passed, but the target y is None")
         column = np.asarray(y)
+        kind = _kind(column)
     if column.ndim != 1:
         raise DataError(
             f"y should be a 1d array of one label for each record, got an array of shape "
@@ -92,7 +93,7 @@ def labels(y: Any, rows: int) -> Column:  # noqa: ANN401 -- any series or array
         )
     if column.size != rows:
         raise DataError("X and y must have the same number of records")
-    return column
+    return column, kind
 
 
 def schema(
@@ -164,21 +165,26 @@ def codes(columns: Columns, public: Schema) -> Indices:
     return out
 
 
-def label_codes(column: Column, public: Schema) -> Indices:
+def label_codes(column: Column, kind: Kind, public: Schema) -> Indices:
     """Return the position of each label in the classes, or ``OUTSIDE``.
 
     Raises:
         ColumnError: Labels are numbers and all classes text, or the other way round.
     """
     classes = Categories(public.classes)
-    classes.check(_kind(column), "y")
+    classes.check(kind, "y")
     return classes.codes(column)
 
 
-def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
+def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:
     """Raise if any value is outside of its domain or any label not a class.
 
     For curators who declare that nothing is: then it is an error, as a repair is not.
+
+    Args:
+        columns: The table. Private.
+        known: Codes of the labels. Private.
+        public: Columns, domains and classes.
 
     Raises:
         PublicClaimError: With the column's name, and no value or number.
@@ -189,7 +195,7 @@ def refuse_outside(columns: Columns, column: Column, public: Schema) -> None:
                 f"column {name!r} has values outside of its domain; declare a wider domain, "
                 "or have them repaired with on_invalid='repair'"
             )
-    if (label_codes(column, public) == OUTSIDE).any():
+    if (known == OUTSIDE).any():
         raise PublicClaimError(
             "y has labels outside of classes; declare them, or have them dropped with "
             "on_invalid='repair'"
