@@ -106,6 +106,7 @@ def test_the_hundred_and_first_hundredth_is_refused(make):
         (ParameterError, {"epsilon": -0.5}),
         (ParameterError, {"epsilon": float("nan")}),
         (ParameterError, {"epsilon": 5e-324}),
+        (ParameterError, {"epsilon": 0.0}),
         (ParameterError, {"delta": -1e-7}),
         (ParameterError, {"rho": -1.0}),
         (ParameterError, {"mechanism": None}),
@@ -115,6 +116,7 @@ def test_the_hundred_and_first_hundredth_is_refused(make):
         (NeighboursError, {"neighbours": "edge"}),
         (InsufficientBudgetError, {"epsilon": 0.9}),
         (InsufficientBudgetError, {"delta": 1e-7}),
+        (InsufficientBudgetError, {"epsilon": 0.0, "delta": 1e-7}),
     ],
     ids=repr,
 )
@@ -154,6 +156,21 @@ def test_spent_and_remaining_add_up_to_the_total(amounts):
     assert round(budget.spent + budget.remaining, 3) == 1.0
 
 
+def test_a_spend_of_delta_alone_leaves_all_of_epsilon(make):
+    budget = make(delta=0.5)
+    for _ in range(2):
+        assert budget.remaining_after(0.0, delta=0.25) == 1.0
+        entry = budget.spend(0.0, delta=0.25, neighbours=EDGE)
+
+        assert (entry.epsilon, entry.delta, entry.rho) == (0.0, 0.25, 0.0)
+        assert budget.entries[-1] == entry
+
+    with pytest.raises(InsufficientBudgetError, match=r"delta .*spent 0\.5, requested 1e-09"):
+        budget.spend(0.0, delta=1e-9, neighbours=EDGE)
+    assert budget.spend(1.0, neighbours=EDGE).sequence == 3
+    assert (budget.spent, budget.remaining) == (1.0, 0.0)
+
+
 def test_a_dry_run_tells_what_would_remain_and_records_nothing(make):
     budget = make()
     budget.spend(0.5, neighbours=EDGE)
@@ -164,19 +181,24 @@ def test_a_dry_run_tells_what_would_remain_and_records_nothing(make):
 
 
 @given(
-    st.lists(st.tuples(thousandths, st.sampled_from([0.0, 4e-7])), max_size=12),
+    st.lists(
+        st.tuples(st.just(0.0), st.just(4e-7))
+        | st.tuples(thousandths, st.sampled_from([0.0, 4e-7])),
+        max_size=12,
+    ),
     st.sampled_from([0.0, 1e-6]),
 )
 def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
     budget = Budget(1.0, total, neighbours=EDGE)
     for epsilon, delta in spends:
+        rho = epsilon**2 / 8 or None
         try:
-            promised = budget.remaining_after(epsilon, delta=delta, rho=epsilon**2 / 8)
+            promised = budget.remaining_after(epsilon, delta=delta, rho=rho)
         except InsufficientBudgetError as refusal:
             with pytest.raises(InsufficientBudgetError, match=re.escape(str(refusal))):
-                budget.spend(epsilon, delta=delta, rho=epsilon**2 / 8, neighbours=EDGE)
+                budget.spend(epsilon, delta=delta, rho=rho, neighbours=EDGE)
         else:
-            budget.spend(epsilon, delta=delta, rho=epsilon**2 / 8, neighbours=EDGE)
+            budget.spend(epsilon, delta=delta, rho=rho, neighbours=EDGE)
             assert budget.remaining == promised
 
 

@@ -48,6 +48,17 @@ def test_probability_refuses_all_but_numbers_below_one(value):
         amount.probability("delta", value)
 
 
+@pytest.mark.parametrize("value", IMPOSSIBLE[:-1], ids=repr)
+def test_non_negative_refuses_all_but_zero_and_normal_numbers(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        amount.non_negative("epsilon", value)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -0.0])
+def test_zero_is_not_negative_and_prints_without_a_sign(value):
+    assert repr(amount.non_negative("epsilon", value)) == "0.0"
+
+
 def test_positive_refuses_a_fraction_that_is_zero_as_a_float():
     with pytest.raises(ParameterError, match=r"must be finite and > 0, got 0\.0"):
         amount.positive("epsilon", IMPOSSIBLE[-1])
@@ -70,6 +81,7 @@ def test_no_delta_is_a_plain_zero(value):
 def test_the_extremes_are_amounts():
     assert amount.positive("epsilon", sys.float_info.min) == sys.float_info.min
     assert amount.positive("epsilon", sys.float_info.max) == sys.float_info.max
+    assert amount.non_negative("epsilon", sys.float_info.min) == sys.float_info.min
     assert amount.probability("delta", nextafter(1.0, 0.0)) < 1
 
 

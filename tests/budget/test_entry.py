@@ -17,6 +17,26 @@ def test_epsilon_must_be_an_amount(value):
         cost(value, 0.0, None)
 
 
+@pytest.mark.parametrize("value", [v for v in NOT_AMOUNTS if v != 0] + [False, -0.1, None])
+def test_beside_a_delta_epsilon_must_be_an_amount_or_zero(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        cost(value, 1e-6, None)
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.0, -0.0])
+def test_an_epsilon_of_zero_costs_its_delta_alone(epsilon):
+    alone = Cost(epsilon=0.0, delta=1e-6, rho=0.0)
+
+    assert cost(epsilon, 1e-6, None) == cost(epsilon, 1e-6, 0.5) == alone
+    assert repr(cost(epsilon, 1e-6, None)) == repr(alone)
+
+
+@pytest.mark.parametrize("delta", [0, 0.0, -0.0])
+def test_without_epsilon_and_delta_nothing_is_spent(delta):
+    with pytest.raises(ParameterError, match=r"epsilon must be finite and > 0, got 0\.0"):
+        cost(0.0, delta, None)
+
+
 @pytest.mark.parametrize("value", NOT_AMOUNTS)
 def test_rho_must_be_an_amount(value):
     with pytest.raises(ParameterError, match="rho must be"):

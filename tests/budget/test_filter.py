@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from itertools import permutations
-from math import exp
+from itertools import permutations, product
+from math import exp, prod
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpselect.budget import filter as stopping
@@ -27,7 +27,8 @@ mixed_costs = st.lists(
         amounts,
         st.sampled_from([0.0, 0.0, 1e-7, 4e-7]),
         st.none() | st.floats(1e-6, 0.1),
-    ),
+    )
+    | st.sampled_from([1e-7, 4e-7]).map(lambda delta: cost(0.0, delta, None)),
     max_size=30,
 )
 grants = st.builds(
@@ -89,6 +90,37 @@ def test_no_adaptive_choice_of_responses_breaks_the_guarantee(delta, options):
         return best
 
     assert excess((0, 0), (0, 0)) <= delta + 1e-12
+
+
+def most_revealing(cost):
+    """The two laws of the most revealing (epsilon, delta)-DP release, over four outcomes."""
+    truth = exp(cost.epsilon) / (exp(cost.epsilon) + 1)
+    hidden = [(1 - cost.delta) * share for share in (truth, 1 - truth)]
+    return [cost.delta, *hidden, 0.0], [0.0, *hidden[::-1], cost.delta]
+
+
+@settings(deadline=None)
+@given(
+    st.floats(0.05, 2),
+    st.sampled_from([0.1, 0.5]),
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.2, 0.7]), st.sampled_from([0.05, 0.1, 0.3])),
+        max_size=5,
+    ),
+)
+def test_spends_with_deltas_keep_the_guarantee_by_definition(epsilon, delta, requests):
+    """Kairouz, Oh & Viswanath (2015): no releases reveal more than these together."""
+    granted = totals(epsilon, delta)
+    accepted = admitted(granted, [cost(e, d, None) for e, d in requests])
+    pairs = [most_revealing(each) for each in accepted]
+    excess = sum(
+        max(0.0, prod(p) - exp(epsilon) * prod(q))
+        for p, q in zip(
+            product(*(p for p, _ in pairs)), product(*(q for _, q in pairs)), strict=True
+        )
+    )
+
+    assert excess <= delta + 1e-12
 
 
 @given(grants, mixed_costs)
@@ -199,6 +231,16 @@ def test_epsilons_add_up_when_the_first_spend_has_a_delta():
 
     assert len(admitted(granted, [first, *pure(*[0.01] * 1000)])) == 100
     assert stopping.composition(granted, [first]) == "basic"
+
+
+def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
+    granted, alone = totals(1.0, 1e-6), cost(0.0, 4e-7, None)
+
+    assert admitted(granted, [alone] * 3 + pure(0.4, 0.6, 0.1)) == [alone] * 2 + pure(0.4, 0.6)
+    assert stopping.spent(granted, [alone] * 2) == 0
+    assert stopping.composition(granted, [alone]) == "basic"
+    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 pays for composing"):
+        stopping.admit(granted, pure(0.1), alone)
 
 
 def test_a_budget_without_delta_takes_no_spend_with_one():

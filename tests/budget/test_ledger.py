@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpselect.budget import Budget, ledger
-from dpselect.errors import BudgetError, InsufficientBudgetError, LedgerError, NeighboursError
+from dpselect.errors import (
+    BudgetError,
+    InsufficientBudgetError,
+    LedgerError,
+    NeighboursError,
+    ParameterError,
+)
 from dpselect.neighbours import Neighbours
 
 EDGE, SWAP = Neighbours.EDGE, Neighbours.SWAP
@@ -242,6 +248,28 @@ def test_the_file_itself_refuses_a_negative_amount(path, budget, amounts):
     assert budget.entries == ()
 
 
+@pytest.mark.parametrize("amounts", [(0, 0, 0), (0, 0, 0.1), (0.1, 0, 0)])
+def test_the_file_itself_refuses_a_spend_of_nothing(path, budget, amounts):
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
+    ):
+        connection.execute("INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '')", amounts)
+
+    assert budget.entries == ()
+
+
+def test_a_spend_of_delta_alone_survives(path, budget):
+    entry = budget.spend(0.0, delta=4e-7, neighbours=EDGE)
+    opened = Budget.open(path)
+
+    assert opened.entries == (entry,)
+    assert (opened.composition, opened.spent, opened.remaining) == ("basic", 0.0, 1.0)
+    opened.spend(1.0, delta=6e-7, neighbours=EDGE)
+    with pytest.raises(InsufficientBudgetError, match="delta does not suffice"):
+        budget.spend(0.0, delta=1e-9, neighbours=EDGE)
+
+
 @pytest.mark.parametrize("change", ["DELETE FROM totals", "UPDATE totals SET neighbours = 'x'"])
 def test_a_ledger_without_its_totals_is_refused(path, budget, change):
     tamper(path, "DROP TRIGGER totals_no_DELETE", "DROP TRIGGER totals_no_UPDATE", change)
@@ -272,7 +300,7 @@ def test_readers_do_not_wait_for_a_spend_that_is_not_committed(path, budget, mon
 
 spends = st.lists(
     st.tuples(
-        st.floats(1e-3, 0.6),
+        st.just(0.0) | st.floats(1e-3, 0.6),
         st.sampled_from([0.0, 3e-7]),
         st.none() | st.floats(1e-9, 1e-2),
         st.text(max_size=5),
@@ -290,7 +318,7 @@ def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
         for epsilon, own, rho, note in requests:
             try:
                 budget.spend(epsilon, delta=own, rho=rho, neighbours=EDGE, note=note)
-            except BudgetError:
+            except (BudgetError, ParameterError):
                 continue
     memory, stored = budgets
 

@@ -80,6 +80,7 @@ def test_rho_is_better_than_both_textbook_bounds(epsilon):
 @pytest.mark.parametrize("epsilon", [sys.float_info.min, 1e-200, 1e308, sys.float_info.max])
 def test_rho_is_positive_and_finite_at_the_extremes(epsilon):
     assert 0 < rho_of_pure(epsilon) <= epsilon
+    assert rho_of_pure(0.0) == 0
 
 
 @given(rhos, deltas)

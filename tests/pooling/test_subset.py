@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import combinations, product
 from math import comb, exp
+from sys import float_info
 
 import numpy as np
 import pytest
@@ -361,12 +362,50 @@ def test_a_release_spends_epsilon_and_delta_first():
         mechanism.release([0, 1, 2], budget=budget)
 
 
-def test_a_release_with_epsilon_0_can_be_spent():
+def test_a_release_with_epsilon_0_spends_its_delta_alone():
     budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
-    SubsetRetrieval(n=10, d=3, beta=1, epsilon=0).release([0, 1, 2], budget=budget)
+    release = SubsetRetrieval(n=10, d=3, beta=1, epsilon=0).release([0, 1, 2], budget=budget)
 
-    assert len(budget.entries) == 1
-    assert budget.remaining == pytest.approx(1.0)
+    (entry,) = budget.entries
+    assert (entry.epsilon, entry.delta) == (0.0, release.delta)
+    assert budget.remaining == 1.0
+
+
+@pytest.mark.parametrize(
+    "free",
+    [
+        SubsetRetrieval(n=6, d=3, beta=3, epsilon=0),
+        SubsetRetrieval(n=6, d=2, beta=0, epsilon=0, scheme="distance"),
+        SubsetRetrieval(n=4, d=4, beta=0, epsilon=0, scheme="union"),
+    ],
+    ids=["whole ball", "no weight", "no neighbours"],
+)
+def test_a_release_that_ignores_the_subset_is_free(free):
+    budget = dp.Budget(1.0, neighbours=dp.Neighbours.SWAP)
+
+    assert free.release(range(free.d), budget=budget).delta == 0
+    assert budget.entries == ()
+
+
+@pytest.mark.parametrize("scheme", ["optimal", "ball", "union"])
+def test_what_tells_the_truth_cannot_be_paid_for(scheme):
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    mechanism = SubsetRetrieval(n=10, d=3, beta=0, epsilon=0.5, scheme=scheme)
+
+    assert mechanism.delta_rounded_up() == 1
+    with pytest.raises(ParameterError, match="delta must be"):
+        mechanism.release([0, 1, 2], budget=budget)
+    assert budget.entries == ()
+
+
+@pytest.mark.parametrize("epsilon", [30.0, 50.0, 1000.0])
+def test_a_delta_below_the_smallest_float_is_not_taken_for_0(epsilon):
+    mechanism = SubsetRetrieval(n=1500, d=128, beta=32, epsilon=epsilon)
+    budget = dp.Budget(1000.0, delta=0.5, neighbours=dp.Neighbours.SWAP)
+
+    assert mechanism.release(range(128), budget=budget).delta == float_info.min
+    pure = SubsetRetrieval(n=1500, d=128, beta=0, epsilon=epsilon, scheme="distance")
+    assert pure.delta_rounded_up() == 0
 
 
 def test_a_release_says_all_of_its_guarantee():

@@ -145,7 +145,8 @@ class Budget:
         """Record what a release is about to cost; draw only after this returned.
 
         Args:
-            epsilon: In nats; finite, > 0.
+            epsilon: In nats; finite, > 0. With a ``delta > 0`` also 0: a (0, delta)-DP
+                release costs delta alone.
             neighbours: The relation that the release is private for.
             delta: In [0, 1).
             rho: The release's own zCDP parameter, finite, > 0, where it is known to be
@@ -158,8 +159,8 @@ class Budget:
             The entry, which no crash of this process can undo when there is a ledger.
 
         Raises:
-            ParameterError: An amount is not a number or out of its range, or a text is not
-                one.
+            ParameterError: An amount is not a number or out of its range, epsilon and delta
+                are both 0, or a text is not one.
             NeighboursError: ``neighbours`` is not the budget's relation.
             InsufficientBudgetError: The spend does not fit; nothing was recorded.
             LedgerError: The ledger cannot be read or written; do not draw.

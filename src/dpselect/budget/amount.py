@@ -28,12 +28,20 @@ def positive(name: str, value: object) -> float:
     return number
 
 
+def non_negative(name: str, value: object) -> float:
+    """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
+    number = _number(name, value)
+    if number != 0 and number < sys.float_info.min:
+        raise ParameterError(f"{name} must be 0, or finite and > 0, got {number!r}")
+    # A negative zero is zero, and should print as zero.
+    return abs(number)
+
+
 def probability(name: str, value: object) -> float:
     """Return ``value`` as a float that is 0, or not subnormal and below 1."""
     number = _number(name, value)
     if number != 0 and not sys.float_info.min <= number < 1:
         raise ParameterError(f"{name} must be 0 or between 0 and 1, got {number!r}")
-    # A negative zero is zero, and should print as zero.
     return abs(number)
 
 

@@ -14,12 +14,13 @@ class Cost:
 
     Outside an event of probability ``delta`` (none, when it is 0) the release is both
     ``epsilon``-DP and ``rho``-zCDP; an (epsilon, delta)-DP release is so by Kairouz, Oh &
-    Viswanath (2015), arXiv:1311.0776.
+    Viswanath (2015), arXiv:1311.0776. With an epsilon of 0 it does not depend on anybody's
+    record but in that event: delta is all that it costs.
 
     Attributes:
-        epsilon: In nats; finite, > 0.
+        epsilon: In nats; finite, > 0, or 0 beside a delta > 0.
         delta: In [0, 1).
-        rho: Finite, > 0, and never more than what ``epsilon`` implies.
+        rho: Finite, >= 0, and never more than what ``epsilon`` implies.
     """
 
     epsilon: float
@@ -52,13 +53,16 @@ def cost(epsilon: object, delta: object, rho: object) -> Cost:
     """Return the checked cost of a release; ``rho=None`` means what epsilon implies.
 
     Raises:
-        ParameterError: An amount is not a number, or out of its range.
+        ParameterError: An amount is not a number or out of its range, or epsilon and delta
+            are both 0: that would be no spend.
     """
-    pure = amount.positive("epsilon", epsilon)
+    failure = amount.probability("delta", delta)
+    check = amount.non_negative if failure > 0 else amount.positive
+    pure = check("epsilon", epsilon)
     implied = zcdp.rho_of_pure(pure)
     given = implied if rho is None else amount.positive("rho", rho)
     return Cost(
         epsilon=pure,
-        delta=amount.probability("delta", delta),
+        delta=failure,
         rho=min(implied, given),
     )

@@ -35,12 +35,13 @@ _CREATE = (
     """CREATE TABLE entries (
         sequence INTEGER PRIMARY KEY,
         time TEXT NOT NULL,
-        epsilon REAL NOT NULL CHECK (epsilon > 0),
+        epsilon REAL NOT NULL CHECK (epsilon >= 0),
         delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-        rho REAL NOT NULL CHECK (rho > 0),
+        rho REAL NOT NULL CHECK (rho >= 0),
         mechanism TEXT NOT NULL,
         note TEXT NOT NULL,
-        version TEXT NOT NULL
+        version TEXT NOT NULL,
+        CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
     *(
         f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}

@@ -30,10 +30,10 @@ def rho_of_pure(epsilon: float) -> float:
     \alpha\,\varepsilon\tanh(\varepsilon/2)`, with equality as :math:`\alpha \to 1`.
 
     Args:
-        epsilon: In nats; finite, > 0.
+        epsilon: In nats; finite, >= 0.
 
     Returns:
-        Finite, > 0.
+        Finite; 0 only for an epsilon of 0.
 
     Source:
         Bun & Steinke (2016), Proposition 3.3, has :math:`\varepsilon^2/2`.

@@ -72,12 +72,13 @@ def _show(shown: Budget, file: Path) -> None:
         }
     )
     if shown.entries:
-        table = Table("", "time (UTC)", "epsilon", "mechanism", "note")
+        table = Table("", "time (UTC)", "epsilon", "delta", "mechanism", "note")
         for entry in shown.entries:
             table.add_row(
                 str(entry.sequence),
                 entry.time,
                 f"{entry.epsilon:g}",
+                f"{entry.delta:g}",
                 entry.mechanism,
                 entry.note,
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -167,7 +166,7 @@ def worksheet(
         sheet = Worksheet(names, matrix, wells=wells, replaced=replaced)
         if budget is not None:
             budget.spend(
-                float_info.min,
+                0.0,
                 neighbours=Neighbours.SWAP,
                 delta=_delta(replace, len(names)),
                 mechanism=f"pooled with {replace} of {len(names)} vials replaced",
@@ -266,7 +265,7 @@ def _design(
 
 
 def _refuse_unless_it_fits(budget: Budget | None, beta: int, people: int) -> None:
-    """Refuse what the ledger would; an epsilon of 0 is the smallest positive one there."""
+    """Refuse what the ledger would."""
     if budget is None:
         return
     from dpselect.budget.totals import same_relation
@@ -274,7 +273,7 @@ def _refuse_unless_it_fits(budget: Budget | None, beta: int, people: int) -> Non
     if beta == 0:
         raise ParameterError("without --replace nothing is private, and nothing can be spent")
     same_relation(budget.neighbours, Neighbours.SWAP)
-    budget.remaining_after(float_info.min, delta=_delta(beta, people))
+    budget.remaining_after(0.0, delta=_delta(beta, people))
 
 
 def _delta(beta: int, people: int) -> float:

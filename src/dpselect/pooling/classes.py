@@ -22,7 +22,8 @@ Everything is in logarithms: a million people have binomials of 300 000 digits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, nextafter
+from math import log
+from sys import float_info
 
 import numpy as np
 
@@ -94,26 +95,36 @@ class DistanceLaw:
 
     def delta(self, epsilon: float) -> float:
         r"""Return the least :math:`\delta` for a given :math:`\varepsilon \ge 0`; O(n)."""
-        return self._delta(epsilon, 0.0)
+        log_masses, excess = self._excesses(epsilon, 0.0)
+        return min(1.0, float(np.exp(log_masses) @ excess))
 
     def delta_rounded_up(self, epsilon: float) -> float:
-        """Return a delta that no rounding made too small, as it is spent from a budget."""
-        return rounded_up(self._delta(epsilon, RELATIVE_ERROR))
+        """Return a delta that no rounding made too small, as it is spent from a budget.
 
-    def _delta(self, epsilon: float, margin: float) -> float:
-        """Return delta, with what two parts differ by at their border known to a margin."""
-        weights = self.log_weights()
-        if weights.size == 1:
+        It is 0 only if the law is pure; where floats cannot hold it, the smallest normal one
+        stands for it.
+        """
+        log_masses, excess = self._excesses(epsilon, RELATIVE_ERROR)
+        if not (excess[log_masses > -np.inf] > 0).any():
             return 0.0
+        return max(rounded_up(float(np.exp(log_masses) @ excess)), float_info.min)
+
+    def _excesses(self, epsilon: float, margin: float) -> tuple[Values, Values]:
+        """Return the log probabilities of classes of outputs and the share each adds to delta.
+
+        What two parts differ by at their border is known to a margin.
+        """
+        weights = self.log_weights()
         a = np.arange(weights.size - 1)
         moved = log_sizes(self.n, self.d)[:-1] + np.log(
             (self.d - a) / self.d * ((self.n - self.d - a) / (self.n - self.d))
         )
         drop = self._drops(weights, margin)
         rise = -self._drops(weights, -margin)
-        farther = np.exp(moved + weights[:-1]) * _excess(epsilon - drop)
-        nearer = np.exp(moved + weights[1:]) * _excess(epsilon - rise)
-        return min(1.0, float((farther + nearer).sum()))
+        return (
+            np.concatenate([moved + weights[:-1], moved + weights[1:]]),
+            np.concatenate([_excess(epsilon - drop), _excess(epsilon - rise)]),
+        )
 
     def _drops(self, weights: Values, margin: float) -> Values:
         """Return log q_a - log q_{a+1}; inside a part it is the decay, without rounding."""
@@ -177,5 +188,5 @@ def union_masses(n: int, d: int, beta: int) -> Values:
 
 
 def rounded_up(delta: float) -> float:
-    """Return delta with the relative rounding error added, and below 1."""
-    return min(delta * (1 + RELATIVE_ERROR), nextafter(1.0, 0.0))
+    """Return delta with the relative rounding error added, at most 1."""
+    return min(delta * (1 + RELATIVE_ERROR), 1.0)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from sys import float_info
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -192,19 +191,20 @@ class SubsetRetrieval:
 
         Args:
             subset: Positions of the members, 0 to ``n - 1``, each once. Private.
-            budget: Where to record the spend of ``epsilon`` and delta, before the draw. An
-                epsilon of 0 is recorded as the smallest positive number.
+            budget: Where to record the spend of ``epsilon`` and delta, before the draw. A
+                release that costs neither, one that ignores the subset, is not recorded.
 
         Raises:
             DataError: ``subset`` names somebody twice or somebody who is not there.
             PublicClaimError: ``subset`` is not of size ``d``.
+            ParameterError: There is a budget and delta is 1: no budget pays for that.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
         """
         members = self._checked(subset)
         delta = self.delta_rounded_up()
-        if budget is not None:
+        if budget is not None and (self.epsilon > 0 or delta > 0):
             budget.spend(
-                max(float(self.epsilon), float_info.min),
+                float(self.epsilon),
                 neighbours=Neighbours.SWAP,
                 delta=delta,
                 mechanism=repr(self),
