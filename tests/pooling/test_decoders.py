@@ -1,5 +1,6 @@
 """Decoders against their definitions, by brute force over all sets of positives."""
 
+from functools import partial
 from itertools import product
 from math import log
 
@@ -177,35 +178,64 @@ def test_belief_says_when_it_did_not_settle():
     assert belief.positives.shape == (30,)
 
 
-@pytest.mark.parametrize(
-    ("design_of", "expected"),
-    [
-        (
-            lambda rng: bernoulli(500, 120, probability=0.1, rng=rng),
-            (0.0, 0.44, 0.77, 0.80),
-        ),
-        (
-            lambda rng: near_constant_column_weight(500, 120, weight=8, rng=rng),
-            (0.26, 0.87, 0.96, 0.99),
-        ),
-    ],
-    ids=["bernoulli", "near-constant"],
-)
-def test_exact_recovery_at_120_tests_is_that_of_the_literature(design_of, expected):
-    """n = 500, k = 10; three decoders in 600 trials, ILP in 300."""
-    rng = np.random.default_rng(20)
-    hits = np.zeros(4)
-    for trial in range(600):
-        design = design_of(rng)
-        status = np.zeros(500, dtype=bool)
-        status[rng.choice(500, 10, replace=False)] = True
-        results = outcomes(design, status)
-        for j, decoder in enumerate((comp, dd, scomp)):
-            hits[j] += (decoder(design, results) == status).all()
-        if trial < 300:
-            hits[3] += 2 * (ilp(design, results) == status).all()
+def bernoulli_of(tests, rng):
+    return bernoulli(500, tests, probability=0.1, rng=rng)
 
-    assert hits / 600 == pytest.approx(expected, abs=0.08)
+
+def near_constant_of(tests, rng):
+    weight = round(log(2) * tests / 10)
+    return near_constant_column_weight(500, tests, weight=weight, rng=rng)
+
+
+def recovery(design_of, tests, decoders, trials, rng):
+    """The share of trials in which each decoder finds 10 positives among 500 people."""
+    hits = np.zeros(len(decoders))
+    for _ in range(trials):
+        design = design_of(tests, rng)
+        status = np.isin(np.arange(500), rng.choice(500, 10, replace=False))
+        results = outcomes(design, status)
+        hits += [(decoder(design, results) == status).all() for decoder in decoders]
+    return hits / trials
+
+
+@pytest.mark.parametrize(
+    ("design_of", "simple", "whole"),
+    [(bernoulli_of, (0.0, 0.44, 0.77), 0.80), (near_constant_of, (0.26, 0.87, 0.96), 0.99)],
+)
+def test_exact_recovery_at_120_tests_is_that_of_the_literature(design_of, simple, whole):
+    """COMP, DD and SCOMP in 600 trials, ILP in 300; at most 2 and 3 % of standard error."""
+    rng = np.random.default_rng(20)
+
+    found = recovery(design_of, 120, (comp, dd, scomp), 600, rng)
+    assert found == pytest.approx(simple, abs=0.08)
+    assert recovery(design_of, 120, (ilp,), 300, rng) == pytest.approx([whole], abs=0.08)
+
+
+def test_exact_recovery_grows_with_tests_and_near_constant_weights_win():
+    """COMP, DD and SCOMP, 300 trials for each design and number of tests.
+
+    A difference of two rates has a standard error of at most 0.04, one of two means over
+    the numbers of tests 0.02; three of them are allowed for. COMP is right only where DD is,
+    and DD only where SCOMP is.
+    """
+    rng = np.random.default_rng(21)
+    rates = {
+        design_of: np.array(
+            [
+                recovery(design_of, tests, (comp, dd, scomp), 300, rng)
+                for tests in (80, 120, 160, 200)
+            ]
+        )
+        for design_of in (bernoulli_of, near_constant_of)
+    }
+    drawn, weighted = rates[bernoulli_of], rates[near_constant_of]
+
+    for found in (drawn, weighted):
+        assert (np.diff(found, axis=0) > -0.12).all()
+        assert (np.diff(found, axis=1) >= 0).all()
+        assert (found[-1] - found[0] > 0.3).all()
+    assert (weighted - drawn > -0.12).all()
+    assert (weighted.mean(axis=0) > drawn.mean(axis=0) + 0.05).all()
 
 
 def test_flips_follow_their_law():
@@ -228,6 +258,13 @@ def test_an_assay_errs_as_it_says():
     assert not assay.perfect
     flips = Assay(sensitivity=0.9, flip=0.1)
     assert flips.chance_of_positive([0, 2], [5, 5]) == pytest.approx([0.1, 0.82])
+
+
+@pytest.mark.parametrize("results", [[], [True], [True, False, True, False], [[True] * 3]])
+@pytest.mark.parametrize("decoder", [comp, dd, scomp, lp, ilp, partial(bp, prevalence=0.1)])
+def test_every_decoder_refuses_a_syndrome_of_another_length(decoder, results):
+    with pytest.raises(DataError, match="must be 3 outcomes, one for each pool"):
+        decoder(np.eye(3), results)
 
 
 @pytest.mark.parametrize(

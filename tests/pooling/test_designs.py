@@ -1,11 +1,12 @@
 """Designs keep what their names promise."""
 
+import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from dpselect.errors import ParameterError
+from dpselect.errors import MissingDependencyError, ParameterError
 from dpselect.pooling import (
     array_2d,
     bernoulli,
@@ -96,14 +97,34 @@ def test_kautz_singleton_takes_the_prime_with_fewest_pools():
             assert q < 11
 
 
-def test_prime_powers_go_through_galois():
-    galois = pytest.importorskip("galois")
-    assert galois.GF(4).order == 4
+@pytest.mark.parametrize(
+    ("people", "d", "q", "degree"), [(16, 2, 4, 2), (16, 3, 4, 2), (64, 3, 8, 2), (90, 4, 9, 3)]
+)
+def test_prime_powers_go_through_galois(people, d, q, degree):
+    """People differ as polynomials do: they share at most ``degree - 1`` pools."""
+    design = kautz_singleton(people, d=d, q=q)
+    shared = design.T.astype(int) @ design
+
+    assert design.shape == ((d * (degree - 1) + 1) * q, people)
+    assert (np.diag(shared) == d * (degree - 1) + 1).all()
+    assert (shared - np.diag(np.diag(shared))).max() == degree - 1
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_a_design_over_a_prime_power_finds_any_d_positives(size):
     design = kautz_singleton(16, d=2, q=4)
 
-    for positives in combinations(range(16), 2):
+    for positives in combinations(range(16), size):
         status = np.isin(np.arange(16), positives)
         assert (comp(design, outcomes(design, status)) == status).all()
+
+
+def test_without_galois_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "galois", None)
+
+    with pytest.raises(MissingDependencyError, match=r'pip install "dpselect\[galois\]"'):
+        kautz_singleton(16, d=2, q=4)
+    assert kautz_singleton(25, d=2, q=5).shape == (15, 25)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +137,8 @@ def test_prime_powers_go_through_galois():
         (lambda rng: doubly_balanced(5, 3, weight=0, rng=rng), "weight must be"),
         (lambda rng: dorfman(5, pool_size=0), "pool_size"),  # noqa: ARG005
         (lambda rng: kautz_singleton(50, d=9, q=7), "too small"),  # noqa: ARG005
-        (lambda rng: kautz_singleton(50, d=1, q=12), "not a prime"),  # noqa: ARG005
+        (lambda rng: kautz_singleton(50, d=1, q=12), "neither a prime nor"),  # noqa: ARG005
+        (lambda rng: kautz_singleton(50, d=9, q=8), "too small"),  # noqa: ARG005
     ],
 )
 def test_bad_designs_are_refused(make, says, rng):

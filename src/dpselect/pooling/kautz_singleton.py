@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
+from dpselect.errors import MissingDependencyError, ParameterError
 from dpselect.pooling.designs import Design
 
 
@@ -28,7 +28,7 @@ def kautz_singleton(people: int, *, d: int, q: int | None = None) -> Design:
     Args:
         people: At least 1.
         d: Positives that COMP is to find for certain, at least 1.
-        q: Elements of the field, a prime, or a prime power if ``galois`` is installed; the
+        q: Elements of the field, a prime or, with ``dpselect[galois]``, a prime power; the
             prime with the fewest pools if not given.
 
     Returns:
@@ -36,14 +36,16 @@ def kautz_singleton(people: int, *, d: int, q: int | None = None) -> Design:
         ``d (k - 1) + 1`` of them.
 
     Raises:
-        ParameterError: ``q`` is not the order of a field, or so small that two people would
-            be the same or the field has too few points.
+        ParameterError: ``q`` is not the order of a field, or has too few points.
+        MissingDependencyError: ``q`` is a prime power and ``galois`` is not installed.
     """
     people = _validate.at_least("people", people, 1)
     d = _validate.at_least("d", d, 1)
     if q is None:
         q = _best_prime(people, d)
     q = _validate.at_least("q", q, 2)
+    if not _is_prime_power(q):
+        raise ParameterError(f"q = {q} is neither a prime nor a power of one")
     degree = _coefficients(people, q)
     length = d * (degree - 1) + 1
     if length > q:
@@ -68,13 +70,10 @@ def _evaluate(people: int, q: int, degree: int, length: int) -> NDArray[np.int64
     try:
         import galois
     except ImportError:
-        raise ParameterError(
-            f"q = {q} is not a prime; prime powers need galois: pip install dpselect[galois]"
+        raise MissingDependencyError(
+            f'q = {q} is not a prime; prime powers need galois: pip install "dpselect[galois]"'
         ) from None
-    try:
-        field = galois.GF(q)
-    except ValueError:
-        raise ParameterError(f"q = {q} is not a prime power") from None
+    field = galois.GF(q)
     total = field.Zeros((length, people))
     for row in digits[::-1]:
         total = total * field(np.arange(length))[:, None] + field(row)
@@ -101,6 +100,13 @@ def _coefficients(people: int, q: int) -> int:
     while q**degree < people:
         degree += 1
     return degree
+
+
+def _is_prime_power(q: int) -> bool:
+    prime = next((factor for factor in range(2, isqrt(q) + 1) if q % factor == 0), q)
+    while q % prime == 0:
+        q //= prime
+    return q == 1
 
 
 def _is_prime(q: int) -> bool:
