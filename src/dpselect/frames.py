@@ -156,16 +156,16 @@ def series_numbers(series: nw.Series[Any]) -> Values:
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
+def is_csv(data: object) -> bool:
+    """Return whether data is the path of a CSV file, whose fields are all text."""
+    return isinstance(data, str | Path) and Path(data).suffix.lower() in CSV
+
+
 def _is_table(data: object) -> bool:
     if isinstance(data, str | Path):
         return True
     frame = nw.from_native(data, pass_through=True)
     return isinstance(frame, nw.DataFrame | nw.LazyFrame)
-
-
-def is_csv(data: object) -> bool:
-    """Return whether data is the path of a CSV file, whose fields are all text."""
-    return isinstance(data, str | Path) and Path(data).suffix.lower() in CSV
 
 
 def _scan(path: Path) -> nw.LazyFrame[Any]:

@@ -67,7 +67,7 @@ def weighted_rates(
         ScoresError: The counts are not whole numbers from 0 to their totals.
         ParameterError: The weights are not two numbers >= 0, or both 0.
 
-    Example:
+    Examples:
         >>> from dpselect import trees
         >>> trees.weighted_rates([[90, 10], [60, 20]], (100, 20), (3, 1)).scores
         array([3.2, 2.8])

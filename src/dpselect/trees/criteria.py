@@ -31,6 +31,7 @@ from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.trees import records
 from dpselect.trees.information import InformationGainSensitivity, records_per_step
 from dpselect.trees.patterns import compress
+from dpselect.trees.records import Domains, Labels, Table
 from dpselect.typing import Indices
 
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
@@ -64,10 +65,10 @@ def objective_of(
 
 
 def information_gain(
-    x: Any,  # noqa: ANN401 -- any frame or array
-    y: Any,  # noqa: ANN401 -- any series or array
+    x: Table,
+    y: Labels,
     *,
-    domains: Any,  # noqa: ANN401 -- see records.schema
+    domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
@@ -107,10 +108,10 @@ def information_gain(
 
 
 def gini(
-    x: Any,  # noqa: ANN401 -- any frame or array
-    y: Any,  # noqa: ANN401 -- any series or array
+    x: Table,
+    y: Labels,
     *,
-    domains: Any,  # noqa: ANN401 -- see records.schema
+    domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
@@ -123,10 +124,10 @@ def gini(
 
 
 def majority(
-    x: Any,  # noqa: ANN401 -- any frame or array
-    y: Any,  # noqa: ANN401 -- any series or array
+    x: Table,
+    y: Labels,
     *,
-    domains: Any,  # noqa: ANN401 -- see records.schema
+    domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
@@ -140,9 +141,9 @@ def majority(
 
 def _of_table(
     criterion: Criterion,
-    x: Any,  # noqa: ANN401 -- any frame or array
-    y: Any,  # noqa: ANN401 -- any series or array
-    domains: Any,  # noqa: ANN401 -- see records.schema
+    x: Table,
+    y: Labels,
+    domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: Neighbours,

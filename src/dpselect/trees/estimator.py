@@ -36,7 +36,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     """Why what is spent adds up to epsilon."""
 
     epsilon: float
-    domains: Any
+    domains: records.Domains
     classes: Sequence[Hashable] | None
     max_records: int | None
     neighbours: Neighbours | str
@@ -51,7 +51,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _fit(self, plan: Any, patterns: Patterns, sampler: Sampler) -> None:  # noqa: ANN401
         """Make trees and set what is released."""
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 -- scikit-learn's signature
+    def fit(self, X: records.Table, y: records.Labels) -> Self:  # noqa: N803 -- scikit-learn's signature
         """Draw the tree; what is set is safe to publish.
 
         Args:
@@ -85,7 +85,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         plan = self._plan(public, records.check_size(0, self.max_records))
         return report(plan, self)
 
-    def _grow(self, X: Any, y: Any, sampler: Sampler) -> Self:  # noqa: ANN401, N803
+    def _grow(self, X: records.Table, y: records.Labels, sampler: Sampler) -> Self:  # noqa: N803
         relation = relation_of(self)
         if self.on_invalid not in {"repair", "raise"}:
             raise ParameterError("on_invalid must be 'repair' or 'raise'")
@@ -107,7 +107,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self._fit(plan, compress(codes, known, public.sizes, len(public.classes)), sampler)
         return self
 
-    def _codes(self, X: Any) -> Indices:  # noqa: ANN401, N803 -- scikit-learn's name
+    def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
         check_is_fitted(self)
         columns = records.read(X)
         if not set(self.schema_.names) <= set(columns.names) or not _is_frame(X):
@@ -151,7 +151,7 @@ def report(
     )
 
 
-def _one_column(y: Any) -> Any:  # noqa: ANN401 -- any series or array
+def _one_column(y: records.Labels) -> records.Labels:
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
         return column_or_1d(y, warn=True)  # what scikit-learn says of a column of labels
     return y
@@ -169,7 +169,7 @@ def _is_frame(x: object) -> bool:
 
 def _remember_columns(
     estimator: PrivateTreeClassifier,
-    X: Any,  # noqa: ANN401, N803 -- scikit-learn's name
+    X: records.Table,  # noqa: N803 -- scikit-learn's name
     columns: records.Columns,
 ) -> None:
     if not columns.names:

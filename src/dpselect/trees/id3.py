@@ -13,7 +13,7 @@ from dpselect.trees.criteria import CRITERIA, Criterion
 from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
 from dpselect.trees.growth import MECHANISMS, Growth, MechanismName
 from dpselect.trees.patterns import Patterns
-from dpselect.trees.records import Schema
+from dpselect.trees.records import Domains, Schema, Table
 from dpselect.trees.report import path_epsilon
 from dpselect.trees.sampling import Sampler
 from dpselect.trees.structure import Tree
@@ -90,7 +90,7 @@ class ID3Classifier(PrivateTreeClassifier):
         max_depth: int = 5,
         criterion: Criterion = "information-gain",
         mechanism: MechanismName = "shifted",
-        domains: Any = None,  # noqa: ANN401 -- see records.schema
+        domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
         neighbours: Neighbours | str = "add-remove",
@@ -128,7 +128,7 @@ class ID3Classifier(PrivateTreeClassifier):
         self.tree_ = Tree(plan.schema, plan.grow(patterns, sampler))
         self.privacy_report_ = report(plan, self)
 
-    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803 -- scikit-learn's name
+    def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
 
         A record with a value outside of its domain gets the shares of the node where it
@@ -137,7 +137,7 @@ class ID3Classifier(PrivateTreeClassifier):
         codes = self._codes(X)
         return self.tree_.probabilities(codes)
 
-    def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
+    def predict(self, X: Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
         """Return the class of the largest released share for each record, shape ``(n,)``."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]

@@ -14,7 +14,7 @@ from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_
 from dpselect.trees.evolution import Breeder, as_node
 from dpselect.trees.generations import Evolution
 from dpselect.trees.patterns import Patterns
-from dpselect.trees.records import Schema
+from dpselect.trees.records import Domains, Schema, Table
 from dpselect.trees.report import path_epsilon
 from dpselect.trees.sampling import Sampler
 from dpselect.trees.selection import Allowance, Selection
@@ -109,7 +109,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         split: Sequence[float] | None = None,
         totals_share: float = 0.05,
         rates_share: float = 0.1,
-        domains: Any = None,  # noqa: ANN401 -- see records.schema
+        domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
         neighbours: str = "add-remove",
@@ -227,7 +227,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         self.tree_ = self.front_[self.best_].tree
         self.privacy_report_ = report(plan, self)
 
-    def predict(self, X: Any, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
+    def predict(self, X: Table, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
         """Return the class of each record by one tree of the front, shape ``(n,)``.
 
         Args:
@@ -243,7 +243,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         asked = self.tree_ if tree is None else self.front_[tree].tree
         return self.classes_[asked.probabilities(codes).argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803 -- scikit-learn's name
+    def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
         codes = self._codes(X)
         return self.tree_.probabilities(codes)

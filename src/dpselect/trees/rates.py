@@ -156,7 +156,7 @@ def true_positive_rate(
         ScoresError: The counts are not whole numbers from 0 to their total.
         ParameterError: ``form`` is neither.
 
-    Example:
+    Examples:
         >>> from dpselect import trees
         >>> rates = trees.true_positive_rate([90, 60], 100)
         >>> rates.scores, rates.sensitivity.at(0).round(5)
@@ -199,7 +199,7 @@ def rate_over(
         total: Public.
         neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
 
-    Example:
+    Examples:
         >>> from dpselect import trees
         >>> trees.rate_over([90, 60], 98.0).sensitivity.bound
         0.01020408163265306

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,15 @@ from dpselect import _validate
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
 from dpselect.trees.domains import OUTSIDE, Categories, Column, Domain, Kind, as_domain
 from dpselect.typing import Indices
+
+Table: TypeAlias = Any
+"""A frame (pandas, polars, arrow, ...), or an array of shape ``(n, columns)``."""
+
+Labels: TypeAlias = Any
+"""A series or an array of shape ``(n,)``."""
+
+Domains: TypeAlias = Any
+"""A mapping from names to domains, one for all columns, or one for each; see :func:`schema`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Columns:
     rows: int
 
 
-def read(x: Any, what: str = "X") -> Columns:  # noqa: ANN401 -- any frame or array
+def read(x: Table, what: str = "X") -> Columns:
     """Return the columns of a frame (pandas, polars, arrow, ...) or of a 2-D array.
 
     Columns of an array are named ``x0``, ``x1``, ...
@@ -68,7 +77,7 @@ def read(x: Any, what: str = "X") -> Columns:  # noqa: ANN401 -- any frame or ar
     return Columns(names, values, kinds, rows)
 
 
-def labels(y: Any, rows: int) -> tuple[Column, Kind]:  # noqa: ANN401 -- any series or array
+def labels(y: Labels, rows: int) -> tuple[Column, Kind]:
     """Return labels as one column, shape ``(rows,)``, and what their type says of them.
 
     Raises:
@@ -97,7 +106,7 @@ def labels(y: Any, rows: int) -> tuple[Column, Kind]:  # noqa: ANN401 -- any ser
 
 
 def schema(
-    domains: object, classes: Sequence[Hashable] | None, columns: Sequence[str]
+    domains: Domains, classes: Sequence[Hashable] | None, columns: Sequence[str]
 ) -> Schema:
     """Return the checked public claims.
 
@@ -247,7 +256,7 @@ def _of_series(series: Any) -> tuple[Column, Kind]:  # noqa: ANN401 -- a narwhal
     return np.array([*series.to_list(), None], dtype=object)[:-1], "anything"
 
 
-def _as_table(x: Any, what: str) -> NDArray[Any]:  # noqa: ANN401 -- anything array-like
+def _as_table(x: Table, what: str) -> NDArray[Any]:
     if hasattr(x, "tocsr"):
         raise DataError(f"{what}: sparse data was passed; a dense table is required")
     table = np.asarray(x)
