@@ -99,6 +99,10 @@ def test_a_plan_can_be_seen():
         ({"trials": 0}, "trials"),
         ({"max_pool_size": 0}, "max_pool_size"),
         ({"pools": [0]}, "pools"),
+        ({"delta": 0.1}, "delta goes with epsilon"),
+        ({"epsilon": 1.0, "delta": 1.0}, "delta must be below 1"),
+        ({"epsilon": 1.0, "delta": -0.1}, "delta must be between"),
+        ({"assay": 0.9}, "assay must be"),
     ],
 )
 def test_bad_plans_are_refused(wrong, says):
@@ -109,3 +113,12 @@ def test_bad_plans_are_refused(wrong, says):
 def test_a_plan_needs_a_relation_for_its_epsilon():
     with pytest.raises(NeighboursError, match="SUBSTITUTE"):
         simple(epsilon=1.0, neighbours=dp.Neighbours.EDGE)
+    with pytest.raises(NeighboursError, match="must be one of"):
+        simple(neighbours="swap")
+
+
+def test_under_the_hardest_cap_everybody_is_tested_alone():
+    found = simple(max_pool_size=1)
+
+    assert {option.largest_pool for option in found.options} == {1}
+    assert by_name(found, "one by one").exact == 1

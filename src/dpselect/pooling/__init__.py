@@ -21,7 +21,8 @@ from dpselect.pooling.designs import (
 )
 from dpselect.pooling.kautz_singleton import kautz_singleton
 from dpselect.pooling.lab import flip_delta, flip_epsilon, flip_for, union_delta
-from dpselect.pooling.planner import Option, PoolingPlan, plan
+from dpselect.pooling.planner import plan
+from dpselect.pooling.plans import Option, PoolingPlan
 from dpselect.pooling.programmes import Noise, ilp, lp
 from dpselect.pooling.results import Report, Results, decode, read_results
 from dpselect.pooling.subset import SubsetRelease, SubsetRetrieval

@@ -23,6 +23,9 @@ from dpselect.typing import Values
 RAREST = 1e-12
 """Stands for a chance of 0 or 1: a perfect assay that contradicts itself stays finite."""
 
+DOUBT = 0.05
+"""Whose posterior is between this and 1 minus this is on the retest list."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:

@@ -3,124 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from math import ceil, log, log2
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.pooling import designs, lab
+from dpselect.pooling import lab
 from dpselect.pooling.assay import Assay
+from dpselect.pooling.belief import DOUBT
 from dpselect.pooling.designs import Design
-from dpselect.pooling.kautz_singleton import kautz_singleton
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from dpselect.typing import Values
-
-DOUBT = 0.05
-"""Whose posterior is between this and 1 minus this is on the retest list."""
-
-MARKERS = "os^v"
-"""The next one when the ten colours are used up."""
-
-SPANS = (1.0, 1.5, 2.0, 3.0)
-"""Numbers of pools to try, in units of what the best possible code would need."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One design, as simulated; public.
-
-    Attributes:
-        design: Its name.
-        pools: Pooled tests.
-        weight: The most pools that a sample is in.
-        largest_pool: The most samples that are in a pool.
-        flip: Chance with which each outcome is flipped for privacy; 0 without.
-        epsilon: What the lab's view is private for, in nats; infinite without flips.
-        delta: Beside it.
-        false_positives: Expected, of the decoder's answer.
-        false_negatives: Expected, of the decoder's answer.
-        exact: P[everybody's answer is right].
-        retests: Expected people left in doubt, to be tested one by one.
-        errors_after_retests: Expected wrong answers about everybody else; what remains
-            when retests are right.
-    """
-
-    design: str
-    pools: int
-    weight: int
-    largest_pool: int
-    flip: float
-    epsilon: float
-    delta: float
-    false_positives: float
-    false_negatives: float
-    exact: float
-    retests: float
-    errors_after_retests: float
-
-    @property
-    def tests(self) -> float:
-        """Pools and expected retests together."""
-        return self.pools + self.retests
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolingPlan:
-    """All admissible designs: fewest errors after retests first, then fewest tests in all.
-
-    Attributes:
-        n: People.
-        neighbours: What one individual is, in every epsilon.
-        options: One for each design.
-    """
-
-    n: int
-    neighbours: Neighbours
-    options: tuple[Option, ...]
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw expected errors against tests per person, one series for each design."""
-        if axes is None:
-            from matplotlib.figure import Figure
-
-            axes = Figure(layout="constrained").add_subplot()
-        names = sorted({option.design for option in self.options})
-        for number, name in enumerate(names):
-            of_name = [option for option in self.options if option.design == name]
-            of_name.sort(key=lambda option: option.pools)
-            errors = [o.false_positives + o.false_negatives for o in of_name]
-            axes.plot(
-                [o.pools / self.n for o in of_name],
-                errors,
-                f"{MARKERS[number // 10 % 4]}-",
-                label=name,
-            )
-        axes.set_xlabel("pooled tests per person")
-        axes.set_ylabel("expected wrong answers before retests")
-        axes.set_yscale("symlog", linthresh=0.01)
-        axes.legend(fontsize="small")
-        return axes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
-    n: int
-    positives: int | None
-    prevalence: float
-    assay: Assay
-    epsilon: float | None
-    delta: float
-    neighbours: Neighbours
-    cap: int
+from dpselect.pooling.plans import Option, PoolingPlan
+from dpselect.pooling.question import Question, asked, designs_to_try, pool_counts
+from dpselect.typing import Values
 
 
 def plan(  # noqa: PLR0913 -- each argument is one public claim
@@ -139,6 +36,8 @@ def plan(  # noqa: PLR0913 -- each argument is one public claim
     progress: Callable[[int, int], None] | None = None,
 ) -> PoolingPlan:
     """Simulate every design that fits, with its decoder; reads no sample.
+
+    Testing one by one is always among them.
 
     Without noise SCOMP decodes, and who is possible but not definite is in doubt. With an
     assay that errs or with flips belief propagation decodes, and who is within 0.05 to 0.95
@@ -161,21 +60,26 @@ def plan(  # noqa: PLR0913 -- each argument is one public claim
         progress: Called after each design with the number done and the number of all.
 
     Raises:
-        ParameterError: An argument is out of range, or no design fits.
+        ParameterError: An argument is out of range.
+        NeighboursError: ``neighbours`` is no relation, or not one of the two beside an epsilon.
     """
-    question = _question(n, prevalence, d, assay, max_pool_size)
-    question = replace(question, epsilon=epsilon, delta=delta, neighbours=neighbours)
-    if epsilon is not None:
-        _validate.positive("epsilon", epsilon)
+    question = asked(
+        n=n,
+        prevalence=prevalence,
+        d=d,
+        max_pool_size=max_pool_size,
+        assay=assay,
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=neighbours,
+    )
     trials = _validate.at_least("trials", trials, 1)
     _validate.instance("rng", rng, np.random.Generator)
     found = [
         (name, design)
-        for name, design in _designs(question, _pool_counts(question, pools), rng)
+        for name, design in designs_to_try(question, pool_counts(question, pools), rng)
         if design.sum(axis=1).max() <= question.cap
     ]
-    if not found:
-        raise ParameterError("no design fits: allow larger pools or more of them")
     options = []
     for done, (name, design) in enumerate(found, start=1):
         options.append(simulate_design(name, design, question, trials=trials, rng=rng))
@@ -186,7 +90,7 @@ def plan(  # noqa: PLR0913 -- each argument is one public claim
 
 
 def simulate_design(
-    name: str, design: Design, question: _Question, *, trials: int, rng: np.random.Generator
+    name: str, design: Design, question: Question, *, trials: int, rng: np.random.Generator
 ) -> Option:
     """Return what a design does, from rounds shared out among the processors."""
     from dpselect.pooling.kernels import Limits, links
@@ -236,74 +140,7 @@ def simulate_design(
     )
 
 
-def _question(
-    n: int,
-    prevalence: float | None,
-    d: int | None,
-    assay: Assay | None,
-    max_pool_size: int | None,
-) -> _Question:
-    n = _validate.at_least("n", n, 2)
-    if (prevalence is None) == (d is None):
-        raise ParameterError("give prevalence or d: one of the two says how many are positive")
-    if d is not None:
-        if _validate.at_least("d", d, 1) > n // 2:
-            raise ParameterError(f"d must be at most n // 2 = {n // 2}: else test one by one")
-        share = d / n
-    else:
-        share = _validate.within("prevalence", prevalence, 0, 0.5)
-        if share in {0, 0.5}:
-            raise ParameterError("prevalence must be above 0 and below 1/2")
-    cap = n if max_pool_size is None else _validate.at_least("max_pool_size", max_pool_size, 1)
-    return _Question(
-        n=n,
-        positives=d,
-        prevalence=share,
-        assay=assay or Assay(),
-        epsilon=None,
-        delta=0.0,
-        neighbours=Neighbours.SUBSTITUTE,
-        cap=cap,
-    )
-
-
-def _pool_counts(question: _Question, pools: Sequence[int] | None) -> list[int]:
-    if pools is not None:
-        return sorted({_validate.at_least("pools", count, 1) for count in pools})
-    p = question.prevalence
-    least = question.n * -(p * log2(p) + (1 - p) * log2(1 - p))
-    counts = {min(question.n, max(1, ceil(span * least))) for span in SPANS}
-    return sorted(counts)
-
-
-def _designs(
-    question: _Question, counts: Sequence[int], rng: np.random.Generator
-) -> Iterator[tuple[str, Design]]:
-    n, k = question.n, max(1.0, question.n * question.prevalence)
-    yield "one by one", np.eye(n, dtype=np.bool_)
-    for size in sorted({2, 4, 8, max(2, round(question.prevalence**-0.5))}):
-        yield f"Dorfman, pools of {size}", designs.dorfman(n, pool_size=min(size, n))
-    side = min(max(2, round(question.prevalence ** (-2 / 3))), ceil(n**0.5), question.cap)
-    yield f"array {side} x {side}", designs.array_2d(n, rows=side, columns=side)
-    if question.positives is not None:
-        certain = kautz_singleton(n, d=question.positives)
-        if len(certain) < n:
-            yield "Kautz-Singleton", certain
-    for count in counts:
-        best = max(1, min(count, round(log(2) * count / k)))
-        share = min(log(2) / k, 0.5)
-        yield "Bernoulli", designs.bernoulli(n, count, probability=share, rng=rng)
-        yield (
-            "near-constant weight",
-            designs.near_constant_column_weight(n, count, weight=best, rng=rng),
-        )
-        fits = max(1, min(best, question.cap * count // n))
-        for weight in sorted({min(w, fits) for w in (1, 2, 3, fits)}):
-            balanced = designs.doubly_balanced(n, count, weight=weight, rng=rng)
-            yield f"doubly balanced, weight {weight}", balanced
-
-
-def _flip(design: Design, question: _Question) -> float:
+def _flip(design: Design, question: Question) -> float:
     if question.epsilon is None:
         return 0.0
     return lab.flip_for(

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import decoders, files
 from dpselect.pooling.assay import Assay
-from dpselect.pooling.belief import bp
+from dpselect.pooling.belief import DOUBT, bp
 from dpselect.pooling.designs import Design
-from dpselect.pooling.planner import DOUBT
 from dpselect.pooling.programmes import Noise, ilp, lp
 from dpselect.pooling.worksheet import pool_name, read_csv
 from dpselect.typing import Values
