@@ -62,7 +62,7 @@ def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
 
 
 def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
-    name = papers.STUDIES[0]
+    name = "farias-2023/figure-8"
     first = small(name, tmp_path)
 
     second = papers.run(name, folder=tmp_path, seed=1)

@@ -17,6 +17,11 @@ PAPERS = {
 """Papers by the folder of their studies."""
 
 STUDIES = (
+    "farias-2023/figure-7",
+    "farias-2023/figure-8",
+    "farias-2023/figure-9",
+    "farias-2023/figure-10",
+    "farias-2023/table-1",
     "farias-2024/table-2",
     "farias-2024/figure-3",
 )
