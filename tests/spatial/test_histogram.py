@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect.errors import DataError, MissingDependencyError, ParameterError
-from dpselect.spatial import AdaptiveGrid, Box, SpatialHistogram, export, release_histogram
+from dpselect.spatial import (
+    AdaptiveGrid,
+    Box,
+    PrivTree,
+    SpatialHistogram,
+    export,
+    release_histogram,
+)
 from dpselect.spatial.postprocess import nonnegative
 
 BOX = Box(5, 45, 15, 55, crs="EPSG:4326")
@@ -18,13 +25,13 @@ POINTS = np.random.default_rng(2).beta(2, 3, (4000, 2)) * 10 + [5, 45]
 QUERIES = [[6.1, 46, 9, 50.3], [5, 45, 15, 55]]
 
 
-def release(**arguments):
+def release(points=POINTS, **arguments):
+    valid = {"bounds": BOX, "grids": [32], "method": "uniform", "epsilon": 4.0}
     return release_histogram(
-        POINTS,
+        points,
         queries=QUERIES,
-        epsilon=4.0,
         neighbours=dp.Neighbours.ADD_REMOVE,
-        **{"bounds": BOX, "grids": [32], "method": "uniform", **arguments},
+        **{**valid, **arguments},
     )
 
 
@@ -38,6 +45,13 @@ def even():
 def uneven():
     """Cells of several sizes."""
     return release(grids=[], method=AdaptiveGrid(c=5))
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """Squares of several sizes, larger and smaller than the coarse cells."""
+    corner = np.random.default_rng(3).beta(2, 9, (4000, 2)) * 3 + [5, 45]
+    return release(corner, method=PrivTree(depth=8), grids=[1], epsilon=40.0)
 
 
 @pytest.fixture(params=["even", "uneven"])
@@ -106,13 +120,47 @@ def test_consistent_counts_are_the_mean_of_both_measurements(map_):
     assert consistent.processing == ("consistent",)
 
 
+def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
+    from dpselect.spatial import coarse
+    from dpselect.spatial.postprocess import blocks
+
+    corners = []
+    for partition, block in zip(
+        (tree.partition, coarse.cells()), blocks(tree.partition), strict=True
+    ):
+        x0, y0, x1, y1 = partition.rectangles().T
+        many = block.max() + 1
+        low = np.full((2, many), np.inf)
+        high = np.full((2, many), -np.inf)
+        for axis, (first, last) in enumerate(((x0, x1), (y0, y1))):
+            np.minimum.at(low[axis], block, first)
+            np.maximum.at(high[axis], block, last)
+        area = np.bincount(block, (x1 - x0) * (y1 - y0))
+        assert area == pytest.approx((high - low).prod(axis=0))
+        corners.append(np.concatenate([low, high]))
+
+    assert tree.chosen.startswith("privtree")
+    assert corners[0].tolist() == corners[1].tolist()
+    assert set(np.log2(corners[0][2] - corners[0][0])) >= {-4.0, -3.0, -2.0}
+    assert tree.consistent().total == pytest.approx(4000, abs=10)
+
+
+def test_a_tree_comes_back_from_its_file(tree, tmp_path):
+    tree.to_parquet(tmp_path / "tree.parquet")
+    back = SpatialHistogram.from_parquet(tmp_path / "tree.parquet")
+
+    assert back.shares == tree.shares
+    assert back.shares.structure > 0
+    assert back.query(QUERIES).values.tolist() == tree.query(QUERIES).values.tolist()
+
+
 def test_grids_that_are_not_aligned_agree_in_the_total():
     map_ = release(grids=[10, 11])
     assert np.ptp(map_.consistent().counts - map_.counts) == pytest.approx(0, abs=1e-9)
 
 
 def test_consistency_needs_a_second_measurement_and_comes_first(even):
-    with pytest.raises(ParameterError, match="nothing was tuned"):
+    with pytest.raises(ParameterError, match="nothing was chosen"):
         release(grids=[8]).consistent()
     with pytest.raises(ParameterError, match="before any other processing"):
         even.nonnegative().consistent()

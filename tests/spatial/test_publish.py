@@ -1,5 +1,6 @@
 """The release: what it costs, what it may say, and what it refuses before it spends."""
 
+from dataclasses import astuple
 from fractions import Fraction
 from math import exp
 
@@ -13,10 +14,20 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import DPSelectError, InsufficientBudgetError
-from dpselect.spatial import AdaptiveGrid, Box, Shares, Weighted, noise, release_histogram
+from dpselect.spatial import (
+    AdaptiveGrid,
+    Box,
+    PrivTree,
+    Shares,
+    Weighted,
+    noise,
+    plan_histogram,
+    release_histogram,
+)
 from dpselect.spatial.counting import Points, rectangles
 from dpselect.spatial.error import partition_error
 from dpselect.spatial.partition import uniform
+from dpselect.spatial.privtree import Splits
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -36,10 +47,10 @@ def release(points=SAMPLE, **arguments):
     return release_histogram(points, **{**valid, **arguments})
 
 
-@given(st.floats(1e-3, 50), st.floats(1e-3, 0.999), st.integers(2, 9))
-def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, candidates):
-    shares = Shares.of(epsilon, tuning_share, candidates=candidates)
-    parts = [Fraction(part) for part in (shares.coarse, shares.choice, shares.counts)]
+@given(st.floats(1e-3, 50), st.floats(1e-3, 0.999), st.integers(2, 9), st.integers(0, 1))
+def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, candidates, trees):
+    shares = Shares.of(epsilon, tuning_share, candidates=candidates - trees, trees=trees)
+    parts = [Fraction(part) for part in astuple(shares)]
 
     assert sum(parts) <= Fraction(epsilon)
     assert sum(parts) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
@@ -49,6 +60,51 @@ def test_a_single_candidate_leaves_all_to_the_counts():
     assert Shares.of(0.5, 0.2, candidates=1) == Shares(0.0, 0.0, 0.5)
     assert release(grids=[6]).coarse is None
     assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
+
+
+def test_a_tree_takes_half_of_the_tuning_or_all_if_there_is_no_choice():
+    rest = np.nextafter(0.5, 0)
+    assert Shares.of(1.0, 0.5, candidates=3, trees=1) == Shares(0.125, 0.125, rest, 0.25)
+    assert Shares.of(1.0, 0.5, candidates=1, trees=1) == Shares(0.0, 0.0, rest, 0.5)
+    assert Shares.of(1.0, 0.5, candidates=1, trees=1).rho == pytest.approx(np.tanh(0.25))
+
+
+@relations
+def test_a_tree_is_drawn_with_the_noise_that_its_share_pays_for(relation, monkeypatch):
+    drawn = []
+    grow = PrivTree.grow
+    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
+    tree = PrivTree(depth=5)
+    alone = release(grids=[], method=tree, tuning_share=0.5, neighbours=relation)
+    among = release(method=["quadtree", tree], tuning_share=0.5, neighbours=relation)
+    paid = [
+        Splits.of(epsilon, depth=5, neighbours=relation, points_per_user=1)
+        for epsilon in (alone.shares.structure, among.shares.structure)
+    ]
+
+    assert drawn == paid
+    assert [alone.shares.structure, among.shares.structure] == [1.0, 0.5]
+    assert alone.coarse is None
+    assert alone.chosen.startswith("privtree depth=5 (")
+    assert len(among.candidates) == 3 + 1 + 3
+
+
+def test_the_tree_of_an_individual_of_many_points_is_drawn_with_as_much_more_noise():
+    plan = plan_histogram(
+        bounds=UNIT,
+        queries=QUERIES,
+        epsilon=2.0,
+        method="privtree",
+        neighbours=ADD_REMOVE,
+        user="who",
+        max_points_per_user=5,
+    )
+    splits = plan.splits(plan.tree)
+
+    assert splits == Splits.of(
+        plan.shares.structure, depth=10, neighbours=ADD_REMOVE, points_per_user=5
+    )
+    assert plan.description.endswith("one of: privtree depth=10")
 
 
 @relations
@@ -169,7 +225,9 @@ def test_answers_come_close():
     assert map_.total == pytest.approx(3000, abs=10)
 
 
-@pytest.mark.parametrize("method", ["uniform", "guideline", ("adaptive", "quadtree")])
+@pytest.mark.parametrize(
+    "method", ["uniform", "guideline", ("adaptive", "quadtree"), "privtree"]
+)
 @pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
 def test_zero_points_give_a_valid_map(points, method):
     map_ = release(points, method=method)
@@ -182,9 +240,12 @@ def test_rules_need_no_grids():
     assert release(grids=[], method=AdaptiveGrid(c=5)).candidates == ("adaptive c=5",)
 
 
-def test_users_cost_as_many_points_as_they_may_have():
+@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame.lazy])
+def test_users_cost_as_many_points_as_they_may_have(convert):
     frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
-    map_ = release(frame, x="x", y="y", user="who", max_points_per_user=4, epsilon=40.0)
+    map_ = release(
+        convert(frame), x="x", y="y", user="who", max_points_per_user=4, epsilon=40.0
+    )
 
     assert map_.scale == pytest.approx(4 / map_.shares.counts)
     assert map_.points_per_user == 4
@@ -209,6 +270,15 @@ def test_users_cost_as_many_points_as_they_may_have():
         ({"tuning_share": 1.0}, "tuning_share must leave something"),
         ({"tuning_share": -0.1}, "tuning_share must be between"),
         ({"method": "best"}, "method must be"),
+        ({"method": ["privtree", PrivTree(depth=3)]}, "at most one PrivTree"),
+        ({"method": "privtree", "grids": [], "tuning_share": 0}, "tuning_share must leave"),
+        ({"method": "privtree", "tuning_share": 1e-17}, "epsilon is too small"),
+        ({"grids": [3, (3, 3)]}, "different from each other"),
+        ({"grids": [-3]}, "grid size must be at least 1"),
+        (
+            {"bounds": Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:32633"), "queries": [4e5, 0, 5e5, 1]},
+            "inside the bounds",
+        ),
         ({"neighbours": dp.Neighbours.EDGE}, "neighbours must be"),
         ({"outside": "wrap"}, "outside must be"),
         ({"sanity": 2}, "sanity must be between"),

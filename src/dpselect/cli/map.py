@@ -61,14 +61,14 @@ def release(
         str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
     ] = "",
     method: Annotated[
-        str, typer.Option(help="More to choose from: guideline, adaptive, quadtree.")
+        str, typer.Option(help="More to choose from: guideline, adaptive, quadtree, privtree.")
     ] = "uniform",
     queries: Annotated[
         Path | None,
         typer.Option(help="A table of rectangles to tune for: west, south, east, north."),
     ] = None,
     neighbours: Annotated[str, typer.Option(help="add-remove or substitute.")] = "add-remove",
-    tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the choice.")] = 0.2,
+    tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the tuning.")] = 0.2,
     crs: Annotated[str | None, typer.Option(help="Reference system, as EPSG:4326.")] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
@@ -199,6 +199,7 @@ def _print_plan(
         "neighbours": str(plan.neighbours),
         "release": plan.description,
         "epsilon of the coarse grid": plan.shares.coarse,
+        "epsilon of the tree": plan.shares.structure,
         "epsilon of the choice": plan.shares.choice,
         "epsilon of the counts": plan.shares.counts,
         "standard deviation of a cell": plan.standard_deviation,

@@ -15,6 +15,7 @@ from dpselect.spatial.forms import (
 )
 from dpselect.spatial.histogram import Answer, SpatialHistogram
 from dpselect.spatial.plan import Plan, plan_histogram
+from dpselect.spatial.privtree import PrivTree
 from dpselect.spatial.publish import release_histogram
 from dpselect.spatial.rules import AdaptiveGrid, Guideline, Quadtree
 from dpselect.spatial.shares import Shares
@@ -27,6 +28,7 @@ __all__ = [
     "Form",
     "Guideline",
     "Plan",
+    "PrivTree",
     "Quadtree",
     "RelativeCappedSize",
     "RelativeClipped",

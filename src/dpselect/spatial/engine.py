@@ -13,9 +13,9 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import frames
-from dpselect.errors import ColumnError, DataError
+from dpselect.errors import DataError
 from dpselect.spatial.box import POSITIONS, Box, Outside
-from dpselect.spatial.partition import Partition
+from dpselect.spatial.partition import Partition, uniform
 from dpselect.typing import Indices, Values
 
 RECTANGLES_AT_ONCE = 200
@@ -25,39 +25,25 @@ class EngineCounts:
     """Counts over a lazy frame; each is one aggregation in the engine.
 
     Args:
-        points: The frame. Private.
-        x: Column of the coordinate from west to east.
-        y: Column of the coordinate from south to north.
-        box: The public box.
-        outside: What to do with points outside it.
-
-    Raises:
-        ColumnError: A column is missing or not numeric.
+        points: A frame whose columns ``x`` and ``y`` are positions on the lattice, as
+            :func:`located` makes them. Private.
     """
 
-    def __init__(self, points: object, x: str, y: str, box: Box, outside: Outside) -> None:
-        table = frames.open_table(points)
-        schema = table.collect_schema()
-        for column in (x, y):
-            if column not in schema or not schema[column].is_numeric():
-                raise ColumnError(
-                    f"there is no numeric column {column!r}; the columns are: "
-                    f"{', '.join(schema)}"
-                )
-        bounds = ((x, box.west, box.east), (y, box.south, box.north))
-        located = table.select(
-            _position(*axis, outside).alias(name)
-            for axis, name in zip(bounds, "xy", strict=True)
-        )
-        self._points = located.filter(~nw.col("x").is_null(), ~nw.col("y").is_null())
+    def __init__(self, points: nw.LazyFrame[Any]) -> None:
+        self._points = points
 
     def in_cells(self, partition: Partition) -> Values:
         """Count the points of every cell by one grouping."""
+        if partition.is_of_squares and partition.base > 1:
+            # One case for each square is more than an engine takes; sums need none.
+            held = self.in_cells(uniform(partition.base))
+            whole = np.bincount(partition.cells_of_squares().ravel(), held)
+            return whole.astype(np.float64)
         x = _Axis("x", partition)
         y = _Axis("y", partition)
-        squares = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
+        placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
         key = nw.col("i") * partition.base + nw.col("j")
-        cut = squares.with_columns(
+        cut = placed.with_columns(
             _by_square(key, partition, 2).alias("span"),
             _by_square(key, partition, 3).alias("nx"),
             _by_square(key, partition, 4).alias("ny"),
@@ -93,6 +79,34 @@ class EngineCounts:
         row = _collect(self._points.select(*sums))
         # The sum over no rows is null in SQL.
         return np.array([float(row[name].item() or 0) for name in row.columns])
+
+
+def located(
+    points: object, x: str, y: str, *, box: Box, outside: Outside, user: str | None = None
+) -> nw.LazyFrame[Any]:
+    """Return the lattice positions of the points that are left, as ``x`` and ``y``.
+
+    Args:
+        points: A lazy frame. Private.
+        x: Column of the coordinate from west to east.
+        y: Column of the coordinate from south to north.
+        box: The public box.
+        outside: What to do with points outside it.
+        user: Column of who a point belongs to, kept as ``user``; points of nobody are
+            dropped.
+
+    Raises:
+        ColumnError: A column is missing or not numeric.
+    """
+    plain = [] if user is None else [user]
+    table = frames.check_columns(points, numeric=[x, y], plain=plain)
+    columns = [
+        _position(x, box.west, box.east, outside).alias("x"),
+        _position(y, box.south, box.north, outside).alias("y"),
+        *(nw.col(column).alias("user") for column in plain),
+    ]
+    positions = table.lazy().select(*columns)
+    return positions.drop_nulls()
 
 
 class _Axis:

@@ -72,7 +72,7 @@ class SpatialHistogram:
         neighbours: The neighbour relation.
         points_per_user: How many points of one individual count.
         candidates: What the cells were chosen among, by label.
-        coarse: The noisy grid that paid for the tuning; None if nothing was tuned.
+        coarse: The noisy grid that weighed the queries; None if there was one candidate.
         processing: What was done to the counts since, in order.
         version: The version of dpselect that drew it.
     """
@@ -147,8 +147,8 @@ class SpatialHistogram:
         by how much noise each holds.
 
         Raises:
-            ParameterError: Nothing was tuned, so there is no coarse grid; or the counts have
-                been processed already.
+            ParameterError: There was one candidate, so there is no coarse grid; or the counts
+                have been processed already.
         """
         from dpselect.spatial import postprocess
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import frames
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.spatial import counting
+from dpselect.spatial import capping, counting
 from dpselect.spatial.box import Box, Outside, checked_outside
 from dpselect.spatial.export import needed
 from dpselect.typing import Values
@@ -42,9 +41,9 @@ def read(
     if x is None or y is None:
         return counting.Points(*box.locate(*_unnamed(points, box, x, y), outside=outside))
     if _is_lazy(points):
-        from dpselect.spatial.engine import EngineCounts
+        from dpselect.spatial.engine import EngineCounts, located
 
-        return EngineCounts(points, x, y, box, outside)
+        return EngineCounts(located(points, x, y, box=box, outside=outside))
     table = frames.read_columns(points, numeric=[x, y])
     columns = (frames.series_numbers(table[name]) for name in (x, y))
     return counting.Points(*box.locate(*columns, outside=outside))
@@ -59,43 +58,32 @@ def read_capped(
     outside: Outside,
     user: str,
     most: int,
-) -> counting.Points:
-    """Return the points in memory, of each user the first ``most`` in row order.
+) -> counting.Counts:
+    """Return what counts the points, of each user at most ``most``.
 
     Points are repaired before they are counted to a user. One without a user is dropped.
+    Which points of a user count, :mod:`~dpselect.spatial.capping` says.
 
     Raises:
-        ParameterError: ``points`` is a lazy frame, whose rows have no order to go by.
-        ColumnError: As for :func:`read`.
+        ColumnError: As for :func:`read`, or ``user`` is no column.
         DataError: As for :func:`read`.
     """
     checked_outside(outside)
     if x is None or y is None:
         raise ColumnError("with user=, name the columns of the coordinates too: x= and y=")
     if _is_lazy(points):
-        raise ParameterError(
-            "user= goes by the order of rows, and a lazy frame has none: collect it first"
-        )
+        from dpselect.spatial.engine import EngineCounts, located
+
+        rows = located(points, x, y, box=box, outside=outside, user=user)
+        return EngineCounts(capping.kept_rows(rows, "user", most))
     table = frames.read_columns(points, numeric=[x, y], plain=[user])
     table = table.filter(~nw.col(user).is_null())
-    across, along = (frames.series_numbers(table[name]) for name in (x, y))
-    _, users = np.unique(table[user].to_numpy(), return_inverse=True)
-    kept = np.flatnonzero(box.holds(across, along, outside=outside))
-    kept = kept[_rank_within(users[kept]) < most]
-    return counting.Points(*box.locate(across[kept], along[kept], outside=outside))
-
-
-def _rank_within(groups: NDArray[Any]) -> NDArray[np.intp]:
-    """Return for each entry how many equal ones come before it."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    starts = np.flatnonzero(
-        np.concatenate([[True], ordered[1:] != ordered[:-1]])[: groups.size]
-    )
-    lengths = np.diff(np.append(starts, groups.size))
-    rank = np.empty(groups.size, dtype=np.intp)
-    rank[order] = np.arange(groups.size) - np.repeat(starts, lengths)
-    return rank
+    columns = [frames.series_numbers(table[name]) for name in (x, y)]
+    held = box.holds(*columns, outside=outside)
+    _, users = np.unique(table[user].to_numpy()[held], return_inverse=True)
+    positions = box.locate(*(column[held] for column in columns), outside=outside)
+    counted = capping.kept(*positions, users, most)
+    return counting.Points(*(axis[counted] for axis in positions))
 
 
 def _unnamed(points: object, box: Box, x: str | None, y: str | None) -> tuple[Values, Values]:

@@ -7,7 +7,7 @@ from math import exp, expm1, inf, nextafter, sqrt
 import numpy as np
 
 from dpselect.neighbours import Neighbours
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 LARGEST_SCALE = 2.0**50
 """Above it noise could meet the ends of 64-bit integers."""
@@ -23,12 +23,12 @@ def scale_for(epsilon: float, neighbours: Neighbours, points_per_user: int = 1) 
     return nextafter(steps / epsilon, inf)
 
 
-def noisy(counts: Values, scale: float) -> Values:
+def noisy(counts: Values | Indices, scale: float) -> Values:
     """Return counts with discrete Laplace noise; a release, whole numbers in float64.
 
     Args:
         counts: Whole numbers, shape ``(cells,)``. Private.
-        scale: From :func:`scale_for`.
+        scale: From :func:`scale_for`, or of a decision of a tree.
     """
     import opendp.prelude as opendp
 

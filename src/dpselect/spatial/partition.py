@@ -62,13 +62,28 @@ class Partition:
 
     def rectangles(self) -> Values:
         """Return the cells as shares of the box ``(x0, y0, x1, y1)``, shape ``(cells, 4)``."""
-        parts = []
-        for first_x, first_y, span, nx, ny, _ in self.regions:
-            x = (first_x + span * np.arange(nx + 1) / nx) / self.base
-            y = (first_y + span * np.arange(ny + 1) / ny) / self.base
-            corners = np.broadcast_arrays(x[:-1, None], y[None, :-1], x[1:, None], y[None, 1:])
-            parts.append(np.stack(corners, axis=-1).reshape(-1, 4))
-        return np.concatenate(parts)
+        region = np.repeat(self.regions, self.regions[:, 3] * self.regions[:, 4], axis=0)
+        first_x, first_y, span, nx, ny, offset = region.T
+        a, b = np.divmod(np.arange(self.cells) - offset, ny)
+        corners = (
+            first_x + span * a / nx,
+            first_y + span * b / ny,
+            first_x + span * (a + 1) / nx,
+            first_y + span * (b + 1) / ny,
+        )
+        return np.column_stack(corners) / self.base
+
+    @property
+    def is_of_squares(self) -> bool:
+        """Whether every cell is made of whole base squares."""
+        span, nx, ny = self.regions[:, 2:5].T
+        return bool(((span % nx == 0) & (span % ny == 0)).all())
+
+    def cells_of_squares(self) -> Indices:
+        """Return the cell of every base square, shape ``(base, base)``, if each is in one."""
+        x, y = np.indices((self.base, self.base))
+        first_x, first_y, span, nx, ny, offset = np.moveaxis(self.regions[self.labels()], -1, 0)
+        return offset + (x - first_x) * nx // span * ny + (y - first_y) * ny // span
 
     def __repr__(self) -> str:
         return f"Partition({self.label}, {self.cells} cells)"

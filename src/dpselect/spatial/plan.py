@@ -15,7 +15,8 @@ from dpselect.spatial.box import Box
 from dpselect.spatial.error import uniform_grids
 from dpselect.spatial.forms import checked_relation
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.rules import Family, Rule, rules_of
+from dpselect.spatial.privtree import PrivTree, Splits
+from dpselect.spatial.rules import Method, Rule, rules_of
 from dpselect.spatial.shares import Shares
 from dpselect.typing import Indices
 
@@ -27,7 +28,8 @@ class Plan:
     Attributes:
         box: The box.
         partitions: The uniform candidates.
-        rules: What will propose more.
+        rules: What will propose more, from the coarse grid.
+        tree: What will be grown on the points; None if nothing is.
         queries: Lattice edges, shape ``(m, 4)``.
         epsilon: The whole, in nats.
         shares: How it is split.
@@ -38,6 +40,7 @@ class Plan:
     box: Box
     partitions: tuple[Partition, ...]
     rules: tuple[Rule, ...]
+    tree: PrivTree | None
     queries: Indices
     epsilon: float
     shares: Shares
@@ -53,13 +56,23 @@ class Plan:
     def description(self) -> str:
         """What the ledger says of it."""
         names = [partition.label for partition in self.partitions]
-        names += [rule.name for rule in self.rules]
+        trees = () if self.tree is None else (self.tree,)
+        names += [rule.name for rule in (*trees, *self.rules)]
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         return f"spatial histogram, one of: {shown}"
 
     def scale(self, epsilon: float) -> float:
         """Return the noise of counts that a share of epsilon pays for."""
         return noise.scale_for(epsilon, self.neighbours, self.points_per_user)
+
+    def splits(self, tree: PrivTree) -> Splits:
+        """Return the noise of the decisions of a tree."""
+        return Splits.of(
+            self.shares.structure,
+            depth=tree.depth,
+            neighbours=self.neighbours,
+            points_per_user=self.points_per_user,
+        )
 
 
 def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
@@ -69,7 +82,7 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
     queries: ArrayLike,
     epsilon: float,
     tuning_share: float = 0.2,
-    method: Family | Rule | Sequence[Family | Rule] = "uniform",
+    method: Method | Sequence[Method] = "uniform",
     neighbours: Neighbours,
     user: str | None = None,
     max_points_per_user: int | None = None,
@@ -83,21 +96,30 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
         NeighboursError: ``neighbours`` is no relation between sets of points.
     """
     box = Box.of(bounds)
-    rules = rules_of(method)
-    partitions = () if rules and len(grids) == 0 else tuple(uniform_grids(grids))
+    methods = rules_of(method)
+    rules = tuple(rule for rule in methods if not isinstance(rule, PrivTree))
+    tree = _only([rule for rule in methods if isinstance(rule, PrivTree)])
+    partitions = () if methods and len(grids) == 0 else tuple(uniform_grids(grids))
+    trees = 0 if tree is None else 1
     # A rule needs the coarse grid even when it is the only candidate.
-    candidates = len(partitions) + 2 * len(rules)
+    candidates = len(partitions) + 2 * len(rules) + trees
     edges = counting.rectangles(box, queries)
     checked_relation(neighbours)
-    shares = Shares.of(epsilon, tuning_share, candidates=candidates)
+    shares = Shares.of(epsilon, tuning_share, candidates=candidates, trees=trees)
     most = _points_per_user(user, max_points_per_user)
-    plan = Plan(box, partitions, rules, edges, epsilon, shares, neighbours, most)
-    for share in (shares.coarse, shares.counts):
+    plan = Plan(box, partitions, rules, tree, edges, epsilon, shares, neighbours, most)
+    for share in (shares.coarse, shares.counts, shares.structure):
         if share > 0 and plan.scale(share) > noise.LARGEST_SCALE:
             raise ParameterError(
                 "epsilon is too small for its shares: the noise would not fit 64 bits"
             )
     return plan
+
+
+def _only(trees: Sequence[PrivTree]) -> PrivTree | None:
+    if len(trees) > 1:
+        raise ParameterError("method must hold at most one PrivTree: each has to be paid for")
+    return trees[0] if trees else None
 
 
 def _points_per_user(user: str | None, most: int | None) -> int:

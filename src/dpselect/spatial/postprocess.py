@@ -43,7 +43,7 @@ def consistent(histogram: SpatialHistogram) -> Values:
     """
     if histogram.coarse is None:
         raise ParameterError(
-            "nothing was tuned, so there is no second measurement to agree with"
+            "nothing was chosen, so there is no second measurement to agree with"
         )
     if histogram.processing:
         raise ParameterError("make counts consistent first, before any other processing")
@@ -60,10 +60,25 @@ def consistent(histogram: SpatialHistogram) -> Values:
 def blocks(partition: Partition) -> tuple[Indices, Indices]:
     """Return the block of every cell and of every coarse cell."""
     if partition.shape is None:
-        cells = partition.regions[:, 3] * partition.regions[:, 4]
-        return np.repeat(np.arange(len(cells)), cells), partition.labels().ravel()
+        return _nested_blocks(partition)
     nx, ny = partition.shape
     if nx % SIZE or ny % SIZE:
         return np.zeros(partition.cells, np.int64), np.zeros(SIZE**2, np.int64)
     x, y = np.arange(nx) * SIZE // nx, np.arange(ny) * SIZE // ny
     return (x[:, None] * SIZE + y).ravel(), np.arange(SIZE**2)
+
+
+def _nested_blocks(partition: Partition) -> tuple[Indices, Indices]:
+    """Return the blocks where regions and coarse cells fill each other, one way or other."""
+    first_x, first_y, span, nx, ny, _ = partition.regions.T
+    many, base = len(partition.regions), partition.base
+    wide = span * SIZE >= base
+    within = first_x * SIZE // base * SIZE + first_y * SIZE // base
+    of_region = np.where(wide, np.arange(many), many + within)
+    x, y = np.divmod(np.arange(SIZE**2), SIZE)
+    label = partition.labels()[x * base // SIZE, y * base // SIZE]
+    of_coarse = np.where(wide[label], label, many + np.arange(SIZE**2))
+    _, block = np.unique(
+        np.concatenate([np.repeat(of_region, nx * ny), of_coarse]), return_inverse=True
+    )
+    return block[: partition.cells], block[partition.cells :]

@@ -19,7 +19,7 @@ from dpselect.spatial.forms import Weighted
 from dpselect.spatial.histogram import SpatialHistogram
 from dpselect.spatial.partition import Partition
 from dpselect.spatial.plan import Plan, plan_histogram
-from dpselect.spatial.rules import Family, Rule
+from dpselect.spatial.rules import Method
 from dpselect.typing import Values
 
 
@@ -33,7 +33,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     queries: ArrayLike,
     epsilon: float,
     tuning_share: float = 0.2,
-    method: Family | Rule | Sequence[Family | Rule] = "uniform",
+    method: Method | Sequence[Method] = "uniform",
     neighbours: Neighbours,
     budget: Spends | None = None,
     outside: Outside = "drop",
@@ -48,7 +48,9 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     :math:`1/\max(\tilde T_t, \rho)` of a relative error. The other half pays for one draw by
     permute-and-flip among all candidates, by :func:`~dpselect.spatial.grid_error`. The rest
     pays for counts in the cells drawn, through OpenDP's discrete Laplace sampler. A single
-    candidate needs no tuning, and all of ``epsilon`` goes to its counts.
+    candidate needs no tuning, and all of ``epsilon`` goes to its counts. The squares of a
+    :class:`PrivTree` are drawn beforehand, for half of the share for tuning, or for all of it
+    where the tree is the only candidate; the coarse grid and the choice have the other half.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
@@ -68,14 +70,15 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         epsilon: What the release costs in all, in nats; finite, > 0.
         tuning_share: Share of ``epsilon`` for the tuning, between 0 and 1.
         method: More candidates, beside ``grids``: ``"guideline"``, ``"adaptive"``,
-            ``"quadtree"``, rules with their parameters, or several of these.
+            ``"quadtree"``, ``"privtree"``, rules with their parameters, or several of these.
         neighbours: ``Neighbours.ADD_REMOVE`` or ``.SUBSTITUTE``.
         budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
         outside: Points outside the bounds are dropped, or with ``"clip"`` moved to the
             nearest cell. Points with a missing coordinate are dropped.
         sanity: Share of all points; errors of queries that hold fewer count as absolute.
         user: Column of the individual that a point belongs to.
-        max_points_per_user: How many points of one individual count, the first in row order.
+        max_points_per_user: How many points of one individual count. Which, their places say
+            alone (:mod:`~dpselect.spatial.capping`), so that all engines keep the same.
 
     Raises:
         ParameterError: An argument is out of its range.
@@ -129,6 +132,8 @@ def _draw(held: Counts, plan: Plan, sanity: float) -> SpatialHistogram:
     coarse = _coarse(held, plan) if plan.shares.coarse > 0 else None
     partitions = list(plan.partitions)
     chosen = 0
+    if plan.tree is not None:
+        partitions.append(plan.tree.grow(held, plan.splits(plan.tree)))
     if coarse is not None:
         partitions += [rule.partition(coarse, plan.shares.counts) for rule in plan.rules]
         chosen = _choose(held, plan, partitions, coarse.weights(plan.queries, sanity))

@@ -1,9 +1,10 @@
 r"""Rules that make cells from a coarse noisy grid: finer where there are more points.
 
-All three balance what uniform cells get wrong, which grows with the points of a cell, against
+All balance what uniform cells get wrong, which grows with the points of a cell, against
 noise, which grows with the number of cells: a cell is cut until it holds about
 :math:`c/\varepsilon` points. They look at the coarse grid only, so their partitions are
-public and compete with any other candidate.
+public and compete with any other candidate. So does the one of
+:class:`~dpselect.spatial.PrivTree`, which looks at the points and pays for it.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.spatial.coarse import SIZE, Coarse
 from dpselect.spatial.partition import Partition, nested, uniform
+from dpselect.spatial.privtree import PrivTree
 
 MOST_ALONG = 4096
 """Cells along an axis of a grid that a rule makes: 16 million cells."""
 
-Family: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree"]
+Family: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree", "privtree"]
 
 
 class Rule(Protocol):
@@ -97,8 +99,8 @@ class Quadtree(_Cut):
     Down to the coarse cells by their noisy sums, below them as if points were spread evenly
     within each.
 
-    Source: Cormode et al., ICDE 2012. PrivTree (Zhang et al., SIGMOD 2016) pays for the
-        decisions of each node; here the coarse grid has paid for all.
+    Source: Cormode et al., ICDE 2012. There every node is counted with noise; here the coarse
+        grid has paid for all.
     """
 
     family: ClassVar[str] = "quadtree"
@@ -128,16 +130,19 @@ def _halvings(ratio: float) -> int:
     return int(2 ** min(steps, int(log2(MOST_ALONG // SIZE))))
 
 
-FAMILIES: dict[str, tuple[Rule, ...]] = {
+Method: TypeAlias = Family | Rule | PrivTree
+
+FAMILIES: dict[str, tuple[Rule | PrivTree, ...]] = {
     "uniform": (),
     "guideline": (Guideline(),),
     "adaptive": (AdaptiveGrid(2.5), AdaptiveGrid(5.0), AdaptiveGrid(10.0)),
     "quadtree": (Quadtree(5.0), Quadtree(10.0), Quadtree(20.0)),
+    "privtree": (PrivTree(),),
 }
 
 
-def rules_of(method: Family | Rule | Sequence[Family | Rule]) -> tuple[Rule, ...]:
-    """Return the rules that a method stands for.
+def rules_of(method: Method | Sequence[Method]) -> tuple[Rule | PrivTree, ...]:
+    """Return the rules and trees that a method stands for.
 
     Raises:
         ParameterError: A name is unknown, or something is no rule.
@@ -145,11 +150,11 @@ def rules_of(method: Family | Rule | Sequence[Family | Rule]) -> tuple[Rule, ...
     several = (
         method if isinstance(method, Sequence) and not isinstance(method, str) else [method]
     )
-    rules: list[Rule] = []
+    rules: list[Rule | PrivTree] = []
     for one in several:
         if isinstance(one, str) and one in FAMILIES:
             rules += FAMILIES[one]
-        elif isinstance(one, _Cut):
+        elif isinstance(one, _Cut | PrivTree):
             rules.append(one)
         else:
             raise ParameterError(
