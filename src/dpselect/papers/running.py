@@ -61,7 +61,7 @@ def run(
     Args:
         name: A name of ``STUDIES``.
         folder: Where finished cells are kept; a cell that is there, of the same seed and of
-            the same source of the study, is not measured again.
+            what the study's module does, is not measured again.
         full: The paper's setting, not the small one.
         jobs: Processes.
         seed: Every cell draws from a stream of its own, of this seed and of what it names.
@@ -74,7 +74,8 @@ def run(
     study = load(name)
     _validate.at_least("jobs", jobs, 1)
     _validate.at_least("seed", seed, 0)
-    source = inspect.getsource(sys.modules[study.measure.__module__])
+    # What a study says of its numbers may change without measuring them anew.
+    source = inspect.getsource(sys.modules[study.measure.__module__]).partition("\nSTUDY")[0]
     kept = folder / KEPT / name
     kept.mkdir(parents=True, exist_ok=True)
     work = [
