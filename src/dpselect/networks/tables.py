@@ -58,7 +58,7 @@ def read(
 
 def _is_text(edges: Edges) -> bool:
     # A CSV file declares no types: its ids are read from text, whatever else it holds.
-    return isinstance(edges, str | os.PathLike) and Path(edges).suffix.lower() == ".csv"
+    return isinstance(edges, str | os.PathLike) and frames.is_csv(Path(edges))
 
 
 def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:

@@ -150,11 +150,33 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
     assert caught.value.__cause__ is None
 
 
-def test_a_folder_is_not_a_file_yet(tmp_path):
-    (tmp_path / "parts.parquet").mkdir()
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("pattern", ["parts", "parts/p*", "parts/*.{kind}", "p*/part-?.{kind}"])
+def test_parts_in_a_folder_are_one_table(tmp_path, monkeypatch, kind, pattern):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for part in range(2):
+        as_path(folder, kind).rename(folder / f"part-{part}.{kind}")
+    (folder / "_SUCCESS").touch()
+    (folder / f".part-0.{kind}.crc").touch()
+    monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(DataError, match="there is no file"):
-        frames.open_table(tmp_path / "parts.parquet")
+    for data in (tmp_path / pattern.format(kind=kind), pattern.format(kind=kind)):
+        assert frames.numeric_column(data, "age").tolist() == [30, 40, 50] * 2
+        assert frames.is_csv(data) == (kind == "csv")
+
+
+def test_a_folder_must_hold_files_of_one_kind(tmp_path):
+    (tmp_path / "parts").mkdir()
+    with pytest.raises(DataError, match=r"there is no file .*parts"):
+        frames.open_table(tmp_path / "parts")
+    with pytest.raises(DataError, match=r"there is no file .*parts/\*\.csv"):
+        frames.open_table(tmp_path / "parts/*.csv")
+
+    as_path(tmp_path / "parts", "parquet")
+    as_path(tmp_path / "parts", "csv")
+    with pytest.raises(DataError, match="files of one kind"):
+        frames.open_table(tmp_path / "parts")
 
 
 @pytest.mark.parametrize("data", [None, 3, [1, 2], {"pay": [1]}], ids=str)

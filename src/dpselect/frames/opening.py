@@ -1,0 +1,157 @@
+"""The one door for tables: a path or any frame in, a narwhals frame out, no row read.
+
+polars is the embedded engine and reads files; narwhals is the one language for everybody
+else's frames. The schema of a table is public and is quoted in errors, its values are private
+and are not: engines quote the field that they could not read, so their errors end here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from glob import has_magic
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import narwhals as nw
+
+from dpselect.errors import ColumnError, DataError
+
+Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
+
+PARQUET = {".parquet", ".pq"}
+CSV = {".csv"}
+
+
+def open_table(data: object) -> Frame:
+    """Return a table as a narwhals frame, without reading its rows.
+
+    Args:
+        data: A path (``str`` or ``Path``) of a Parquet or CSV file, of a folder of such
+            files or a pattern of their names such as ``"part-*.parquet"``; or any frame
+            that narwhals knows: polars, pandas, pyarrow, DuckDB, PySpark and others.
+
+    Returns:
+        Lazy where the source is. All columns of a CSV file are text: it declares no types,
+        and a type guessed from some fields would hang on private values.
+
+    Raises:
+        DataError: There is no such file, it cannot be read, or ``data`` is no table.
+    """
+    if isinstance(data, str | Path):
+        return _scan(data)
+    frame = nw.from_native(data, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        raise DataError(
+            "data must be a frame (polars, pandas, pyarrow, DuckDB, ...) or the path of a "
+            f".parquet or .csv file, not a {type(data).__name__}"
+        )
+    return frame
+
+
+def check_columns(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> Frame:
+    """Return the opened table if it has these columns; no row is read.
+
+    Args:
+        data: As for :func:`open_table`.
+        numeric: Columns that must hold numbers. Any may in a CSV file.
+        plain: Columns of any type.
+
+    Raises:
+        ColumnError: A column is missing or not numeric.
+        DataError: As for :func:`open_table`.
+    """
+    table = open_table(data)
+    types = schema(table, data)
+    for column in [*numeric, *plain]:
+        if column not in types:
+            raise ColumnError(f"there is no column {column!r}; {choices(types, data)}")
+    for column in numeric:
+        if not is_csv(data) and not types[column].is_numeric():
+            raise ColumnError(
+                f"column {column!r} is of type {types[column]}, which is not numeric; "
+                f"{choices(types, data)}"
+            )
+    return table
+
+
+def is_table(data: object) -> bool:
+    """Return whether data are a path or a frame, not the values themselves."""
+    if isinstance(data, str | Path):
+        return True
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def is_lazy(data: object) -> bool:
+    """Return whether data are a frame whose rows stay in their engine until asked for."""
+    if isinstance(data, str | Path):
+        return False
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+
+
+def is_csv(data: object) -> bool:
+    """Return whether data are a path of CSV files, which declare no types."""
+    if not isinstance(data, str | Path):
+        return False
+    return all(file.suffix.lower() in CSV for file in _files(data))
+
+
+def schema(table: Frame, data: object) -> nw.Schema:
+    """Return the columns and their types."""
+    try:
+        return table.collect_schema()
+    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
+        raise unreadable(data) from None
+
+
+def unreadable(data: object) -> DataError:
+    """Return the error that says what a table must be like, and nothing of what it holds."""
+    if is_csv(data):
+        right = "it must be UTF-8 text with a header and as many fields in every line"
+    elif isinstance(data, str | Path):
+        right = "it must be a Parquet file that is complete"
+    else:
+        right = "its engine refused the query"
+    name = str(data) if isinstance(data, str | Path) else f"the {type(data).__name__}"
+    return DataError(f"{name} cannot be read: {right}")
+
+
+def choices(types: nw.Schema, data: object) -> str:
+    """Return which columns there are to choose from."""
+    if is_csv(data):
+        return f"the columns are: {', '.join(types)}"
+    numeric = [name for name, kind in types.items() if kind.is_numeric()]
+    return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
+
+
+def _scan(data: str | Path) -> nw.LazyFrame[Any]:
+    import polars as pl
+
+    found = _files(data)
+    kinds = {file.suffix.lower() for file in found}
+    if not kinds <= PARQUET | CSV:
+        raise DataError(f"{data} must be a .parquet or a .csv file")
+    if not (kinds <= PARQUET or kinds <= CSV):
+        raise DataError(f"{data} must be files of one kind: .parquet or .csv")
+    missing = [file for file in found if not file.is_file()]
+    if missing or not found:
+        raise DataError(f"there is no file {data}")
+    if kinds <= PARQUET:
+        return nw.from_native(pl.scan_parquet(found, glob=False))
+    return nw.from_native(pl.scan_csv(found, infer_schema=False, glob=False))
+
+
+def _files(data: str | Path) -> list[Path]:
+    """Return the files that a path, a folder or a pattern stands for; a path need not be."""
+    path = Path(data)
+    if path.is_dir():
+        # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
+        return sorted(
+            file
+            for file in path.rglob("*")
+            if file.suffix.lower() in PARQUET | CSV and not file.name.startswith(("_", "."))
+        )
+    if has_magic(str(path)) and not path.exists():
+        return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    return [path]
