@@ -89,6 +89,20 @@ def test_a_front_is_evolved_and_drawn(run, weather):
 
 
 @pytest.mark.parametrize("command", ["tree", "trees-front"])
+def test_an_empty_file_gives_trees_at_full_cost(run, weather, command):
+    ledger = weather / "ledger"
+    dp.Budget(100, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
+    for kind in ("csv", "parquet"):
+        data = weather / f"weather.{kind}"
+        empty = pl.read_parquet(weather / "weather.parquet").head(0)
+        getattr(empty, f"write_{kind}")(data)
+        ran = run(command, data, *options(weather, "--ledger", ledger))
+
+        assert ran.code == 0, ran.error
+    assert dp.Budget.open(ledger).spent == 100
+
+
+@pytest.mark.parametrize("command", ["tree", "trees-front"])
 def test_a_dry_run_spends_nothing_and_reads_nothing(run, weather, command):
     ledger = weather / "ledger"
     dp.Budget(60, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)

@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.trees import Bins, Categories, ID3Classifier, Tree
+from dpselect.trees import Bins, Categories, ID3Classifier, Tree, records
+from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
 from dpselect.trees.patterns import Patterns
 from dpselect.trees.records import Schema
@@ -239,29 +240,68 @@ def test_repairs_record_by_record():
     assert kept({"noise": [0, 1]}) == (2, 3)
 
 
+CLEAN = {"colour": "red", "age": 20.0, "noise": 0}
+
+
 @pytest.mark.parametrize(
-    ("domains", "message"),
+    ("column", "value", "code"),
     [
-        ({"colour": ["red", "green", "blue"]}, "column 'colour' has values outside"),
-        ({"age": Bins(0, 90, other="missing")}, "column 'age' has values outside"),
-        ({"colour": ["red", "green", "blue", "mauve", "x"]}, "outside"),
+        ("colour", "mauve", 3),
+        ("colour", None, 3),
+        ("age", 90.1, 3),
+        ("age", np.inf, 3),
+        ("age", 17.9, 0),
+        ("age", -np.inf, 0),
+        ("age", np.nan, 4),
+        ("noise", 7, OUTSIDE),
+        ("noise", None, OUTSIDE),
     ],
 )
-def test_raises_instead_where_the_curator_says_so(domains, message):
-    x, y = dirty()
+def test_each_defect_is_repaired_or_raises_where_the_curator_says_so(column, value, code):
+    domains = {
+        "colour": Categories(["red", "green", "blue"], other="other"),
+        "age": Bins(18, 90, bins=4, other="missing"),
+        "noise": [0, 1],
+    }
+    x = pd.DataFrame([CLEAN, {**CLEAN, column: value}])
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+    strict = classifier(domains=domains, on_invalid="raise", budget=budget)
+    schema = records.schema(domains, CLASSES, list(CLEAN))
+
+    assert records.codes(records.read(x), schema)[1, list(CLEAN).index(column)] == code
+    with pytest.raises(PublicClaimError) as caught:
+        strict.fit(x, ["no", "yes"])
+    assert str(caught.value) == (
+        f"column '{column}' has values outside of its domain; declare a wider domain, or have "
+        "them repaired with on_invalid='repair'"
+    )
+    assert not budget.entries
+    assert strict.fit(x.head(1), ["no"]).tree_.leaves >= 1
+
+
+def test_bins_hold_their_lower_edge_and_the_last_one_both():
+    codes = Bins(0, 4, bins=4).codes(np.array([0, 0.999, 1, 2, 3, 3.999, 4]))
+
+    assert codes.tolist() == [0, 0, 1, 2, 3, 3, 3]
+
+
+def test_records_with_a_missing_or_unknown_label_are_dropped():
+    x = pd.DataFrame([CLEAN] * 4)
+    y = np.array(["yes", None, "perhaps", np.nan], dtype=object)
+    tree = classifier(epsilon=1e4, max_depth=0, domains={"noise": [0, 1]}).fit(x, y)
+
+    assert tree.tree_.root.counts == (0, 1)
+
+
+@pytest.mark.parametrize("label", ["perhaps", None])
+def test_raises_for_a_label_outside_where_the_curator_says_so(label):
+    x, y = frame()
+    y = np.array([label, *y[1:]], dtype=object)
     budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
 
-    with pytest.raises(PublicClaimError, match=message) as caught:
-        classifier(domains=domains, on_invalid="raise", budget=budget).fit(x, y)
-    assert not budget.entries
-    assert "mauve" not in str(caught.value)
-    assert "500" not in str(caught.value)
-
-
-def test_raises_for_a_label_outside_where_the_curator_says_so():
-    x, y = frame()
     with pytest.raises(PublicClaimError, match="labels outside of classes"):
-        classifier(classes=["no", "never"], on_invalid="raise").fit(x, y)
+        classifier(on_invalid="raise", budget=budget).fit(x, y)
+    assert not budget.entries
 
 
 def test_clean_data_pass_the_strict_door():
@@ -303,6 +343,9 @@ def test_round_trips_through_json_and_pickle():
     again = Tree.from_json(tree.tree_.to_json())
     thawed = pickle.loads(pickle.dumps(tree))  # noqa: S301 -- our own
 
+    codes = records.codes(records.read(x), tree.schema_)
+    # What was released is all that probabilities come from.
+    assert (again.probabilities(codes) == tree.predict_proba(x)).all()
     assert again.to_text() == tree.tree_.to_text()
     assert (thawed.predict_proba(x) == tree.predict_proba(x)).all()
     with pytest.raises(DataError, match="not a tree"):

@@ -250,12 +250,16 @@ def test_bad_arguments_are_refused_before_any_spend(changed, message):
     assert not budget.entries
 
 
-def test_empty_tables_and_constant_classes_give_a_front_at_full_cost():
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("sensitivity", ALLOWANCES)
+def test_empty_tables_and_constant_classes_give_a_front_at_full_cost(selection, sensitivity):
     x, y = frame()
-    for selection, sensitivity in product(SELECTIONS, ALLOWANCES):
-        arguments = {"selection": selection, "sensitivity": sensitivity}
-        assert len(classifier(**arguments).fit(x.head(0), y[:0]).front_) == 3
-        assert len(classifier(**arguments).fit(x, np.full(len(x), "no")).front_) == 3
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+    fit = classifier(selection=selection, sensitivity=sensitivity, budget=budget).fit
+    fronts = [fit(x.head(0), y[:0]).front_, fit(x, np.full(len(x), "no")).front_]
+
+    assert [len(front) for front in fronts] == [3, 3]
+    assert budget.spent == 40
 
 
 def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
