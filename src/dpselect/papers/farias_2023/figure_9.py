@@ -5,7 +5,12 @@ from dpselect.papers.farias_2023.influence import cells, measure, plot
 from dpselect.papers.study import Study
 
 READING = """
-To be read after the full run.
+A substitute for com-dblp, a tenth of its size, so no printed number can be compared. The
+picture is that of [Enron](#figure-8-recall-of-the-top-k-nodes-of-enron-by-ego-betweenness):
+shifted dampening with the paper's sensitivity finds .93 of the true top 5 at epsilon 1, the
+exponential mechanism nothing at 10,000, and **degree alone finds .98 at epsilon 1**. At
+epsilon 0.1 nobody finds anything: the largest degrees, 312 and 231 among 28,085, are too close
+for so little.
 """
 
 STUDY = Study(

@@ -109,6 +109,10 @@ METHODS = {
         ),
         Exponential(),
     ),
+    "pairwise": Method(
+        lambda graph, most: scaling.pairwise(betweenness(graph, most, "degree")), Exponential()
+    ),
+    "anchored": Method(lambda graph, most: _anchored(graph, most, "degree"), Exponential()),
     "local dampening, codegrees": Method(
         lambda graph, most: scaling.dampened(betweenness(graph, most, "codegree")),
         Exponential(),

@@ -37,7 +37,7 @@ FULL = Setting(("enron", "dblp_htne", "github_musae"), 10_000, 10, (0.5, 0.9), 1
 SMALL = Setting(("enron",), 10_000, 5, (0.5,), 10, 3)
 
 LEAST, MOST = 1e-4, 1e6
-"""Epsilons between which the answer is looked for."""
+"""Epsilons between which the answer is looked for; beyond the last it is infinite."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
                 "k": cell.k,
                 "method": cell.method,
                 "recall": wanted,
-                "epsilon": float(np.exp(high)),
+                "epsilon": float(np.exp(high)) if high < np.log(MOST) else np.inf,
             }
         )
     return rows
@@ -111,5 +111,15 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="",
+    reading="""
+The paper's claim is a budget three to four orders of magnitude smaller than the exponential
+mechanism's, for the same recall. It holds, with the paper's sensitivity and the shifted form:
+half of the true top 10 takes epsilon 0.15 for 7,600 on Enron and 0.07 for 2,000 on GitHub,
+five and four orders. **Degree alone takes half of that again**: 0.07 and 0.04. Infinite means
+never: the order that the mechanism draws by, however sharply, is not that of ego betweenness.
+On DBLP even the degree's first ten hold fewer than nine of the true ten.
+
+How the paper's own Table 1 is laid out is not known to us; these are the columns that its
+claim needs.
+""",
 )
