@@ -7,10 +7,7 @@ from sys import float_info
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
-from scipy.optimize import linprog
 
 import dpselect as dp
 from dpselect.errors import DataError, InsufficientBudgetError, ParameterError, PublicClaimError
@@ -96,108 +93,6 @@ def test_the_distance_scheme_falls_by_epsilon_with_every_swap():
     assert np.diff(mechanism.law().log_weights()) == pytest.approx(-0.7)
 
 
-def least_delta(n, d, beta, epsilon, failure):
-    """The linear programme over all laws of the distance; symmetric ones lose nothing."""
-    most = min(d, n - d)
-    sizes = [comb(d, a) * comb(n - d, a) for a in range(most + 1)]
-    moved = [comb(d - 1, a) * comb(n - d - 1, a) for a in range(most)]
-    scale = [c / s for c, s in zip(moved, sizes[:-1], strict=True)]
-    # Variables: masses of the distances, then the two parts of delta at each distance.
-    width = most + 1 + 2 * most
-    rows, limits = [], []
-    for a in range(most):
-        for side, (here, there) in enumerate(((a, a + 1), (a + 1, a))):
-            row = np.zeros(width)
-            row[here] = moved[a] / sizes[here]
-            row[there] = -exp(epsilon) * moved[a] / sizes[there]
-            row[most + 1 + 2 * a + side] = -1
-            rows.append(row)
-            limits.append(0)
-    beyond = np.zeros(width)
-    beyond[beta + 1 : most + 1] = 1
-    one = np.zeros((1, width))
-    one[0, : most + 1] = 1
-    cost = np.zeros(width)
-    cost[most + 1 :] = 1
-    assert len(scale) == most
-    return linprog(cost, A_ub=[*rows, beyond], b_ub=[*limits, failure], A_eq=one, b_eq=[1]).fun
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "beta"), [(5, 2, 1), (8, 3, 1), (10, 4, 2), (12, 5, 3), (20, 5, 2)]
-)
-def test_the_optimum_is_that_of_the_linear_programme(n, d, beta):
-    for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
-        ours = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
-
-        assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
-
-
-def test_no_mechanism_at_all_is_better_than_the_optimum():
-    """The full programme over every kernel from pairs of 4 people to subsets of 4."""
-    n, d, beta, epsilon, failure = 4, 2, 1, 0.4, 0.1
-    inputs = [frozenset(s) for s in combinations(range(n), d)]
-    outputs = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
-    pairs = [(i, j) for i, j in product(range(6), repeat=2) if len(inputs[i] - inputs[j]) == 1]
-    many, cells = len(outputs), len(inputs) * len(outputs)
-    width = cells + len(pairs) * many + 1
-    rows, limits = [], []
-    for number, (i, j) in enumerate(pairs):
-        total = np.zeros(width)
-        total[-1] = -1
-        for o in range(many):
-            row = np.zeros(width)
-            slack = cells + number * many + o
-            row[[i * many + o, slack]] = 1, -1
-            row[j * many + o] = -exp(epsilon)
-            total[slack] = 1
-            rows.append(row)
-            limits.append(0)
-        rows.append(total)
-        limits.append(0)
-    sums = np.zeros((len(inputs), width))
-    for i, e in enumerate(inputs):
-        sums[i, i * many : (i + 1) * many] = 1
-        far = np.zeros(width)
-        for o, output in enumerate(outputs):
-            far[i * many + o] = len(e - output) > beta or len(output - e) > beta
-        rows.append(far)
-        limits.append(failure)
-    cost = np.zeros(width)
-    cost[-1] = 1
-    best = linprog(cost, A_ub=rows, b_ub=limits, A_eq=sums, b_eq=np.ones(len(inputs))).fun
-
-    assert bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure) == pytest.approx(
-        best, abs=1e-9
-    )
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    n=st.integers(2, 200),
-    share=st.floats(0, 1),
-    part=st.floats(0, 1),
-    epsilon=st.floats(0, 20),
-    failure=st.floats(0, 0.5),
-)
-def test_bounds_keep_their_order(n, share, part, epsilon, failure):
-    d = 1 + int(share * (n - 2))
-    beta = int(part * min(d, n - d))
-    optimum = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
-    ball = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta(epsilon)
-    lower = bounds.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
-
-    assert lower <= optimum + 1e-9
-    assert optimum <= ball + 1e-9
-    assert ball <= bounds.theorem_1_upper(n, d, beta) + 1e-9
-    assert bounds.theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
-
-
-def test_the_sphere_that_is_printed_breaks_its_bound():
-    assert bounds.theorem_1_upper(2, 1, 1) == 0
-    assert bounds.sphere_delta(2, 1, 1) == 1
-
-
 @pytest.mark.parametrize(("n", "d", "beta"), [(6, 2, 1), (7, 3, 2), (8, 4, 1)])
 def test_the_sphere_delta_is_that_of_the_definition(n, d, beta):
     inputs = [frozenset(s) for s in combinations(range(n), d)]
@@ -207,25 +102,6 @@ def test_the_sphere_delta_is_that_of_the_definition(n, d, beta):
     assert bounds.sphere_delta(n, d, beta) == pytest.approx(
         delta_by_definition(inputs, table, 0.0)
     )
-
-
-@pytest.mark.parametrize(
-    ("case", "expected"),
-    [
-        ((10, 4, 2), (0.1667, 0.2609, 0.1845, 0.3333)),
-        ((20, 5, 2), (0.4667, 0.4849, None, 0.52)),
-        ((50, 10, 4), (0.5, 0.5077, None, 0.54)),
-        ((100, 10, 5), (0.4444, 0.4498, None, 0.4722)),
-    ],
-)
-def test_the_table_of_deltas(case, expected):
-    lower, ball, optimum_at_1, printed = expected
-
-    assert bounds.theorem_1_lower(*case) == pytest.approx(lower, abs=5e-5)
-    assert bounds.optimal_delta(*case, epsilon=0) == pytest.approx(ball, abs=5e-5)
-    assert bounds.theorem_1_upper(*case) == pytest.approx(printed, abs=5e-5)
-    if optimum_at_1 is not None:
-        assert bounds.optimal_delta(*case, epsilon=1) == pytest.approx(optimum_at_1, abs=5e-5)
 
 
 @pytest.mark.parametrize("scheme", ["optimal", "ball", "union", "distance"])

@@ -105,7 +105,7 @@ class DistanceLaw:
         stands for it.
         """
         log_masses, excess = self._excesses(epsilon, RELATIVE_ERROR)
-        if not (excess[log_masses > -np.inf] > 0).any():
+        if not (excess > 0).any():
             return 0.0
         return max(rounded_up(float(np.exp(log_masses) @ excess)), float_info.min)
 
@@ -160,7 +160,7 @@ def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> Di
     distance ``beta`` to the next, the tail is cut until nothing jumps: the pure distance
     law, with :math:`\delta = 0`.
 
-    Source: the optimum is ours; ``docs/pooling.md`` has the certificate.
+    Source: the optimum is ours; ``docs/pooling.md`` has the proof.
     """  # noqa: D205 -- one sentence, one name
     most = min(d, n - d)
     pure = DistanceLaw(n, d, (Part(0, most, 1.0, epsilon),))

@@ -1,0 +1,219 @@
+"""What is proved about every subset retrieval, against programmes over all mechanisms."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, exp
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from dpselect.pooling import SubsetRetrieval, bounds
+
+
+def least_delta(n, d, beta, epsilon, failure):
+    """The linear programme over all mechanisms, with outputs of any size.
+
+    Averaged over all renamings of people no mechanism loses more. So the probability of an
+    output hangs on how many members it misses and how many strangers it adds alone, and two
+    neighbours exchange one (missed, added) for the next along a diagonal.
+    """
+    kinds = list(product(range(d + 1), range(n - d + 1)))
+    steps = [kind for kind in kinds if (kind[0] + 1, kind[1] + 1) in kinds]
+    width = len(kinds) + 2 * len(steps)
+    rows = np.zeros((2 * len(steps) + 1, width))
+    for number, (missed, added) in enumerate(steps):
+        moved = comb(d - 1, missed) * comb(n - d - 1, added)
+        step = [kinds.index((missed, added)), kinds.index((missed + 1, added + 1))]
+        shares = [moved / comb(d, kinds[k][0]) / comb(n - d, kinds[k][1]) for k in step]
+        for row in (2 * number, 2 * number + 1):
+            rows[row, step] = shares[0], -exp(epsilon) * shares[1]
+            rows[row, len(kinds) + row] = -1
+            step.reverse()
+            shares.reverse()
+    rows[-1, : len(kinds)] = [max(kind) > beta for kind in kinds]
+    limits = np.append(np.zeros(2 * len(steps)), failure)
+    excess = np.append(np.zeros(len(kinds)), np.ones(2 * len(steps)))
+    return linprog(excess, A_ub=rows, b_ub=limits, A_eq=[1 - excess], b_eq=[1]).fun
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "beta"),
+    [(5, 2, 1), (8, 3, 1), (8, 4, 3), (10, 4, 2), (12, 5, 3), (13, 4, 2), (20, 5, 2)],
+)
+def test_the_optimum_is_that_of_the_linear_programme(n, d, beta):
+    for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
+        ours = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+
+        assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_no_mechanism_is_below_the_lower_bound(n):
+    for d in range(1, n):
+        for beta in range(min(d, n - d) + 1):
+            for epsilon, failure in product((0.0, 0.4, 2.0), (0.0, 0.05)):
+                least = least_delta(n, d, beta, epsilon, failure)
+                lower = bounds.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+
+                assert lower <= least + 1e-9
+                if n == 2:
+                    assert lower == pytest.approx(least, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(n, d) for n in range(2, 9) for d in range(1, n)])
+def test_the_lower_bound_is_the_least_that_its_argument_can_give(n, d):
+    """By definition: for one output at a time, a random member i and stranger j are drawn.
+
+    Renamed, the output holds j and not i exactly as often on the other side. The programme
+    over all laws of the output has as its least value what the bound states.
+    """
+    members, outputs = set(range(d)), list(product([False, True], repeat=n))
+    pairs = list(product(range(d), range(d, n)))
+    kept = np.array([np.mean([o[i] and not o[j] for i, j in pairs]) for o in outputs])
+    exchanged = np.array([np.mean([o[j] and not o[i] for i, j in pairs]) for o in outputs])
+    errors = [
+        max(len(members - set(np.flatnonzero(o))), len(set(np.flatnonzero(o)) - members))
+        for o in outputs
+    ]
+    for beta in range(min(d, n - d) + 1):
+        far = np.array(errors) > beta
+        for epsilon, failure in product((0.0, 0.4), (0.0, 0.05)):
+            least = linprog(
+                kept - exp(epsilon) * exchanged,
+                A_ub=[far],
+                b_ub=[failure],
+                A_eq=[np.ones(len(outputs))],
+                b_eq=[1],
+            ).fun
+
+            lower = bounds.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+            assert lower == pytest.approx(max(0.0, least), abs=1e-9)
+
+
+def sizes(d, strangers, beta, surplus, tilt):
+    """Numbers of outputs with ``surplus`` more added than missed, weighted; see the docs."""
+    last = min(d, strangers - surplus)
+    count = [comb(d, a) * comb(strangers, a + surplus) for a in range(last + 1)]
+    moved = [comb(d - 1, a) * comb(strangers - 1, a + surplus) for a in range(last)]
+    edge = beta - surplus
+    within = [sum(count[k] * tilt ** (a - k) for k in range(a + 1)) for a in range(last + 1)]
+    beyond = [
+        sum(count[k] / tilt ** (k - a) for k in range(a + 1, last + 1)) for a in range(last)
+    ]
+    return moved, within, beyond, edge
+
+
+@pytest.mark.parametrize("tilt", [Fraction(1), Fraction(3, 2), Fraction(40)])
+def test_the_certificate_of_the_optimum_is_feasible(tilt):
+    """In fractions, with e^epsilon = tilt, for outputs of every size; n <= 12."""
+    for n in range(2, 13):
+        for d in range(1, n):
+            for beta in range(min(d, n - d)):
+                equal = sizes(d, n - d, beta, 0, tilt)
+                price = equal[0][beta] / equal[1][beta]
+                for surplus in range(beta + 1):
+                    moved, within, beyond, edge = sizes(d, n - d, beta, surplus, tilt)
+                    steps = range(edge + 1)
+                    inner = [within[a] / moved[a] * moved[edge] / within[edge] for a in steps]
+                    outer = [
+                        beyond[a] / moved[a] * moved[edge] / beyond[edge]
+                        for a in range(edge, len(moved))
+                    ]
+                    assert max(inner) == max(outer) == 1
+                    assert moved[edge] / within[edge] >= price
+                    assert within[edge] / beyond[edge] <= equal[1][beta] / equal[2][beta]
+
+
+def test_no_mechanism_at_all_is_better_than_the_optimum():
+    """The full programme over every kernel from pairs of 4 people to subsets of 4."""
+    n, d, beta, epsilon, failure = 4, 2, 1, 0.4, 0.1
+    inputs = [frozenset(s) for s in combinations(range(n), d)]
+    outputs = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
+    pairs = [(i, j) for i, j in product(range(6), repeat=2) if len(inputs[i] - inputs[j]) == 1]
+    many, cells = len(outputs), len(inputs) * len(outputs)
+    width = cells + len(pairs) * many + 1
+    rows, limits = [], []
+    for number, (i, j) in enumerate(pairs):
+        total = np.zeros(width)
+        total[-1] = -1
+        for o in range(many):
+            row = np.zeros(width)
+            slack = cells + number * many + o
+            row[[i * many + o, slack]] = 1, -1
+            row[j * many + o] = -exp(epsilon)
+            total[slack] = 1
+            rows.append(row)
+            limits.append(0)
+        rows.append(total)
+        limits.append(0)
+    sums = np.zeros((len(inputs), width))
+    for i, e in enumerate(inputs):
+        sums[i, i * many : (i + 1) * many] = 1
+        far = np.zeros(width)
+        for o, output in enumerate(outputs):
+            far[i * many + o] = len(e - output) > beta or len(output - e) > beta
+        rows.append(far)
+        limits.append(failure)
+    cost = np.zeros(width)
+    cost[-1] = 1
+    best = linprog(cost, A_ub=rows, b_ub=limits, A_eq=sums, b_eq=np.ones(len(inputs))).fun
+
+    assert bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure) == pytest.approx(
+        best, abs=1e-9
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 200),
+    share=st.floats(0, 1),
+    part=st.floats(0, 1),
+    epsilon=st.floats(0, 20),
+    failure=st.floats(0, 0.5),
+)
+def test_bounds_keep_their_order(n, share, part, epsilon, failure):
+    d = 1 + int(share * (n - 2))
+    beta = int(part * min(d, n - d))
+    optimum = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
+    ball = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball").delta(epsilon)
+    lower = bounds.theorem_1_lower(n, d, beta, epsilon=epsilon, failure=failure)
+
+    assert lower <= optimum + 1e-9
+    assert optimum <= ball + 1e-9
+    assert ball <= bounds.theorem_1_upper(n, d, beta) + 1e-9
+    assert bounds.theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
+
+
+def test_the_sphere_that_is_printed_breaks_its_bound():
+    assert bounds.theorem_1_upper(2, 1, 1) == 0
+    assert bounds.sphere_delta(2, 1, 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("case", "failure", "epsilon", "expected"),
+    [
+        ((10, 4, 2), 0, 0, (0.2609, 0.2609, 0.3333, 0.5, 0.1667)),
+        ((10, 4, 2), 0, 1, (0.1845, 0.2609, 0.3333, 0.5, None)),
+        ((20, 5, 2), 0, 0, (0.4849, 0.4849, 0.52, 0.5733, 0.4667)),
+        ((20, 5, 2), 0, 0.5, (0.4641, 0.4849, 0.52, 0.5733, None)),
+        ((50, 10, 4), 0, 0, (0.5077, 0.5077, 0.54, 0.58, 0.5)),
+        ((100, 10, 5), 0, 0, (0.4498, 0.4498, 0.4722, 0.5, 0.4444)),
+        ((100, 10, 5), 0.05, 0.5, (0.4140, 0.4498, 0.4722, 0.5, None)),
+    ],
+)
+def test_the_table_of_deltas(case, failure, epsilon, expected):
+    n, d, beta = case
+    *deltas, lower = expected
+    ball = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball")
+
+    assert [
+        bounds.optimal_delta(*case, epsilon=epsilon, failure=failure),
+        ball.delta(epsilon),
+        bounds.theorem_1_upper(*case),
+        bounds.sphere_delta(*case),
+    ] == pytest.approx(deltas, abs=5e-5)
+    if lower is not None:
+        assert bounds.theorem_1_lower(*case) == pytest.approx(lower, abs=5e-5)
