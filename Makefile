@@ -10,7 +10,7 @@ demo: .venv
 	$(RUN) --no-default-groups dpselect demo
 
 test: check
-	$(RUN) pytest --numprocesses=auto
+	$(RUN) pytest --numprocesses=auto --dist=loadgroup
 
 check: .venv
 	$(RUN) ruff format --check

@@ -2,5 +2,7 @@
 
 from hypothesis import settings
 
+from engines import crossing  # noqa: F401 -- a fixture
+
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")

@@ -5,6 +5,7 @@ function of one module here, written once as narwhals expressions and run by wha
 the rows: polars, DuckDB, PySpark. Only the counts come out.
 """
 
+from dpselect.frames.cells import count_cells, lattice_position
 from dpselect.frames.columns import (
     as_numbers,
     count_records,
@@ -12,6 +13,12 @@ from dpselect.frames.columns import (
     read_columns,
     series_numbers,
 )
+from dpselect.frames.common import common_neighbours
+from dpselect.frames.confusion import count_hits
+from dpselect.frames.contingency import count_tables
+from dpselect.frames.degrees import count_degrees
+from dpselect.frames.edges import count_odd_edges, simple_edges
+from dpselect.frames.egos import count_ego_pairs
 from dpselect.frames.opening import (
     Frame,
     check_columns,
@@ -20,17 +27,38 @@ from dpselect.frames.opening import (
     is_table,
     open_table,
 )
+from dpselect.frames.ranks import Ranks, count_ranks
+from dpselect.frames.rectangles import count_rectangles
+from dpselect.frames.spark import spark_table
+from dpselect.frames.triangles import count_triangles
+from dpselect.frames.ways import Fork, Way
 
 __all__ = [
+    "Fork",
     "Frame",
+    "Ranks",
+    "Way",
     "as_numbers",
     "check_columns",
+    "common_neighbours",
+    "count_cells",
+    "count_degrees",
+    "count_ego_pairs",
+    "count_hits",
+    "count_odd_edges",
+    "count_ranks",
     "count_records",
+    "count_rectangles",
+    "count_tables",
+    "count_triangles",
     "is_csv",
     "is_lazy",
     "is_table",
+    "lattice_position",
     "numeric_column",
     "open_table",
     "read_columns",
     "series_numbers",
+    "simple_edges",
+    "spark_table",
 ]

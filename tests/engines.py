@@ -1,0 +1,92 @@
+"""The engines that hold rows, and the same rows in each."""
+
+import os
+import shutil
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import pytest
+
+SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
+ENGINES = ["polars", "duckdb", SPARK]
+
+every_engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+@cache
+def spark():
+    """Return the one session of a test run."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java to run Spark")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.default.parallelism": "1",
+        # Rows are few: to compile each query would take longer than to run it.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.memory": "1g",
+    }
+    builder = SparkSession.builder.master("local[1]").config(map=settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PySpark warns of a pandas that we do not give it
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def held_by(engine, frame):
+    """Return the rows of a polars frame as a lazy frame of an engine."""
+    if engine == "polars":
+        return frame.lazy()
+    if engine == "duckdb":
+        return duckdb.connect().from_arrow(frame.to_arrow())
+    session = spark()
+    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
+    frame.write_parquet(path)
+    return session.read.parquet(str(path))
+
+
+@cache
+def _folder():
+    return tempfile.mkdtemp(prefix="dpselect-spark-")
+
+
+@pytest.fixture
+def crossing(monkeypatch):
+    """Return a list that gets the number of rows whenever an engine gives some away."""
+    import narwhals as nw
+    import polars as pl
+
+    sizes = []
+
+    def watch(kind, method, length):
+        collect = getattr(kind, method)
+
+        def watched(self, *args, **kwargs):
+            rows = collect(self, *args, **kwargs)
+            sizes.append(length(rows))
+            return rows
+
+        monkeypatch.setattr(kind, method, watched)
+
+    watch(pl.LazyFrame, "collect", lambda frame: frame.height)
+    watch(nw.LazyFrame, "collect", len)
+    for method in ("fetchall", "to_arrow_table", "df", "fetchnumpy", "pl"):
+        if hasattr(duckdb.DuckDBPyRelation, method):
+            watch(duckdb.DuckDBPyRelation, method, len)
+    if shutil.which("java") is not None:
+        from pyspark.sql.classic.dataframe import DataFrame
+
+        for method in ("collect", "toArrow", "toPandas"):
+            watch(DataFrame, method, len)
+    return sizes
