@@ -23,9 +23,7 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} must be a positive number, not a {type(value).__name__}")
-    number = float(value)
+    number = _number(name, value, "a positive number")
     if not isfinite(number) or number < SMALLEST_NORMAL:
         raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
     return number
@@ -42,9 +40,7 @@ def at_least(name: str, value: object, least: int) -> int:
 
 def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} must be a number, not a {type(value).__name__}")
-    number = float(value)
+    number = _number(name, value, "a number")
     if not low <= number <= high:
         raise ParameterError(f"{name} must be between {low:g} and {high:g}, got {number!r}")
     return number
@@ -52,9 +48,10 @@ def within(name: str, value: object, low: float, high: float) -> float:
 
 def finite(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise ParameterError(f"{name} must be a finite number")
-    return float(value)
+    number = _number(name, value, "a finite number")
+    if not isfinite(number):
+        raise ParameterError(f"{name} must be a finite number, got {number!r}")
+    return number
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:
@@ -83,6 +80,8 @@ def scores(values: ArrayLike) -> Scores:
         vector = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ScoresError("scores must be numbers, one for each candidate") from None
+    except OverflowError:
+        raise ScoresError("scores must be finite; at least one is too large") from None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(
             f"scores must be one number for each of at least one candidate; the shape is "
@@ -92,3 +91,12 @@ def scores(values: ArrayLike) -> Scores:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
     vector.setflags(write=False)
     return vector
+
+
+def _number(name: str, value: object, kind: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} must be {kind}, not a {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be {kind}; it is too large for a float") from None

@@ -35,8 +35,8 @@ def theorem_1_lower(
     .. math:: \delta \ge (1-f)\frac{(d-\beta)(n-d-\beta) - e^\varepsilon\beta^2}{d(n-d)}
         - e^\varepsilon f.
 
-    At :math:`\varepsilon = f = 0` this is Theorem 1's bound; for others it is ours. It holds for
-    outputs of any size; ``docs/pooling.md`` has the proof.
+    At :math:`\varepsilon = f = 0` this is Theorem 1's bound; for others it is ours. It holds
+    for outputs of any size; ``docs/pooling.md`` has the proof.
     """
     upper = theorem_1_upper(n, d, beta)
     exchanged = beta**2 / (d * (n - d))
