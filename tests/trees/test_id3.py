@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.trees import Bins, Categories, ID3Classifier, Tree, records
+from dpselect.trees import Bins, Categories, ID3Classifier, Leaf, Split, Tree, drawing, records
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
 from dpselect.trees.patterns import Patterns
@@ -359,6 +359,20 @@ def test_prints_and_plots():
 
     assert str(tree).splitlines()[0].startswith("colour = red")
     assert len(ax.texts) >= tree.tree_.leaves
+
+
+def test_a_drawn_leaf_has_the_class_that_is_predicted_there():
+    schema = records.schema(
+        {"sky": ["sun", "rain in the evening, then fog and snow"]}, CLASSES, ["sky"]
+    )
+    below = (Leaf((1.0, 4.0)), Leaf((-1.0, -3.0)))
+    drawn = drawing.plot(Tree(schema, Split(0, (0, 1), below))).texts
+
+    assert [text.get_text() for text in drawn] == [
+        "sky = sun\nyes",
+        "sky = rain in the evening, then f…\nyes",
+        "sky",
+    ]
 
 
 def test_works_inside_cross_validation():

@@ -266,15 +266,26 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         if ax is None:
             ax = plt.subplots(figsize=(4, 4), layout="constrained")[1]
         for i, (tnr, tpr) in enumerate(points):
-            filled = "C0" if i == self.best_ else "none"
-            ax.plot(tnr, tpr, "o", color="C0", markerfacecolor=filled)
+            best = i == self.best_
+            ax.plot(
+                tnr,
+                tpr,
+                "o",
+                color="C0",
+                markerfacecolor="C0" if best else "none",
+                label="largest weighted sum" if best else None,
+            )
             ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
+        # Trees of one front are close to each other: show them, on one scale, not the square.
+        middle = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
+        reach = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
         ax.set(
             xlabel="true negative rate (noisy)",
             ylabel="true positive rate (noisy)",
-            xlim=(-0.03, 1.03),
-            ylim=(-0.03, 1.03),
+            xlim=(middle[0] - reach, middle[0] + reach),
+            ylim=(middle[1] - reach, middle[1] + reach),
         )
+        ax.legend(fontsize="small")
         return ax
 
     def __str__(self) -> str:

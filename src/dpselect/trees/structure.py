@@ -104,11 +104,10 @@ class Tree:
         """
         classes = len(self.schema.classes)
         out = np.empty((len(codes), classes))
-        uniform = np.full(classes, 1 / classes)
-        waiting = [(self.root, np.arange(len(codes)), uniform)]
+        waiting = [(self.root, np.arange(len(codes)), np.full(classes, 1 / classes))]
         while waiting:
             node, rows, above = waiting.pop()
-            here = _shares(node, above)
+            here = shares(node, above)
             if isinstance(node, Leaf):
                 out[rows] = here
                 continue
@@ -172,7 +171,8 @@ def weight(node: Node) -> Values:
     return np.sum([weight(below) for below in node.branches], axis=0)
 
 
-def _shares(node: Node, above: Values) -> Values:
+def shares(node: Node, above: Values) -> Values:
+    """Return the probability of each class at a node, that above it without a positive one."""
     weights = weight(node)
     total = weights.sum()
     return weights / total if total > 0 else above
