@@ -6,6 +6,7 @@ the rows: polars, DuckDB, PySpark. Only the counts come out.
 """
 
 from dpselect.frames.cells import count_cells, lattice_position
+from dpselect.frames.collecting import Column
 from dpselect.frames.columns import (
     as_numbers,
     count_records,
@@ -34,6 +35,7 @@ from dpselect.frames.triangles import count_triangles
 from dpselect.frames.ways import Fork, Way
 
 __all__ = [
+    "Column",
     "Fork",
     "Frame",
     "Ranks",

@@ -10,12 +10,14 @@ from dpselect.networks.betweenness import EgoBetweenness, ego_betweenness
 from dpselect.networks.combined import Margin, Pareto, WeightedSum
 from dpselect.networks.degree import Degree, degree
 from dpselect.networks.density import EgoDensity, ego_density
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
 from dpselect.networks.selection import influential_nodes
 
 __all__ = [
     "Degree",
+    "EdgeTable",
     "EgoBetweenness",
     "EgoDensity",
     "Graph",

@@ -27,6 +27,7 @@ from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.neighbours import Neighbours
 from dpselect.networks import counts
 from dpselect.networks.counts import Progress
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.switching import SwitchingSensitivity
 from dpselect.objective import Objective
@@ -66,7 +67,7 @@ class EgoBetweenness:
                 f"sensitivity must be one of {', '.join(_FORMS)}, not {self.sensitivity!r}"
             )
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         bound = self._degree_bound(graph)
         if graph.degrees.max() > bound:
             raise PublicClaimError(
@@ -78,17 +79,17 @@ class EgoBetweenness:
         scores = counts.ego_betweenness(graph, self.progress)
         return Objective(scores, sensitivity, graph.nodes)
 
-    def largest(self, graph: Graph) -> float:
+    def largest(self, graph: Graph | EdgeTable) -> float:
         bound = self._degree_bound(graph)
         return bound * (bound - 1) / 2
 
-    def _degree_bound(self, graph: Graph) -> int:
+    def _degree_bound(self, graph: Graph | EdgeTable) -> int:
         possible = len(graph) - 1
         return possible if self.max_degree is None else min(self.max_degree, possible)
 
 
 def ego_betweenness(
-    graph: Graph,
+    graph: Graph | EdgeTable,
     *,
     max_degree: int | None = None,
     sensitivity: Form = "codegree",
@@ -173,7 +174,7 @@ def _pairs(k: Indices) -> Values:
     return k * (k - 1) / 4
 
 
-_FORMS: dict[str, Callable[[Graph, int], Sensitivity]] = {
+_FORMS: dict[str, Callable[[Graph | EdgeTable, int], Sensitivity]] = {
     "codegree": lambda graph, bound: by_codegrees(
         graph.degrees, counts.common_neighbours(graph).most, bound
     ),

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import combine
 from dpselect.errors import ParameterError
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
 from dpselect.networks.metrics import named
@@ -45,7 +46,7 @@ class _Several:
     def _parts(self) -> tuple[Metric, ...]:
         return tuple(named(metric) for metric in self.metrics)
 
-    def _objectives(self, graph: Graph) -> list[Objective]:
+    def _objectives(self, graph: Graph | EdgeTable) -> list[Objective]:
         return [metric.objective(graph) for metric in self._parts]
 
 
@@ -70,11 +71,11 @@ class Pareto(_Several):
         """Better nodes have fewer others that may come to dominate them."""
         return "non-increasing"
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         """Return the Pareto score of every node."""
         return combine.pareto(self._objectives(graph), horizon=self.horizon)
 
-    def largest(self, graph: Graph) -> float:  # noqa: ARG002 -- the same for every graph
+    def largest(self, graph: Graph | EdgeTable) -> float:  # noqa: ARG002 -- the same for every graph
         """Return 0, the score of a node on the front."""
         return 0.0
 
@@ -99,11 +100,11 @@ class WeightedSum(_Several):
         """That of the first metric."""
         return self._parts[0].direction
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         """Return the weighted sum for every node."""
         return combine.weighted_sum(self._objectives(graph), self.weights)
 
-    def largest(self, graph: Graph) -> float:
+    def largest(self, graph: Graph | EdgeTable) -> float:
         """Return what no node exceeds: no metric is below 0."""
         import numpy as np
 
@@ -125,11 +126,11 @@ class Margin(_Several):
         """Either: the sensitivity is the same for all nodes."""
         return "non-decreasing"
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         """Return the margin of every node."""
         return combine.margin(self._objectives(graph))
 
-    def largest(self, graph: Graph) -> float:
+    def largest(self, graph: Graph | EdgeTable) -> float:
         """Return a lead, in steps, that no node has over all others."""
         parts = self._parts
         empty = Graph.without_edges(graph.nodes)

@@ -1,4 +1,4 @@
-"""Counts around every node of a graph, on all cores.
+"""Counts around every node of a graph, on all cores, or by the engine that holds its edges.
 
 The compiled kernels release the interpreter lock, so plain threads share the work: nodes are
 dealt in pieces of equal parts of heavy and light ones, and a free thread takes the next.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.typing import Indices, Values
 
@@ -36,21 +37,25 @@ class Shared(NamedTuple):
     most: Indices
 
 
-def triangles(graph: Graph) -> Indices:
+def triangles(graph: Graph | EdgeTable) -> Indices:
     """Return the number of triangles at every node, that is of edges between its neighbours.
 
     In :math:`O(m^{3/2})`; memory for one number per node and core.
     """
+    if isinstance(graph, EdgeTable):
+        return graph.triangles
     order, ranked = _ranked(graph)
     return _in_node_order(_triangles(ranked), order)
 
 
-def common_neighbours(graph: Graph) -> Shared:
+def common_neighbours(graph: Graph | EdgeTable) -> Shared:
     r"""Return :math:`\min` and :math:`\max_{w \ne v} |N(w) \cap N(v)|` for every node.
 
     Over all other nodes, adjacent or not; 0 if there are none. In :math:`O(\sum_v d_v^2)`;
     memory for a few numbers per node and core.
     """
+    if isinstance(graph, EdgeTable):
+        return Shared(*graph.common_neighbours)
     from dpselect.networks import kernels
 
     order, ranked = _ranked(graph)
@@ -74,7 +79,7 @@ def common_neighbours(graph: Graph) -> Shared:
     )
 
 
-def ego_betweenness(graph: Graph, progress: Progress | None = None) -> Values:
+def ego_betweenness(graph: Graph | EdgeTable, progress: Progress | None = None) -> Values:
     """Return the betweenness of every node within its own ego network.
 
     The work at a node is that of all pairs of edges within its ego network that meet.
@@ -86,6 +91,8 @@ def ego_betweenness(graph: Graph, progress: Progress | None = None) -> Values:
 
     Source: Farias et al., VLDB J. 2023, Definition 19; pairs are unordered.
     """
+    if isinstance(graph, EdgeTable):
+        return graph.ego_betweenness
     from dpselect.networks import kernels
 
     order, ranked = _ranked(graph)

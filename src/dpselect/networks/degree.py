@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpselect.neighbours import Neighbours
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.objective import Objective
 from dpselect.scaling.shifted import Direction
@@ -23,16 +24,16 @@ class Degree:
     name: ClassVar[str] = "degree"
     direction: ClassVar[Direction] = "non-decreasing"
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         return Objective(
             graph.degrees, GlobalSensitivity(1, Neighbours.EDGE), graph.nodes, monotone=True
         )
 
-    def largest(self, graph: Graph) -> float:
+    def largest(self, graph: Graph | EdgeTable) -> float:
         return float(len(graph) - 1)
 
 
-def degree(graph: Graph) -> Objective:
+def degree(graph: Graph | EdgeTable) -> Objective:
     r"""Return the degree of every node as an objective.
 
     Guarantee:

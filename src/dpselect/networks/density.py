@@ -18,6 +18,7 @@ import numpy as np
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.networks import counts
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.spread import SpreadSensitivity
 from dpselect.objective import Objective
@@ -51,17 +52,17 @@ class EgoDensity:
                 f"sensitivity must be one of {', '.join(_FORMS)}, not {self.sensitivity!r}"
             )
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         degrees = graph.degrees
         pairs = degrees * (degrees - 1) // 2
         scores = counts.triangles(graph) / np.maximum(pairs, 1)
         return Objective(scores, _FORMS[self.sensitivity](graph), graph.nodes)
 
-    def largest(self, graph: Graph) -> float:  # noqa: ARG002 -- the same for all graphs
+    def largest(self, graph: Graph | EdgeTable) -> float:  # noqa: ARG002 -- the same for all graphs
         return 1.0
 
 
-def ego_density(graph: Graph, *, sensitivity: Form = "spread") -> Objective:
+def ego_density(graph: Graph | EdgeTable, *, sensitivity: Form = "spread") -> Objective:
     r"""Return the egocentric density of every node as an objective.
 
     :math:`\Delta = 1`, and with :math:`d` the degree and :math:`k = d - t`
@@ -104,12 +105,12 @@ def by_spread(degrees: Indices, spreads: Indices, n: int) -> Sensitivity:
     return SpreadSensitivity(degrees, spreads, max(n - 1, 1))
 
 
-def _by_spread(graph: Graph) -> Sensitivity:
+def _by_spread(graph: Graph | EdgeTable) -> Sensitivity:
     least, most = counts.common_neighbours(graph)
     return by_spread(graph.degrees, most - least, len(graph))
 
 
-_FORMS: dict[str, Callable[[Graph], Sensitivity]] = {
+_FORMS: dict[str, Callable[[Graph | EdgeTable], Sensitivity]] = {
     "spread": _by_spread,
     "degree": lambda graph: by_degrees(graph.degrees, len(graph)),
 }

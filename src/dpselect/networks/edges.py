@@ -54,17 +54,28 @@ def kept(ends: Ends, self_loops: Rule, unknown: Rule) -> Ends:
     """Apply the rules for records that are no edge."""
     known = (ends.source != UNKNOWN) & (ends.target != UNKNOWN)
     proper = (ends.source != ends.target) | ~known
-    _apply("unknown", unknown, known, "an edge names a node that is not among nodes, or none")
-    _apply("self_loops", self_loops, proper, "an edge joins a node to itself")
+    check_rules(self_loops, unknown, loops=not proper.all(), strangers=not known.all())
     keep = known & proper
     return ends if keep.all() else Ends(ends.source[keep], ends.target[keep])
 
 
-def _apply(name: str, rule: Rule, fine: NDArray[np.bool_], complaint: str) -> None:
-    if rule not in get_args(Rule):
-        raise ParameterError(f"{name} must be 'refuse' or 'drop', not {rule!r}")
-    if rule == "refuse" and not fine.all():
-        raise PublicClaimError(f"{complaint}; {name}='drop' leaves such edges out")
+def check_rules(self_loops: Rule, unknown: Rule, *, loops: bool, strangers: bool) -> None:
+    """Refuse records that are no edge, if that is the rule for them."""
+    rules = (
+        (
+            "unknown",
+            unknown,
+            strangers,
+            "an edge names a node that is not among nodes, or none",
+        ),
+        ("self_loops", self_loops, loops, "an edge joins a node to itself"),
+    )
+    for name, rule, _, _ in rules:
+        if rule not in get_args(Rule):
+            raise ParameterError(f"{name} must be 'refuse' or 'drop', not {rule!r}")
+    for name, rule, some, complaint in rules:
+        if rule == "refuse" and some:
+            raise PublicClaimError(f"{complaint}; {name}='drop' leaves such edges out")
 
 
 def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:

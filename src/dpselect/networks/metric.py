@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.objective import Objective
 from dpselect.scaling.shifted import Direction
@@ -48,10 +49,10 @@ class Metric(Protocol):
     def direction(self) -> Direction:
         """How the sensitivity goes with the score, for shifted dampening. Public."""
 
-    def objective(self, graph: Graph) -> Objective:
+    def objective(self, graph: Graph | EdgeTable) -> Objective:
         """Return the score of every node, in node order, under ``Neighbours.EDGE``."""
 
-    def largest(self, graph: Graph) -> float:
+    def largest(self, graph: Graph | EdgeTable) -> float:
         """Return a score that no graph on these nodes exceeds: an anchor. Public.
 
         It may read the nodes of the graph, never its edges.

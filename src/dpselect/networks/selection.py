@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Recipe, Spends, by_name
+from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
 from dpselect.networks.metrics import named
@@ -12,7 +13,7 @@ from dpselect.release import Release
 
 
 def influential_nodes(
-    graph: Graph,
+    graph: Graph | EdgeTable,
     k: int,
     *,
     metric: str | Metric,
@@ -32,7 +33,7 @@ def influential_nodes(
         protects each friendship, not the person.
 
     Args:
-        graph: The graph.
+        graph: The graph; as an :class:`EdgeTable` its edges stay in their engine.
         k: How many nodes; 1 to ``n``.
         metric: ``"degree"``, ``"ego-density"``, ``"ego-betweenness"`` (see
             ``metrics.named``), or any :class:`Metric`, such as
@@ -61,7 +62,8 @@ def influential_nodes(
         >>> chosen.candidates, chosen.epsilon_per_round
         ((0,), 2.0)
     """
-    _validate.instance("graph", graph, Graph)
+    if not isinstance(graph, EdgeTable):
+        _validate.instance("graph", graph, Graph)
     _validate.at_least("k", k, 1)
     if k > len(graph):
         raise ParameterError(f"k must be at most the number of nodes, {len(graph)}, not {k}")

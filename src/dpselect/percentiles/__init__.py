@@ -3,7 +3,7 @@
 ``docs/percentiles.md`` says, with exact expected errors, when which one wins.
 """
 
-from dpselect.percentiles.rank import percentile_rank
+from dpselect.percentiles.rank import percentile_rank, percentile_rank_of_column
 from dpselect.percentiles.release import (
     mechanism_for,
     select_percentile,
@@ -17,6 +17,7 @@ __all__ = [
     "mechanism_for",
     "percentile",
     "percentile_rank",
+    "percentile_rank_of_column",
     "rank_of",
     "select_percentile",
     "select_percentile_value",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect import frames
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles.selection import percent
-from dpselect.percentiles.values import OnInvalid, checked
+from dpselect.percentiles.values import OnInvalid, checked, checked_rule, missing_value
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
@@ -56,29 +57,76 @@ def percentile_rank(
         prefers a wrong value where many records share the right one, in
         ``docs/percentiles.md``.
     """
-    fraction = percent(p) / 100
+    points = _checked(p, candidates, neighbours)
+    numbers = checked(values, on_invalid)
+    known = np.sort(numbers[~np.isnan(numbers)])
+    ranks = frames.Ranks(
+        below=np.searchsorted(known, points, side="left"),
+        upto=np.searchsorted(known, points, side="right"),
+        numbers=known.size,
+        missing=numbers.size - known.size,
+    )
+    return _objective(ranks, p, points, neighbours)
+
+
+def percentile_rank_of_column(
+    data: object,
+    column: str,
+    *,
+    p: float,
+    candidates: ArrayLike,
+    neighbours: Neighbours,
+    on_invalid: OnInvalid = "repair",
+) -> Objective:
+    """Return :func:`percentile_rank` of a column, counted by the engine that holds it.
+
+    No value leaves the engine: the ranks of the candidates do. The objective is the same to
+    the last bit, and so is the law of what is drawn from it.
+
+    Args:
+        data: A path or any frame; made for lazy ones. Private.
+        column: A numeric column.
+        p: As for :func:`percentile_rank`, and so are the others.
+        candidates: Public values.
+        neighbours: The relation.
+        on_invalid: ``"raise"`` if it is public that no value is missing.
+
+    Raises:
+        ColumnError: The column is missing or not numeric.
+        ParameterError, NeighboursError, DataError: As for :func:`percentile_rank`.
+    """
+    points = _checked(p, candidates, neighbours)
+    checked_rule(on_invalid)
+    ranks = frames.count_ranks(data, column, points)
+    if on_invalid == "raise" and ranks.missing > 0:
+        raise missing_value()
+    return _objective(ranks, p, points, neighbours)
+
+
+def _checked(p: float, candidates: ArrayLike, neighbours: Neighbours) -> Values:
+    percent(p)
     if neighbours not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
         raise NeighboursError("neighbours must be Neighbours.ADD_REMOVE or .SUBSTITUTE")
-    points = _checked_candidates(candidates)
-    substitute = neighbours is Neighbours.SUBSTITUTE
-    numbers = checked(values, on_invalid)
-    missing = np.isnan(numbers)
-    numbers = np.where(missing, 0.0, numbers) if substitute else numbers[~missing]
-    if substitute and numbers.size == 0:
-        raise DataError("there must be at least one record")
-    bound = 1.0 if substitute else max(fraction, 1 - fraction)
-    return Objective(
-        _scores(np.sort(numbers), fraction, points),
-        GlobalSensitivity(bound, neighbours),
-        candidates=points.tolist(),
-    )
+    return _checked_candidates(candidates)
 
 
-def _scores(ordered: Values, fraction: float, points: Values) -> Values:
-    wanted = fraction * (ordered.size + 1)
-    below = np.searchsorted(ordered, points, side="left")
-    upto = np.searchsorted(ordered, points, side="right")
-    return 0.0 - np.maximum(0.0, np.maximum(below - wanted, wanted - upto))
+def _objective(
+    ranks: frames.Ranks, p: float, points: Values, neighbours: Neighbours
+) -> Objective:
+    fraction = percent(p) / 100
+    below, upto, records = ranks.below, ranks.upto, ranks.numbers
+    bound = max(fraction, 1 - fraction)
+    if neighbours is Neighbours.SUBSTITUTE:
+        # Every record keeps its place, and a missing number counts as 0.
+        below = below + ranks.missing * (points > 0)
+        upto = upto + ranks.missing * (points >= 0)
+        records += ranks.missing
+        bound = 1.0
+        if records == 0:
+            raise DataError("there must be at least one record")
+    wanted = fraction * (records + 1)
+    scores = 0.0 - np.maximum(0.0, np.maximum(below - wanted, wanted - upto))
+    return Objective(scores, GlobalSensitivity(bound, neighbours), candidates=points.tolist())
 
 
 def _checked_candidates(candidates: ArrayLike) -> Values:

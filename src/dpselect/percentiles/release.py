@@ -8,7 +8,7 @@ from dpselect import _validate, frames
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, Recipe, Spends, by_name
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.rank import percentile_rank
+from dpselect.percentiles.rank import percentile_rank, percentile_rank_of_column
 from dpselect.percentiles.selection import percent, percentile
 from dpselect.percentiles.values import OnInvalid
 from dpselect.release import Release
@@ -54,7 +54,8 @@ def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
         their order, their labels and all arguments but ``data`` are public.
 
     Args:
-        data: A frame, the path of a Parquet or CSV file, or an array, list or Series.
+        data: A frame, the path of a Parquet or CSV file, or an array, list or Series. Every
+            record is a candidate, so its column is read into memory, also from a lazy frame.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
         upper: The largest value that can occur; values are repaired into ``[0, upper]``.
@@ -79,6 +80,7 @@ def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
     _validate.positive("upper", upper)
     labels = None
     if label_column is None:
+        _refuse_unordered(data)
         values = frames.numeric_column(data, column)
     elif column is None:
         raise ParameterError("label_column is for tables: name the column of the values too")
@@ -109,7 +111,8 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
         private. All arguments but ``data`` are public.
 
     Args:
-        data: A frame, the path of a Parquet or CSV file, or an array, list or Series.
+        data: A frame, the path of a Parquet or CSV file, or an array, list or Series. Of a
+            lazy frame (polars, DuckDB, PySpark) only ranks of candidates leave the engine.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
         candidates: The values that may be released; not to be read off the data.
@@ -131,11 +134,30 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
     """
     how = mechanism_for(mechanism, epsilon)
     percent(p)
-    objective = percentile_rank(
-        frames.numeric_column(data, column),
-        p=p,
-        candidates=candidates,
-        neighbours=neighbours,
-        on_invalid=on_invalid,
-    )
+    if column is not None and frames.is_lazy(data):
+        objective = percentile_rank_of_column(
+            data,
+            column,
+            p=p,
+            candidates=candidates,
+            neighbours=neighbours,
+            on_invalid=on_invalid,
+        )
+    else:
+        objective = percentile_rank(
+            frames.numeric_column(data, column),
+            p=p,
+            candidates=candidates,
+            neighbours=neighbours,
+            on_invalid=on_invalid,
+        )
     return how.release(objective, budget=budget)
+
+
+def _refuse_unordered(data: object) -> None:
+    """Refuse to release a row number of a table whose rows have none."""
+    if frames.is_lazy(data) and frames.open_table(data).implementation.is_spark_like():
+        raise ParameterError(
+            "rows of Spark have no order, so a row number says nothing: give label_column, or "
+            "release a value with select_percentile_value"
+        )

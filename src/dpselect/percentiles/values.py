@@ -38,12 +38,22 @@ def clamped(values: ArrayLike, upper: float, on_invalid: OnInvalid) -> Values:
 
 def checked(values: ArrayLike, on_invalid: OnInvalid) -> Values:
     """Return values as float64, a missing one as NaN if that is to be repaired."""
-    if on_invalid not in {"repair", "raise"}:
-        raise ParameterError(f"on_invalid must be 'repair' or 'raise', not {on_invalid!r}")
+    checked_rule(on_invalid)
     numbers = frames.numeric_column(values)
     if on_invalid == "raise" and np.isnan(numbers).any():
-        raise DataError(
-            "a value is missing, which on_invalid='raise' declares impossible; "
-            "on_invalid='repair' goes on without it"
-        )
+        raise missing_value()
     return numbers
+
+
+def checked_rule(on_invalid: str) -> None:
+    """Raise unless ``on_invalid`` says what to do with a value that does not fit."""
+    if on_invalid not in {"repair", "raise"}:
+        raise ParameterError(f"on_invalid must be 'repair' or 'raise', not {on_invalid!r}")
+
+
+def missing_value() -> DataError:
+    """Return the error for a value that was declared impossible."""
+    return DataError(
+        "a value is missing, which on_invalid='raise' declares impossible; "
+        "on_invalid='repair' goes on without it"
+    )
