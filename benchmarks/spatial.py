@@ -126,19 +126,33 @@ def _times(theirs: float, ours: float) -> tuple[str, str]:
 
 
 def growth(table: Table, x: Values, y: Values) -> None:
-    """Show how phase 1 grows with points, queries and cells."""
+    """Fit how the time of phase 1 grows: a power of points, of queries, of cells along a side.
+
+    Each is at most 1 for points and for queries, 2 for cells; a fixed part makes it less.
+    """
     base = even_queries(BOX, each=120)
-    plain = seconds(lambda: phase_one(x, y, base))
-    cases = [
-        ("half the points", x[::2], y[::2], base, GRIDS),
-        ("4 times the queries", x, y, even_queries(BOX, each=480), GRIDS),
-        ("twice the cells along a side", x, y, base, tuple(2 * size for size in GRIDS)),
-    ]
-    for name, across, along, queries, grids in cases:
-        taken = seconds(partial(phase_one, across, along, queries, grids))
-        table.add_row(
-            name, f"{taken:.3f}", "the case above", f"{plain:.3f}", f"{plain / taken:.2f}"
-        )
+    cases: dict[str, dict[int, Callable[[], object]]] = {
+        "points": {
+            x.size // part: partial(phase_one, x[::part], y[::part], base)
+            for part in (8, 4, 2, 1)
+        },
+        "queries": {
+            5 * each: partial(phase_one, x, y, even_queries(BOX, each=each))
+            for each in (120, 480, 1920, 7680)
+        },
+        "cells along a side, of the largest of six grids": {
+            GRIDS[-1] * times: partial(
+                phase_one, x, y, base, tuple(size * times for size in GRIDS)
+            )
+            for times in (1, 2, 4)
+        },
+    }
+    for name, calls in cases.items():
+        times = [seconds(call) for call in calls.values()]
+        power = np.polyfit(np.log(list(calls)), np.log(times), 1)[0]
+        shown = " to ".join(f"{size:,}" for size in (min(calls), max(calls)))
+        span = " to ".join(f"{taken:.2f}" for taken in (times[0], times[-1]))
+        table.add_row(f"{shown} {name}", span, "time grows as the power", "", f"{power:.2f}")
 
 
 def whole_release(table: Table, x: Values, y: Values, queries: Values) -> None:

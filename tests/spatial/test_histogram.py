@@ -29,9 +29,8 @@ def release(points=POINTS, **arguments):
     valid = {"bounds": BOX, "grids": [32], "method": "uniform", "epsilon": 4.0}
     return release_histogram(
         points,
-        queries=QUERIES,
         neighbours=dp.Neighbours.ADD_REMOVE,
-        **{**valid, **arguments},
+        **{"queries": QUERIES, **valid, **arguments},
     )
 
 
@@ -141,7 +140,8 @@ def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
 
     assert tree.chosen.startswith("privtree")
     assert corners[0].tolist() == corners[1].tolist()
-    assert set(np.log2(corners[0][2] - corners[0][0])) >= {-4.0, -3.0, -2.0}
+    widths = np.log2(corners[0][2] - corners[0][0])
+    assert widths.min() == -4 < widths.max()
     assert tree.consistent().total == pytest.approx(4000, abs=10)
 
 
@@ -225,9 +225,22 @@ def test_cells_become_geojson(map_, tmp_path):
     assert ring[0] == ring[-1] == [5, 45]
 
 
-def test_geojson_is_in_degrees():
-    with pytest.raises(ParameterError, match="GeoJSON is in degrees"):
-        release(bounds=Box(*BOX.bounds, crs="EPSG:32633"), grids=[8]).to_geojson()
+@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4258"])
+def test_geojson_is_in_its_own_system(crs):
+    with pytest.raises(ParameterError, match="GeoJSON is in EPSG:4326"):
+        release(bounds=Box(*BOX.bounds, crs=crs), grids=[8]).to_geojson()
+
+
+def test_geojson_is_read_back_by_geopandas(map_, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    map_.to_geojson(tmp_path / "map.geojson")
+    back = geopandas.GeoDataFrame.from_features(
+        json.loads((tmp_path / "map.geojson").read_text()), crs="EPSG:4326"
+    )
+    cells = map_.to_geopandas()
+
+    assert back["count"].tolist() == map_.counts.tolist()
+    assert back.geometry.geom_equals(cells.geometry).all()
 
 
 def test_a_raster_of_a_uniform_grid_is_its_counts(even):
@@ -247,7 +260,7 @@ def test_a_plot_has_a_legend_and_units(map_):
 
     mpl.use("agg")
     ax = map_.plot()
-    legend = ax.get_figure().axes[1]
+    (legend,) = ax.child_axes
 
     assert ax.get_xlabel() == "longitude (degrees)"
     assert legend.get_ylabel() == "points per km²"
@@ -271,9 +284,38 @@ def test_a_plane_map_is_per_its_own_units():
     ax = release(bounds=BOX.bounds, grids=[8]).plot()
 
     assert ax.get_xlabel() == "x (coordinate units)"
-    assert ax.get_figure().axes[1].get_ylabel() == (
-        "points per square of 1 in coordinate units"
+    assert ax.child_axes[0].get_ylabel() == (
+        "points per square with sides of 1 (coordinate units)"
     )
+
+
+def test_a_map_in_metres_is_per_square_kilometre():
+    pytest.importorskip("pyproj")
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    box = Box(4e5, 5e6, 5e5, 5.1e6, crs="EPSG:32633")
+    points = np.random.default_rng(4).random((900, 2)) * 1e5 + [4e5, 5e6]
+    ax = release(points, bounds=box, queries=[box.bounds], grids=[10]).plot()
+    (image,) = ax.get_images()
+
+    assert ax.get_xlabel() == "x (metre)"
+    assert ax.child_axes[0].get_ylabel() == "points per km²"
+    assert image.get_array().sum() == pytest.approx(900 / 100, rel=0.1)
+    assert ax.get_aspect() == 1
+
+
+def test_a_legend_is_as_high_as_its_map(map_):
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    ax = map_.plot()
+    ax.get_figure().canvas.draw()
+    map_box, legend_box = ax.get_window_extent(), ax.child_axes[0].get_window_extent()
+
+    # The arrow on top, for what exceeds the scale, is 3 % of the bar.
+    assert legend_box.y0 == pytest.approx(map_box.y0, abs=1)
+    assert legend_box.height * 1.03 == pytest.approx(map_box.height, abs=1)
 
 
 def test_a_missing_package_is_named(even, monkeypatch):
@@ -317,23 +359,65 @@ def test_areas_are_brought_into_the_system_of_the_map(even):
     )
 
 
-def test_cells_become_geometries(map_):
-    pytest.importorskip("geopandas")
-    frame = map_.to_geopandas()
+def projected(method="uniform", grids=(20,)):
+    """A map in metres, of cells that are no squares."""
+    pytest.importorskip("pyproj")
+    box = Box(4e5, 5e6, 4.6e5, 5.03e6, crs="EPSG:32633")
+    points = np.random.default_rng(4).beta(2, 4, (3000, 2)) * [6e4, 3e4] + [4e5, 5e6]
+    return release(points, bounds=box, queries=[box.bounds], grids=grids, method=method)
 
-    assert frame.crs == "EPSG:4326"
-    assert frame["count"].tolist() == map_.counts.tolist()
+
+def test_cells_become_geometries(map_, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    frame = map_.to_geopandas()
+    frame.to_parquet(tmp_path / "cells.parquet")
+    back = geopandas.read_parquet(tmp_path / "cells.parquet")
+
+    assert frame.crs == back.crs == "EPSG:4326"
+    assert back["count"].tolist() == map_.counts.tolist()
     assert frame.total_bounds.tolist() == list(BOX.bounds)
+    assert map_.query(frame.geometry[:5]).values == pytest.approx(map_.counts[:5])
+
+
+def test_points_and_cells_stay_in_a_projected_system():
+    geopandas = pytest.importorskip("geopandas")
+    map_ = projected()
+    cells = map_.to_geopandas()
+    centre = geopandas.GeoDataFrame(geometry=[cells.union_all().centroid], crs=cells.crs)
+    again = release(centre, bounds=map_.box, queries=[map_.box.bounds], grids=[1], epsilon=50.0)
+
+    assert cells.crs == "EPSG:32633"
+    assert again.total == 1
+    assert cells.to_crs("EPSG:4326").total_bounds == pytest.approx(
+        [13.7, 45.1, 14.5, 45.4], abs=0.1
+    )
+    assert map_.query(cells.geometry[210:213].to_crs("EPSG:4326")).values == pytest.approx(
+        map_.counts[210:213], abs=1
+    )
 
 
 def test_cells_become_a_labelled_raster(even):
     pytest.importorskip("xarray")
     array = even.to_xarray()
     south_west = array.isel(x=0, y=0)
+    nx, ny = even.partition.shape
 
     assert float(south_west) == even.counts[0]
     assert array.attrs["crs"] == "EPSG:4326"
     assert float(array[-1, 0]) == even.raster()[0, -1]
+    assert float(array.x[0]) == pytest.approx(5 + 5 / nx)
+    assert float(array.y[-1]) == pytest.approx(55 - 5 / ny)
+    assert array.attrs["units"] == "points per cell"
+
+
+def test_a_raster_is_read_back_with_its_labels(uneven):
+    xarray = pytest.importorskip("xarray")
+    array = uneven.to_xarray((40, 24))
+    back = xarray.DataArray.from_dict(json.loads(json.dumps(array.to_dict())))
+
+    assert back.equals(array)
+    assert back.attrs == array.attrs
+    assert float(back.sum()) == pytest.approx(uneven.total)
 
 
 def test_a_geotiff_lies_where_the_map_lies(even, tmp_path):
@@ -345,9 +429,32 @@ def test_a_geotiff_lies_where_the_map_lies(even, tmp_path):
         assert (even.raster() == file.read(1)[::-1].T).all()
 
 
+def test_a_geotiff_in_metres_holds_at_each_place_what_the_map_answers(tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    map_ = projected(method=AdaptiveGrid(c=5), grids=[])
+    map_.to_geotiff(tmp_path / "map.tif", (30, 10))
+    west, south = 4e5 + 7 * 2000, 5e6 + 3 * 3000
+    with rasterio.open(tmp_path / "map.tif") as file:
+        (value,) = next(file.sample([(west + 1000, south + 1500)]))
+        assert file.crs.to_epsg() == 32633
+        assert (file.width, file.height) == (30, 10)
+
+    answer = map_.query([west, south, west + 2000, south + 3000]).values[0]
+    assert value == pytest.approx(answer, abs=1e-3)
+
+
+def test_a_map_in_metres_comes_back_from_its_file_in_its_system(tmp_path):
+    map_ = projected()
+    map_.to_parquet(tmp_path / "map.parquet")
+
+    assert SpatialHistogram.from_parquet(tmp_path / "map.parquet").box == map_.box
+
+
 def test_a_projected_system_known_to_pyproj_may_hold_metres():
     pytest.importorskip("pyproj")
     with pytest.raises(ParameterError, match="is in degrees"):
         Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:4230")
     with pytest.raises(ParameterError, match="not a reference system"):
         Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:somewhere")
+    with pytest.raises(ParameterError, match="not a reference system"):
+        Box(0, 0, 1, 1, crs="EPSG:somewhere")

@@ -173,7 +173,7 @@ def test_trees_are_drawn_by_their_law():
     """Unseeded: false alarm 1 in 10^6."""
     splits, draws, database = Splits(1.5, 2), 1500, {(0, 0): 4, (1, 0): 1}
     points = points_in(database, 2)
-    trees = [PrivTree(depth=2).grow(points, splits) for _ in range(draws)]
+    trees = [PrivTree(depth=2, threshold=1).grow(points, splits) for _ in range(draws)]
     # The law counts the subtrees of the four quarters as digits of two, the first one slowest.
     numbers = []
     for tree in trees:
@@ -184,7 +184,7 @@ def test_trees_are_drawn_by_their_law():
         whole_quarters = tree.base == 2
         digits = [not whole_quarters and (i, j) in small for i in (0, 1) for j in (0, 1)]
         numbers.append(1 + int("".join(map(str, map(int, digits))), 2))
-    expected = draws * law(database, 2, splits)
+    expected = draws * law(database, 2, splits, threshold=1)
     observed = np.bincount(numbers, minlength=17)
     rare = expected < 5
     observed = np.append(observed[~rare], observed[rare].sum())

@@ -56,9 +56,9 @@ def raster(histogram: SpatialHistogram, shape: tuple[int, int] | None) -> Values
 def to_geojson(histogram: SpatialHistogram, path: str | Path | None) -> dict[str, Any]:
     """Return a GeoJSON feature collection, and write it if a path is given."""
     system = histogram.box.crs
-    if system is not None and not crs.is_geographic(system):
+    if system is not None and system.upper() not in crs.WORLD:
         raise ParameterError(
-            f"GeoJSON is in degrees and the map in {system}: use "
+            f"GeoJSON is in EPSG:4326 and the map in {system}: use "
             "to_geopandas().to_crs('EPSG:4326').to_json()"
         )
     features = [

@@ -208,7 +208,7 @@ class SpatialHistogram:
         """Return the cells as a GeoJSON feature collection, and write it if asked to.
 
         Raises:
-            ParameterError: The reference system is not one of degrees, as GeoJSON is.
+            ParameterError: The reference system is another than GeoJSON's, EPSG:4326.
         """
         from dpselect.spatial import export
 

@@ -24,7 +24,7 @@ EARTH_RADIUS_KM = 6371.0088
 
 
 def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
-    """Draw noisy points per area: per km² where the map is in degrees.
+    """Draw noisy points per area: per km² where the length of the unit is known.
 
     What noise made negative is drawn as zero. Colours follow the square root, so that a city
     does not leave the rest dark, and end at the 99.9th percentile of the cells.
@@ -61,10 +61,14 @@ def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
             norm=norm,
         )
     _label(histogram, ax)
-    figure = ax.get_figure()
-    if figure is not None:
-        figure.colorbar(coloured, ax=ax, extend="max", label=f"points per {per_area}")
+    _legend(ax, coloured, f"points per {per_area}")
     return ax
+
+
+def _legend(ax: Axes, coloured: ScalarMappable, label: str) -> None:
+    """Say what the colours mean, as high as the map is, whatever its proportions."""
+    beside = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
+    beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
 
 
 def _areas(histogram: SpatialHistogram, bounds: Values) -> tuple[Values, str]:
@@ -72,7 +76,11 @@ def _areas(histogram: SpatialHistogram, bounds: Values) -> tuple[Values, str]:
     west, south, east, north = bounds.T
     unit = crs.unit(histogram.box.crs)
     if unit != "degrees":
-        return (east - west) * (north - south), f"square of 1 in {unit}"
+        metres = crs.metres_per_unit(histogram.box.crs)
+        area = (east - west) * (north - south)
+        if metres is None:
+            return area, f"square with sides of 1 ({unit})"
+        return area * (metres / 1000) ** 2, "km²"
     # Of a sphere, exactly: the sines of latitudes are proportional to areas.
     sines = np.sin(np.radians(north)) - np.sin(np.radians(south))
     return EARTH_RADIUS_KM**2 * np.radians(east - west) * sines, "km²"
@@ -86,6 +94,8 @@ def _label(histogram: SpatialHistogram, ax: Axes) -> None:
         middle = (box.south + box.north) / 2
         # As wide as it is on the ground at its middle; a map near a pole keeps some width.
         ax.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2))
+    elif crs.metres_per_unit(box.crs) is not None:
+        ax.set_aspect("equal")
     ax.locator_params(axis="x", nbins=5)
     ax.set(
         xlim=(box.west, box.east),
@@ -94,6 +104,7 @@ def _label(histogram: SpatialHistogram, ax: Axes) -> None:
         ylabel=f"{names[1]} ({unit})",
         title=(
             f"{histogram.chosen}, ε = {histogram.epsilon:g} ({histogram.neighbours})\n"
-            f"noise in a cell: ±{histogram.standard_deviation:.3g} points"
+            f"standard deviation of the noise in a cell: "
+            f"{histogram.standard_deviation:.3g} points"
         ),
     )
