@@ -137,10 +137,11 @@ STUDY = Study(
     ],
     reading="""
 Ours finds more of the true top 5 than the authors' code does: .49 against .86 on GitHub at
-epsilon 0.05, .09 against .61 on Enron at 0.1. Their dampening uses the sensitivity of the first
-objective alone and advances it twice in every step; that is less accurate, and not admissible
-for most weights. Ours is Theorem 5.4: the weighted sum of both sensitivities. The sum is
-dominated by the degree, so **degree alone, by the plain exponential mechanism, is better still
-on every graph**: an edge changes a degree by one at most, and no dampening is needed.
+epsilon 0.05, .09 against .61 on Enron at 0.1. Their dampening uses the sensitivity of the
+first objective alone and advances it twice in every step; that is less accurate, and not
+admissible for most weights. Ours is Theorem 5.4: the weighted sum of both sensitivities. The
+sum is dominated by the degree, so **degree alone, by the plain exponential mechanism, is
+better still on every graph**: an edge changes a degree by one at most, and no dampening is
+needed.
 """,
 )

@@ -151,22 +151,22 @@ STUDY = Study(
     ],
     reading="""
 On GitHub the paper prints 0.00 for the local version from epsilon 0.5 on. Definition 4.5 does
-not give that: the Pareto score of a node moves by more than its whole range when one edge does,
-the dampened scores of all nodes lie within two or three units, and plain dampening is hardly
-better than a uniform choice until epsilon is about 20. The authors' code keeps a sensitivity of
-earlier nodes for later ones and takes a smaller one for the density, so its column is not what
-the definition gives. The **shifted** form of the same objective, which is ours, does reach 0.00
-from epsilon 0.1 on for GitHub and Enron.
+not give that: the Pareto score of a node moves by more than its whole range when one edge
+does, the dampened scores of all nodes lie within two or three units, and plain dampening is
+hardly better than a uniform choice until epsilon is about 20. The authors' code keeps a
+sensitivity of earlier nodes for later ones and takes a smaller one for the density, so its
+column is not what the definition gives. The **shifted** form of the same objective, which is
+ours, does reach 0.00 from epsilon 0.1 on for GitHub and Enron.
 
 What C says depends on conventions, so the frame has all three kinds of dominance and beside C
 the share of drawn nodes that lie on the Pareto front. The true top k are the nodes of highest
-Pareto score, ties by number; the fronts hold 50, 68 and 45 nodes. **C alone misleads on DBLP**:
-nodes drawn uniformly have C = .25, because three quarters of all nodes are in small dense
-groups that no hub dominates, and the shifted Pareto score has C = .55 although 45 % of what it
-draws lies on the front, where uniform draws have .2 %: the rest are hubs just behind the front.
-By C the local margin is best there (.01 at epsilon 50, 30 % on the front).
+Pareto score, ties by number; the fronts hold 50, 68 and 45 nodes. **C alone misleads on
+DBLP**: nodes drawn uniformly have C = .25, because three quarters of all nodes are in small
+dense groups that no hub dominates, and the shifted Pareto score has C = .55 although 45 % of
+what it draws lies on the front, where uniform draws have .2 %: the rest are hubs just behind
+the front. By C the local margin is best there (.01 at epsilon 50, 30 % on the front).
 
-**Degree alone** draws nodes of the front as often as the shifted Pareto score does on all three
-graphs, and needs neither density nor dampening.
+**Degree alone** draws nodes of the front as often as the shifted Pareto score does on all
+three graphs, and needs neither density nor dampening.
 """,
 )
