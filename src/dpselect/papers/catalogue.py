@@ -24,6 +24,9 @@ STUDIES = (
     "farias-2023/table-1",
     "farias-2024/table-2",
     "farias-2024/figure-3",
+    "fanaeepour-2017/figure-5",
+    "fanaeepour-2017/figure-10",
+    "fanaeepour-2017/figure-11",
 )
 """All names, in the order in which they are listed."""
 
