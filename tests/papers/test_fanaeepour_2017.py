@@ -294,6 +294,11 @@ def test_data_sets_hold_what_their_titles_say():
     assert east.max() <= -65.5
     assert north.max() <= 50.0
     assert (east - west)[:, 0] == pytest.approx(np.array(places.SIDES) * 60)
+    # In the middle is a market, except where the rectangle was moved into the box.
+    markets = np.unique(places._coordinates("points_us_farmers_markets")[0])
+    middles = ((west + east) / 2)[0]
+    nearest = np.abs(middles[:, None] - markets).min(axis=1)
+    assert np.mean(nearest < 1e-9) > 0.95
 
 
 def test_sensitivities_of_figure_11_are_the_forms_own():
