@@ -5,8 +5,9 @@ function of one module here, written once as narwhals expressions and run by wha
 the rows: polars, DuckDB, PySpark. Only the counts come out.
 """
 
+from dpselect.frames.cases import known, position
 from dpselect.frames.cells import count_cells, lattice_position
-from dpselect.frames.collecting import Column
+from dpselect.frames.collecting import Column, collect
 from dpselect.frames.columns import (
     as_numbers,
     count_records,
@@ -42,6 +43,7 @@ __all__ = [
     "Way",
     "as_numbers",
     "check_columns",
+    "collect",
     "common_neighbours",
     "count_cells",
     "count_degrees",
@@ -56,9 +58,11 @@ __all__ = [
     "is_csv",
     "is_lazy",
     "is_table",
+    "known",
     "lattice_position",
     "numeric_column",
     "open_table",
+    "position",
     "read_columns",
     "series_numbers",
     "simple_edges",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import narwhals as nw
 
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Values
 
 EDGES_AT_ONCE = 512
 """Edges of one look-up: deeper or wider ones take engines longer to plan than to run."""
@@ -21,7 +21,7 @@ def known(column: str) -> nw.Expr:
     return nw.when(~value.is_nan()).then(value)
 
 
-def position(value: nw.Expr, edges: Sequence[float] | Indices) -> nw.Expr:
+def position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Expr:
     """Return how many of some ascending edges a number has reached, null for null.
 
     Binary search: DuckDB and Spark evaluate only the branches that a row takes, so that it

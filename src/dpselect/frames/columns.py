@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.frames.collecting import collect
 from dpselect.frames.opening import (
     Frame,
     check_columns,
@@ -33,7 +34,8 @@ def count_records(
         ColumnError, DataError: As for :func:`check_columns`.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
-    return int(_collect(table.select(nw.len().alias("records")), data)["records"][0])
+    row = collect(table.lazy().select(nw.len().alias("records")), data, most=1)
+    return int(row["records"][0])
 
 
 def read_columns(
@@ -105,6 +107,8 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
     if isinstance(table, nw.DataFrame):
         return table
     try:
+        if table.implementation.is_spark_like():
+            return _of_spark(table)
         return table.collect()
     except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
         raise unreadable(data) from None
@@ -146,3 +150,12 @@ def _numbers(values: Any) -> Values:  # noqa: ANN401 -- whatever numpy takes
             f"the values must be one number for each record, not of {numbers.ndim} dimensions"
         )
     return numbers
+
+
+def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    import polars as pl
+
+    # Spark's own way to frames needs pandas or Arrow, which it may not have.
+    names, rows = table.collect_schema().names(), nw.to_native(table).collect()
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return nw.from_native(pl.DataFrame(columns, strict=False))

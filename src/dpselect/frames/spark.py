@@ -62,9 +62,7 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingDependencyError(
-            "Spark needs PySpark: install dpselect[spark]"
-        ) from None
+        raise MissingDependencyError("Spark needs PySpark: install dpselect[spark]") from None
     builder = SparkSession.builder.appName("dpselect").config(
         "spark.ui.showConsoleProgress", "false"
     )

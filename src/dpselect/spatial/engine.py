@@ -13,12 +13,9 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import frames
-from dpselect.errors import DataError
 from dpselect.spatial.box import POSITIONS, Box, Outside
 from dpselect.spatial.partition import Partition, uniform
 from dpselect.typing import Indices, Values
-
-RECTANGLES_AT_ONCE = 200
 
 
 class EngineCounts:
@@ -39,6 +36,8 @@ class EngineCounts:
             held = self.in_cells(uniform(partition.base))
             whole = np.bincount(partition.cells_of_squares().ravel(), held)
             return whole.astype(np.float64)
+        if partition.shape is not None:
+            return frames.count_cells(self._points, *partition.shape).ravel().astype(np.float64)
         x = _Axis("x", partition)
         y = _Axis("y", partition)
         placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
@@ -51,10 +50,13 @@ class EngineCounts:
         cells = cut.select(
             key.alias("key"), x.cell("i", "nx").alias("a"), y.cell("j", "ny").alias("b")
         )
-        table = _collect(cells.group_by("key", "a", "b").agg(nw.len().alias("count")))
+        grouped = cells.group_by("key", "a", "b").agg(nw.len().alias("count"))
+        # Along an axis, squares and cells of a region cut each other into no more groups.
+        _, _, span, along_x, along_y, _ = partition.regions.T
+        most = int(((span + along_x) * (span + along_y)).sum())
+        table = frames.collect(grouped, self._points, most=most)
         key_, a, b, count = (
-            frames.series_numbers(table[name]).astype(np.int64)
-            for name in ("key", "a", "b", "count")
+            table[name].astype(np.int64) for name in ("key", "a", "b", "count")
         )
         region = partition.regions[partition.labels().ravel()[key_]]
         counts = np.zeros(partition.cells)
@@ -63,22 +65,8 @@ class EngineCounts:
         return counts
 
     def in_rectangles(self, queries: Indices) -> Values:
-        """Count the points of every rectangle by wide sums, some hundred at a time."""
-        parts = [
-            self._in_block(queries[first : first + RECTANGLES_AT_ONCE])
-            for first in range(0, len(queries), RECTANGLES_AT_ONCE)
-        ]
-        return np.concatenate(parts)
-
-    def _in_block(self, queries: Indices) -> Values:
-        x, y = nw.col("x"), nw.col("y")
-        sums = [
-            ((x >= x0) & (x < x1) & (y >= y0) & (y < y1)).cast(nw.Int64).sum().alias(f"q{t}")
-            for t, (x0, y0, x1, y1) in enumerate(queries.astype(np.float64).tolist())
-        ]
-        row = _collect(self._points.select(*sums))
-        # The sum over no rows is null in SQL.
-        return np.array([float(row[name].item() or 0) for name in row.columns])
+        """Count the points of every rectangle by groupings, a hundred at a time."""
+        return frames.count_rectangles(self._points, queries).astype(np.float64)
 
 
 def located(
@@ -100,9 +88,10 @@ def located(
     """
     plain = [] if user is None else [user]
     table = frames.check_columns(points, numeric=[x, y], plain=plain)
+    clip = outside == "clip"
     columns = [
-        _position(x, box.west, box.east, outside).alias("x"),
-        _position(y, box.south, box.north, outside).alias("y"),
+        frames.lattice_position(x, box.west, box.east, clip=clip).alias("x"),
+        frames.lattice_position(y, box.south, box.north, clip=clip).alias("y"),
         *(nw.col(column).alias("user") for column in plain),
     ]
     positions = table.lazy().select(*columns)
@@ -125,18 +114,6 @@ class _Axis:
         return (inside / (nw.col("span") * float(POSITIONS))).floor()
 
 
-def _position(column: str, low: float, high: float, outside: Outside) -> nw.Expr:
-    """Return the lattice position of a coordinate, null where the record is dropped."""
-    value = nw.col(column).cast(nw.Float64)
-    # NaN compares differently in every engine; only here is it told apart.
-    value = nw.when(~value.is_nan()).then(value)
-    if outside == "clip":
-        value = value.clip(low, float(np.nextafter(high, -np.inf)))
-    inside = (value >= low) & (value < high)
-    position = ((value - low) / (high - low) * float(POSITIONS)).floor()
-    return nw.when(inside).then(position.clip(0.0, float(POSITIONS - 1)))
-
-
 def _by_square(key: nw.Expr, partition: Partition, column: int) -> nw.Expr:
     """Return a property of the region of each base square, as a chain of cases."""
     values = partition.regions[partition.labels().ravel(), column]
@@ -146,10 +123,3 @@ def _by_square(key: nw.Expr, partition: Partition, column: int) -> nw.Expr:
         squares = [float(square) for square in np.flatnonzero(values == value)]
         chosen = nw.when(key.is_in(squares)).then(nw.lit(float(value))).otherwise(chosen)
     return chosen
-
-
-def _collect(table: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 -- eager or lazy, of any engine
-    try:
-        return table.collect()
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
-        raise DataError("the lazy frame cannot be read: its engine refused the query") from None

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from dpselect import _validate
+from dpselect import _validate, frames
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import records
+from dpselect.trees.engine import EngineRecords
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.report import PrivacyReport
 from dpselect.trees.sampling import Exact, Sampler
@@ -48,7 +49,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """Return how trees are made, all arguments checked."""
 
     @abstractmethod
-    def _fit(self, plan: Any, patterns: Patterns, sampler: Sampler) -> None:  # noqa: ANN401
+    def _fit(self, plan: Any, patterns: Patterns | EngineRecords, sampler: Sampler) -> None:  # noqa: ANN401
         """Make trees and set what is released."""
 
     def fit(self, X: records.Table, y: records.Labels) -> Self:  # noqa: N803 -- scikit-learn's signature
@@ -56,8 +57,10 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         Args:
             X: A frame (pandas, polars, arrow, ...) or an array of shape ``(n, columns)``,
-                whose columns are then called ``x0``, ``x1``, .... Private.
-            y: Labels, shape ``(n,)``. Private.
+                whose columns are then called ``x0``, ``x1``, .... Private. Of a lazy frame
+                (polars, DuckDB, PySpark) only counts leave the engine.
+            y: Labels, shape ``(n,)``; of a lazy frame the name of its column of labels.
+                Private.
 
         Raises:
             ParameterError: A public argument is missing or out of range.
@@ -86,10 +89,12 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return report(plan, self)
 
     def _grow(self, X: records.Table, y: records.Labels, sampler: Sampler) -> Self:  # noqa: N803
-        relation = relation_of(self)
+        relation_of(self)
         if self.on_invalid not in {"repair", "raise"}:
             raise ParameterError("on_invalid must be 'repair' or 'raise'")
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        _validate.positive("epsilon", self.epsilon)
+        if frames.is_lazy(X):
+            return self._grow_in_engine(X, y, sampler)
         columns = records.read(X)
         public = records.schema(self.domains, self.classes, columns.names)
         labels, kind = records.labels(_one_column(y), columns.rows)
@@ -99,13 +104,35 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         known = records.label_codes(labels, kind, public)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, public)
-        if isinstance(sampler, Exact) and self.budget is not None:
-            self.budget.spend(epsilon, neighbours=relation, mechanism=type(self).__name__)
+        self._spend(sampler)
         _remember_columns(self, X, columns)
         self.schema_ = public
         self.classes_ = _array(public.classes)
         self._fit(plan, compress(codes, known, public.sizes, len(public.classes)), sampler)
         return self
+
+    def _grow_in_engine(self, X: records.Table, y: object, sampler: Sampler) -> Self:  # noqa: N803
+        if not isinstance(y, str):
+            raise ParameterError("X is a lazy frame: y must be the name of its label column")
+        names = [name for name in frames.open_table(X).collect_schema().names() if name != y]
+        public = records.schema(self.domains, self.classes, names)
+        held = EngineRecords(X, y, public)
+        plan = self._plan(public, records.check_size(held.number(), self.max_records))
+        if self.on_invalid == "raise":
+            held.refuse_outside()
+        self._spend(sampler)
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.schema_ = public
+        self.classes_ = _array(public.classes)
+        self._fit(plan, held, sampler)
+        return self
+
+    def _spend(self, sampler: Sampler) -> None:
+        if isinstance(sampler, Exact) and self.budget is not None:
+            self.budget.spend(
+                self.epsilon, neighbours=relation_of(self), mechanism=type(self).__name__
+            )
 
     def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
         check_is_fitted(self)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpselect.trees import _count_kernels as kernels
+from dpselect.trees.engine import EngineRecords
 from dpselect.trees.evolution import Breeder, Individual, flattened
 from dpselect.trees.patterns import Patterns
 from dpselect.trees.report import Spend
@@ -57,9 +58,9 @@ class Evolution:
         ]
         return tuple(spend for spend in asked if spend.epsilon > 0)
 
-    def run(self, patterns: Patterns, sampler: Sampler) -> list[Individual]:
+    def run(self, patterns: Patterns | EngineRecords, sampler: Sampler) -> list[Individual]:
         """Return the front; as private as the selections say."""
-        totals = patterns.counts.sum(axis=0)
+        totals = patterns.totals()
         noisy = None
         if self.totals_epsilon > 0:
             counted = sampler.count(totals.tolist(), self.totals_epsilon)
@@ -83,19 +84,21 @@ class Evolution:
                 trees += breeder.children(trees, (self.population + 1) // 2)
         return trees
 
-    def hits(self, trees: Sequence[Individual], patterns: Patterns) -> Indices:
+    def hits(self, trees: Sequence[Individual], patterns: Patterns | EngineRecords) -> Indices:
         """Return correctly classified records by tree and class; private."""
+        if isinstance(patterns, EngineRecords):
+            return patterns.hits(trees)
         nodes, roots = flattened(trees, self.breeder.schema)
         return kernels.hits(patterns.codes, patterns.counts, nodes, roots)
 
     def noisy_rates(
-        self, trees: Sequence[Individual], patterns: Patterns, sampler: Sampler
+        self, trees: Sequence[Individual], patterns: Patterns | EngineRecords, sampler: Sampler
     ) -> Values | None:
         """Return rates of the front by tree and class, or None if nothing is spent."""
         if self.rates_epsilon == 0:
             return None
         # A record is in its class's total and in at most one count of each tree.
-        exact = np.vstack([self.hits(trees, patterns), patterns.counts.sum(axis=0)])
+        exact = np.vstack([self.hits(trees, patterns), patterns.totals()])
         epsilon = self.rates_epsilon / len(exact)
         noisy = sampler.count(exact.ravel().tolist(), epsilon).reshape(exact.shape)
         return np.clip(noisy[:-1] / np.maximum(noisy[-1], 1), 0, 1)

@@ -12,7 +12,7 @@ Algorithm 1, for the stopping rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, TypeAlias
@@ -112,18 +112,37 @@ class Growth:
         """Grow below one node that its path has so many units left for."""
         counts = patterns.counts[rows].sum(axis=0)
         if units > 2:
-            [size] = sampler.count([int(counts.sum())], self.unit)
             units -= 1
-            if size >= self.enough(columns):
-                chosen = self._choose(patterns, rows, columns, sampler)
+            if self.is_enough(counts, columns, sampler):
+                tables = patterns.tables(rows, self.schema.sizes)
+                chosen = self.choose(tables, columns, sampler)
                 return self._split(patterns, rows, columns, chosen, units - 1, sampler)
+        return self.leaf(counts, units, sampler)
+
+    def is_enough(self, counts: Indices, columns: Indices, sampler: Sampler) -> bool:
+        """Return whether a node seems to have enough records to split; costs one unit.
+
+        Args:
+            counts: Its records of each class; private.
+            columns: The columns that it may be split on.
+            sampler: Where noise comes from.
+        """
+        [size] = sampler.count([int(counts.sum())], self.unit)
+        return bool(size >= self.enough(columns))
+
+    def leaf(self, counts: Indices, units: int, sampler: Sampler) -> Leaf:
+        """Return a leaf with noisy counts for so many units."""
         noisy = sampler.count(counts.tolist(), units * self.unit)
         return Leaf(tuple(float(count) for count in noisy))
 
-    def _choose(
-        self, patterns: Patterns, rows: Indices, columns: Indices, sampler: Sampler
-    ) -> int:
-        tables = patterns.tables(rows, self.schema.sizes)
+    def choose(self, tables: Sequence[Indices], columns: Indices, sampler: Sampler) -> int:
+        """Draw the column to split on; costs one unit.
+
+        Args:
+            tables: Records by value and class, for every column of the schema; private.
+            columns: The columns to choose from.
+            sampler: What draws.
+        """
         objective = objective_of(
             self.criterion,
             [tables[column] for column in columns],

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.trees import drawing
+from dpselect.trees import drawing, levels
 from dpselect.trees.criteria import CRITERIA, Criterion
+from dpselect.trees.engine import EngineRecords
 from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
 from dpselect.trees.growth import MECHANISMS, Growth, MechanismName
 from dpselect.trees.patterns import Patterns
@@ -124,8 +125,12 @@ class ID3Classifier(PrivateTreeClassifier):
             max_records=max_records,
         )
 
-    def _fit(self, plan: Growth, patterns: Patterns, sampler: Sampler) -> None:
-        self.tree_ = Tree(plan.schema, plan.grow(patterns, sampler))
+    def _fit(self, plan: Growth, patterns: Patterns | EngineRecords, sampler: Sampler) -> None:
+        if isinstance(patterns, EngineRecords):
+            root = levels.grow(plan, patterns, sampler)
+        else:
+            root = plan.grow(patterns, sampler)
+        self.tree_ = Tree(plan.schema, root)
         self.privacy_report_ = report(plan, self)
 
     def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name

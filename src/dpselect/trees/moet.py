@@ -10,6 +10,7 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
+from dpselect.trees.engine import EngineRecords
 from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
 from dpselect.trees.evolution import Breeder, as_node
 from dpselect.trees.generations import Evolution
@@ -210,7 +211,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             raise ParameterError("weights must not both be 0")
         return pair[0], pair[1]
 
-    def _fit(self, plan: Evolution, patterns: Patterns, sampler: Sampler) -> None:
+    def _fit(
+        self, plan: Evolution, patterns: Patterns | EngineRecords, sampler: Sampler
+    ) -> None:
         drawn = plan.run(patterns, sampler)
         noisy = plan.noisy_rates(drawn, patterns, sampler)
         schema = plan.breeder.schema

@@ -27,6 +27,10 @@ class Patterns:
     codes: Indices
     counts: Indices
 
+    def totals(self) -> Indices:
+        """Return the records of each class, shape ``(classes,)``."""
+        return self.counts.sum(axis=0)
+
     def tables(self, rows: Indices, sizes: Indices) -> list[Indices]:
         """Return records by value and class of every column, among some patterns.
 

@@ -200,15 +200,22 @@ def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:
     """
     for name, domain in _named(public):
         if domain.outside(columns.values[_position(columns, name)]).any():
-            raise PublicClaimError(
-                f"column {name!r} has values outside of its domain; declare a wider domain, "
-                "or have them repaired with on_invalid='repair'"
-            )
+            raise outside(name)
     if (known == OUTSIDE).any():
-        raise PublicClaimError(
+        raise outside(None)
+
+
+def outside(column: str | None) -> PublicClaimError:
+    """Return the error for values of a column, or without one of labels, not declared."""
+    if column is None:
+        return PublicClaimError(
             "y has labels outside of classes; declare them, or have them dropped with "
             "on_invalid='repair'"
         )
+    return PublicClaimError(
+        f"column {column!r} has values outside of its domain; declare a wider domain, "
+        "or have them repaired with on_invalid='repair'"
+    )
 
 
 def check_size(rows: int, max_records: int | None) -> int:

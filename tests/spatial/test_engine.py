@@ -1,0 +1,66 @@
+"""Points that stay in their engine: the same counts, so the same law of every map."""
+
+import numpy as np
+import polars as pl
+
+import dpselect as dp
+from dpselect.spatial import Box, Weighted, counting, intake, release_histogram
+from dpselect.spatial.error import partition_error
+from dpselect.spatial.partition import nested, uniform
+from engines import every_engine, held_by
+
+BOX = Box(-10, 40, 20, 60)
+RNG = np.random.default_rng(2)
+ODD = [np.nan, np.inf, -10.0, 20.0]
+POINTS = pl.DataFrame(
+    {
+        "x": np.concatenate([RNG.uniform(-12, 22, 300), ODD, [0.0] * 4]),
+        "y": np.concatenate([RNG.uniform(39, 61, 300), [50.0] * 4, ODD]),
+    }
+)
+QUERIES = counting.rectangles(BOX, [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]])
+BLOCKS = nested("blocks", 4, np.array([[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 2], [2, 2, 2, 5]]))
+
+
+@every_engine
+def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing):
+    partitions = [uniform(3), uniform((2, 5)), BLOCKS]
+    held = {
+        name: intake.read(points, "x", "y", box=BOX, outside="drop")
+        for name, points in (("here", POINTS), ("there", held_by(engine, POINTS)))
+    }
+
+    for partition in partitions:
+        cells = [points.in_cells(partition) for points in held.values()]
+        assert (cells[0] == cells[1]).all()
+    ours, theirs = (
+        partition_error(
+            points,
+            partitions,
+            QUERIES,
+            scale=1.0,
+            form=Weighted(neighbours=dp.Neighbours.ADD_REMOVE),
+        )
+        for points in held.values()
+    )
+    assert (ours.scores == theirs.scores).all()
+    draw = dp.PermuteAndFlip(epsilon=1.0)
+    assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
+    assert max(crossing) < 100 < len(POINTS)
+
+
+@every_engine
+def test_a_map_is_released_and_no_point_collected(engine, crossing):
+    released = release_histogram(
+        held_by(engine, POINTS),
+        x="x",
+        y="y",
+        bounds=BOX,
+        grids=[2, 4],
+        queries=[[-10, 40, 0, 50]],
+        epsilon=100.0,
+        neighbours=dp.Neighbours.ADD_REMOVE,
+    )
+
+    assert abs(released.total - 265) < 40
+    assert max(crossing) <= 16 * 16
