@@ -217,3 +217,33 @@ def test_the_table_of_deltas(case, failure, epsilon, expected):
     ] == pytest.approx(deltas, abs=5e-5)
     if lower is not None:
         assert bounds.theorem_1_lower(*case) == pytest.approx(lower, abs=5e-5)
+
+
+def never_missing(n, d, beta, drawn_from):
+    """P[output | subset] of the subset and ``beta`` people of some: rows are subsets."""
+    inputs = [frozenset(s) for s in combinations(range(n), d)]
+    outputs = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
+    table = np.zeros((len(inputs), len(outputs)))
+    for row, subset in enumerate(inputs):
+        choices = list(combinations(sorted(drawn_from(subset)), beta))
+        for choice in choices:
+            table[row, outputs.index(subset | set(choice))] += 1 / len(choices)
+    return inputs, table
+
+
+@pytest.mark.parametrize(("n", "d", "beta"), [(4, 2, 1), (6, 2, 2), (6, 3, 1), (3, 2, 1)])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_drawing_blindly_costs_more_than_drawing_from_strangers(n, d, beta, epsilon):
+    everybody = frozenset(range(n))
+    blind = never_missing(n, d, beta, lambda _: everybody)
+    seeing = never_missing(n, d, beta, lambda subset: everybody - subset)
+
+    def delta(inputs, table):
+        return max(
+            np.maximum(table[i] - exp(epsilon) * table[j], 0).sum()
+            for i, j in product(range(len(inputs)), repeat=2)
+            if len(inputs[i] - inputs[j]) == 1
+        )
+
+    assert delta(*blind) == pytest.approx(bounds.theorem_2_upper(n, d, beta))
+    assert delta(*seeing) == pytest.approx(1 - beta / (n - d))

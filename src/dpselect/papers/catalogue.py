@@ -27,6 +27,7 @@ STUDIES = (
     "fanaeepour-2017/figure-5",
     "fanaeepour-2017/figure-10",
     "fanaeepour-2017/figure-11",
+    "gonen-2025/theorems",
 )
 """All names, in the order in which they are listed."""
 

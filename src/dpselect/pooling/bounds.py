@@ -47,8 +47,11 @@ def theorem_1_lower(
 def theorem_2_upper(n: int, d: int, beta: int) -> float:
     r"""Return :math:`1 - \beta/n`, the exact :math:`\delta` of Algorithm A2 at any epsilon.
 
-    No scheme that never misses a member, and adds at most ``beta``, is below it: some
-    person is added with probability at most :math:`\beta/n`.
+    No scheme that adds at most ``beta`` people drawn *without looking* at the subset is below
+    it: some person is drawn with probability at most :math:`\beta/n`, and an output without
+    them is impossible once they are a member. Who may look draws from the strangers alone and
+    has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss a member, for the
+    same reason.
     """
     _check(n, d, beta)
     return 1 - beta / n
