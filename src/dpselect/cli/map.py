@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import options, output
+from dpselect.cli import engines, options, output
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 HELP = """Release noisy counts of points in cells that were chosen privately.
 
 The bounds, the grids and the queries are public; the points are not. Without --queries the
-map is tuned for rectangles of several sizes all over the bounds.
+map is tuned for rectangles of several sizes all over the bounds. With --engine spark only
+counts of cells and rectangles leave the cluster.
 
 [bold]dpselect map pickups.parquet --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
 --grids 30,40,50,60,70,80 --epsilon 1 --out map.parquet --plot map.png[/bold]
@@ -49,7 +50,7 @@ def register(app: typer.Typer) -> None:
 
 
 def release(
-    points: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    points: engines.Data,
     x: Annotated[str, typer.Option(help="Column from west to east, such as lon.")],
     y: Annotated[str, typer.Option(help="Column from south to north, such as lat.")],
     bounds: Annotated[str, typer.Option(help="WEST,SOUTH,EAST,NORTH; public.")],
@@ -77,6 +78,8 @@ def release(
     max_points_per_user: Annotated[
         int | None, typer.Option(help="How many points of one person count, with --user.")
     ] = None,
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
     plot: options.Plot = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
@@ -97,8 +100,9 @@ def release(
         "neighbours": options.relation("--neighbours", neighbours),
     }
     people: dict[str, Any] = {"user": user, "max_points_per_user": max_points_per_user}
+    table = engines.opened(points, engine, master, numeric=[x, y])
     if dry_run:
-        _print_plan(points, [x, y], public, people, budget, as_json=as_json)
+        _print_plan(table, [x, y], public, people, budget, as_json=as_json)
         return
     if out is None:
         raise ParameterError("give --out, where to write the map, such as map.parquet")
@@ -109,7 +113,7 @@ def release(
 
     with output.working("drawing the map"):
         released = release_histogram(
-            points,
+            table,
             x=x,
             y=y,
             outside="clip" if clip else "drop",
@@ -174,7 +178,7 @@ def _queries(path: Path | None, box: Box) -> Values:
 
 
 def _print_plan(
-    points: Path,
+    points: object,
     columns: list[str],
     public: dict[str, Any],
     people: dict[str, Any],

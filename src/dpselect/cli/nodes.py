@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import engines, options, output
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from dpselect.mechanisms import Mechanism
-    from dpselect.networks import Graph, Metric
+    from dpselect.networks import EdgeTable, Graph, Metric
 
 HELP = """Release the k most influential nodes of a network; one edge is protected.
 
 The nodes are public and must be given: their number, if ids are 0 to N-1, or a text file with
 one label per line. With several --objective the nodes must be good at all of them.
+With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
 --mechanism pairwise --epsilon 1[/bold]
@@ -34,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def nodes(
-    edges: Annotated[Path, typer.Argument(help="A .parquet or .csv file with an edge a row.")],
+    edges: engines.Data,
     node_set: Annotated[
         str, typer.Option("--nodes", help="N for ids 0 to N-1, or a file of labels. Public.")
     ],
@@ -65,6 +66,8 @@ def nodes(
             "anchored or pairwise."
         ),
     ] = "permute-and-flip",
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -76,6 +79,7 @@ def nodes(
         options.declared_public(data_is_public, "dpselect nodes --plot")
     from dpselect.networks import Graph, influential_nodes
 
+    engines.checked(engine, master)
     score = _metric(metric, objective, combine, weights, max_degree, mechanism)
     labels = _labels(node_set)
     budget = options.open_ledger(ledger)
@@ -84,7 +88,7 @@ def nodes(
         output.print_plan(_plan(empty, score, mechanism, epsilon, k), budget, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
-        graph = Graph.from_edges(edges, nodes=labels, source=source, target=target)
+        graph = _graph(edges, labels, source, target, engine, master)
         release = influential_nodes(
             graph, k, metric=score, mechanism=mechanism, epsilon=epsilon, budget=budget
         )
@@ -149,6 +153,24 @@ def _labels(text: str) -> int | list[str]:
     return [line for line in lines if line]
 
 
+def _graph(
+    path: str,
+    labels: int | list[str],
+    source: str,
+    target: str,
+    engine: str,
+    master: str | None,
+) -> Graph | EdgeTable:
+    """Return the graph, or the table of its edges in an engine."""
+    from dpselect.networks import EdgeTable, Graph
+
+    if engine == "memory":
+        return Graph.from_edges(path, nodes=labels, source=source, target=target)
+    whole = [source, target] if isinstance(labels, int) else []
+    held = path if engine == "polars" else engines.opened(path, engine, master, whole=whole)
+    return EdgeTable(held, nodes=labels, source=source, target=target)
+
+
 def _mechanism(graph: Graph, score: Metric, name: str, epsilon: float) -> Mechanism:
     from dpselect.mechanisms import by_name
 
@@ -171,7 +193,7 @@ def _plan(empty: Graph, score: Metric, name: str, epsilon: float, k: int) -> out
     return output.Plan(mechanism, Neighbours.EDGE, error, f"units of {score.name}")
 
 
-def _plot(graph: Graph, score: Metric, mechanism: Mechanism, path: Path) -> None:
+def _plot(graph: Graph | EdgeTable, score: Metric, mechanism: Mechanism, path: Path) -> None:
     """Draw the exact selection probabilities of one round against the metric."""
     from matplotlib import pyplot as plt
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ their order and labels are public. With --candidates one of these public values 
 
 [bold]dpselect percentile stays.csv --column days --p 90 --candidates 0:60:61 \
 --neighbours add-remove --epsilon 0.5 --ledger clinic.budget[/bold]
+
+With --engine spark only the ranks of the candidates leave the cluster.
 """
 
 
@@ -36,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def percentile(
-    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    data: engines.Data,
     column: Annotated[str, typer.Option(help="The numeric column.")],
     p: Annotated[float, typer.Option("--p", help="The percentile, above 0, up to 100.")],
     epsilon: options.Epsilon,
@@ -64,6 +65,8 @@ def percentile(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a value that is missing or out of range.")
     ] = False,
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -72,12 +75,13 @@ def percentile(
     question = _question(upper, candidates, label_column, neighbours)
     name = question.mechanism if mechanism is None else mechanism
     budget = options.open_ledger(ledger)
+    table = engines.opened(data, engine, master, numeric=[column])
     if dry_run:
-        output.print_plan(question.plan(data, column, name, epsilon), budget, as_json=as_json)
+        output.print_plan(question.plan(table, column, name, epsilon), budget, as_json=as_json)
         return
     with output.working("choosing"):
         release = question.release(
-            data,
+            table,
             column=column,
             p=p,
             epsilon=epsilon,
@@ -97,12 +101,12 @@ class _Record:
     chosen: ClassVar[str] = "record"
     mechanism: ClassVar[str] = "shifted"
 
-    def release(self, data: Path, **how: Any) -> Release:  # noqa: ANN401 -- passed on
+    def release(self, data: object, **how: Any) -> Release:  # noqa: ANN401 -- passed on
         from dpselect.percentiles import select_percentile
 
         return select_percentile(data, upper=self.upper, label_column=self.label_column, **how)
 
-    def plan(self, data: Path, column: str, name: str, epsilon: float) -> output.Plan:
+    def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
         from dpselect import frames
         from dpselect.neighbours import Neighbours
         from dpselect.percentiles import mechanism_for
@@ -130,14 +134,14 @@ class _Value:
     chosen: ClassVar[str] = "value"
     mechanism: ClassVar[str] = "permute-and-flip"
 
-    def release(self, data: Path, **how: Any) -> Release:  # noqa: ANN401 -- passed on
+    def release(self, data: object, **how: Any) -> Release:  # noqa: ANN401 -- passed on
         from dpselect.percentiles import select_percentile_value
 
         return select_percentile_value(
             data, candidates=self.candidates, neighbours=self.neighbours, **how
         )
 
-    def plan(self, data: Path, column: str, name: str, epsilon: float) -> output.Plan:
+    def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
         from dpselect import frames
         from dpselect.percentiles import mechanism_for
         from dpselect.utility import error_bound

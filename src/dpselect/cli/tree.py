@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import engines, options, output
 from dpselect.errors import ColumnError, DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
 
 
 def tree(
-    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    data: engines.Data,
     label: Label,
     domains: Domains,
     epsilon: options.Epsilon,
@@ -77,6 +77,8 @@ def tree(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -92,11 +94,12 @@ def tree(
         mechanism=mechanism,  # type: ignore[arg-type]
         **_common(declared, neighbours, strict, ledger),
     )
-    _train(classifier, declared, data, test, (test_is_public, dry_run, as_json), save, plot)
+    where = data, engine, master
+    _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
 
 
 def trees_front(
-    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    data: engines.Data,
     label: Label,
     domains: Domains,
     epsilon: options.Epsilon,
@@ -119,6 +122,8 @@ def trees_front(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
@@ -140,7 +145,8 @@ def trees_front(
         max_depth=max_depth,
         **_common(declared, neighbours, strict, ledger),
     )
-    _train(classifier, declared, data, test, (test_is_public, dry_run, as_json), save, plot)
+    where = data, engine, master
+    _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
 
 
 def domains(
@@ -180,13 +186,14 @@ def _common(
 def _train(
     classifier: Any,  # noqa: ANN401 -- either classifier
     declared: Declaration,
-    data: Path,
+    where: tuple[str, str, str | None],
     test: Path | None,
     flags: tuple[bool, bool, bool],
     save: Path | None,
     plot: Path | None,
 ) -> None:
     test_is_public, dry_run, as_json = flags
+    engines.checked(*where[1:])
     if test is not None and not test_is_public:
         raise ParameterError(
             "--test prints an exact accuracy, which no epsilon protects: use public records "
@@ -197,7 +204,7 @@ def _train(
         return
     asked = None if test is None else declared.read(test)
     _check_folders(save, plot)
-    x, y = declared.read(data)
+    x, y = _records(declared, *where)
     with output.working("growing"):
         classifier.fit(x, y)
     shown = _released(classifier)
@@ -213,6 +220,18 @@ def _train(
         output.print_json(shown)
     else:
         _print(classifier, shown)
+
+
+def _records(
+    declared: Declaration, data: str, engine: str, master: str | None
+) -> tuple[Any, Any]:
+    """Return the records and their labels, or the table and its column of labels."""
+    if engine == "memory":
+        return declared.read(data)
+    from dpselect.trees import Bins
+
+    numeric = [name for name, kind in declared.columns.items() if isinstance(kind, Bins)]
+    return engines.opened(data, engine, master, numeric=numeric), declared.label
 
 
 def _show_plan(classifier: Any, *, as_json: bool) -> None:  # noqa: ANN401

@@ -9,7 +9,6 @@ import numpy as np
 
 from dpselect import frames
 from dpselect.networks.edges import Nodes, Rule, check_rules, checked_nodes
-from dpselect.networks.tables import Edges
 from dpselect.typing import Indices, Values
 
 
@@ -48,7 +47,7 @@ class EdgeTable:
 
     def __init__(
         self,
-        edges: Edges,
+        edges: object,
         *,
         nodes: Nodes,
         source: str,

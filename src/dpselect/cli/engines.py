@@ -1,0 +1,69 @@
+"""Where the rows of a command's table stay: in memory, in polars, or in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Annotated, TypeAlias
+
+import typer
+
+from dpselect.errors import ParameterError
+
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(help="A .parquet or .csv file, a folder of them or a pattern of names."),
+]
+Engine: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="memory; polars, for files larger than memory; or spark. The last two give away "
+        "only counts, and draw by the same law."
+    ),
+]
+Master: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="With --engine spark: such as spark://host:7077 or local[4]."),
+]
+
+ENGINES = ("memory", "polars", "spark")
+
+
+def opened(
+    path: str,
+    engine: str,
+    master: str | None,
+    *,
+    numeric: Collection[str] = (),
+    whole: Collection[str] = (),
+) -> object:
+    """Return the table as the engine holds it; no row is read.
+
+    Args:
+        path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``.
+        engine: One of ``ENGINES``.
+        master: Spark's.
+        numeric: Columns of numbers, which a CSV file does not declare.
+        whole: Columns of whole numbers.
+
+    Raises:
+        ParameterError: There is no such engine, or a master for another.
+        DataError: The table cannot be opened.
+    """
+    checked(engine, master)
+    if engine == "memory":
+        return path
+    from dpselect import frames
+
+    if engine == "spark":
+        return frames.spark_table(path, master=master, numeric=numeric, whole=whole)
+    columns = list(numeric)
+    table = frames.check_columns(path, numeric=columns)
+    return frames.as_numbers(table, path, columns) if columns else table
+
+
+def checked(engine: str, master: str | None) -> None:
+    """Refuse an engine that there is not, or a master of another."""
+    if engine not in ENGINES:
+        raise ParameterError(f"--engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if master is not None and engine != "spark":
+        raise ParameterError("--master goes with --engine spark")

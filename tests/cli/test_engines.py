@@ -1,0 +1,114 @@
+"""The same commands where the rows stay in an engine."""
+
+import json
+
+import polars as pl
+import pytest
+
+from engines import spark
+
+PERCENTILE = ("--column", "days", "--p", 90, "--candidates", "0:20:3", "--epsilon", 50)
+ADD_REMOVE = ("--neighbours", "add-remove", "--json")
+SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
+every_engine = pytest.mark.parametrize("engine", ["polars", SPARK])
+
+
+def on(engine):
+    if engine == "spark":
+        spark()
+    return ("--engine", engine)
+
+
+@pytest.fixture
+def many_stays(tmp_path):
+    path = tmp_path / "stays.csv"
+    rows = "\n".join(f"{i % 21}" for i in range(4000))
+    path.write_text(f"days\n{rows}\nunknown\n", encoding="utf-8")
+    return path
+
+
+@every_engine
+def test_a_value_at_a_percentile(run, many_stays, engine):
+    ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine))
+
+    assert ran.code == 0, ran.error
+    assert ran.json["candidates"] == [20.0]
+    dry = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine), "--dry-run")
+    assert dry.json["dry_run"]
+
+
+@every_engine
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_nodes(run, tmp_path, engine, kind):
+    star = pl.DataFrame({"source": [0] * 30, "target": range(1, 31)})
+    path = tmp_path / f"star.{kind}"
+    getattr(star, f"write_{kind}")(path)
+
+    ran = run(
+        *("nodes", path, "--nodes", 31, "--metric", "degree", "--epsilon", 50, "--json"),
+        *on(engine),
+    )
+
+    assert ran.code == 0, ran.error
+    assert ran.json["candidates"] == [0]
+
+
+@every_engine
+def test_a_map(run, tmp_path, engine):
+    points = pl.DataFrame({"lon": [0.1] * 500 + [0.9], "lat": [0.2] * 501})
+    points.write_parquet(tmp_path / "points.parquet")
+    asked = ("--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", "--epsilon", 50, "--json")
+
+    ran = run(
+        *("map", tmp_path / "points.parquet", *asked, "--grids", "2,4", *on(engine)),
+        *("--out", tmp_path / "map.parquet"),
+    )
+
+    assert ran.code == 0, ran.error
+    assert abs(ran.json["points, noisy"] - 501) < 20
+
+
+@every_engine
+def test_a_tree(run, tmp_path, engine):
+    frame = pl.DataFrame({"age": [10.0, 90.0] * 500, "buys": ["no", "yes"] * 500})
+    frame.write_parquet(tmp_path / "shop.parquet")
+    declared = {
+        "label": "buys",
+        "classes": ["no", "yes"],
+        "max_records": 2000,
+        "columns": {"age": {"low": 0, "high": 100, "bins": 2}},
+    }
+    (tmp_path / "shop.json").write_text(json.dumps(declared), encoding="utf-8")
+
+    ran = run(
+        *("tree", tmp_path / "shop.parquet", "--label", "buys", "--epsilon", 50, "--json"),
+        *("--domains", tmp_path / "shop.json", *on(engine)),
+    )
+
+    assert ran.code == 0, ran.error
+    below = ran.json["tree"]["root"]["branches"]
+    assert [leaf["counts"][0] > leaf["counts"][1] for leaf in below] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--engine", "abacus"), "--engine must be one of memory, polars, spark"),
+        (("--master", "local[2]"), "--master goes with --engine spark"),
+    ],
+)
+def test_engines_that_there_are_not(run, many_stays, options, message):
+    ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *options)
+
+    assert (ran.code, message in ran.error) == (2, True)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_file_that_spark_cannot_read(run, tmp_path):
+    on("spark")
+    for name, message in (("no.parquet", "cannot be read by Spark"), ("no.txt", "must end in")):
+        ran = run(
+            *("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, "--engine", "spark")
+        )
+        assert (ran.code, message in ran.error) == (2, True)
