@@ -97,20 +97,11 @@ def load(folder: Path, name: str) -> Table:
     return Table(np.stack(values, axis=1), label, low, high, continuous)
 
 
-def tree(table: Table, epsilon: float, depth: int, seed: int) -> Any:  # noqa: ANN401
-    """Return diffprivlib's decision tree."""
-    return DecisionTreeClassifier(
-        max_depth=depth,
-        epsilon=epsilon,
-        bounds=(table.low, table.high),
-        classes=[0, 1],
-        random_state=seed,
-    )
-
-
-def forest(table: Table, epsilon: float, depth: int, seed: int) -> Any:  # noqa: ANN401
-    """Return diffprivlib's random forest."""
-    return RandomForestClassifier(
+def random_splits(
+    kind: Callable[..., Any], table: Table, epsilon: float, depth: int, seed: int
+) -> Any:  # noqa: ANN401
+    """Return diffprivlib's decision tree or random forest."""
+    return kind(
         max_depth=depth,
         epsilon=epsilon,
         bounds=(table.low, table.high),
@@ -136,6 +127,8 @@ def boosting(table: Table, epsilon: float, _: int, seed: int, *, learning_rate: 
 
 
 Make: TypeAlias = Callable[[Table, float, int, int], Any]
+tree = partial(random_splits, DecisionTreeClassifier)
+forest = partial(random_splits, RandomForestClassifier)
 # Name, depth, runs of 10-fold cross-validation (boosting is the slowest by far).
 METHODS: Mapping[tuple[str, int | None], tuple[Make, int]] = {
     ("diffprivlib tree", 2): (tree, 10),
