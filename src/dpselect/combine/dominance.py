@@ -75,36 +75,23 @@ def alike(columns: Values) -> tuple[Indices, Indices]:
 
 def _comparing_is_cheaper(coordinates: int, n: int, queries: int) -> bool:
     # Measured: 0.5 ns a pair and coordinate, against 12 ns a candidate and halving in two
-    # coordinates and 40 in three. With n queries they change over at 200 and 400 points.
-    sorting = (12 if coordinates == 2 else 40) * (n + queries) * log2(n + 1)
+    # coordinates and 25 in three. With n queries they change over at 180 and 270 points.
+    sorting = (12 if coordinates == 2 else 25) * (n + queries) * log2(n + 1)
     return 0.5 * coordinates * n * queries < sorting
 
 
-def _placed(points: Values, queries: Values) -> tuple[Indices, Indices, Indices]:
-    """Return the ascending order of points, their places, and how many each query exceeds."""
-    order = np.argsort(points)
-    places = np.empty_like(order)
-    places[order] = np.arange(order.size)
-    # Sorting the queries too is twice as fast as searching in random order (317,080: 27 ms
-    # against 60).
-    asked = np.argsort(queries)
-    below = np.empty_like(asked)
-    below[asked] = np.searchsorted(points[order], queries[asked])
-    return order, places, below
-
-
 def _in_two(points: Values, queries: Values) -> Indices:
-    from dpselect.combine._dominance_kernels import sweep
+    from dpselect.combine._dominance_kernels import place, sweep
 
-    order, _, below = _placed(points[0], queries[0])
-    _, rank, least = _placed(points[1], queries[1])
+    order, _, below = place(points[0], queries[0])
+    _, rank, least = place(points[1], queries[1])
     return sweep(np.ascontiguousarray(order[::-1]), rank, order.size - below, least)
 
 
 def _in_three(points: Values, queries: Values) -> Indices:
-    from dpselect.combine._dominance_kernels import divide_and_conquer
+    from dpselect.combine._dominance_kernels import divide_and_conquer, place
 
-    placed = [_placed(*pair) for pair in zip(points, queries, strict=True)]
+    placed = [place(*pair) for pair in zip(points, queries, strict=True)]
     first, second = (
         np.concatenate([2 * places + 1, 2 * below]) for _, places, below in placed[:2]
     )
