@@ -7,6 +7,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import trees
+from dpselect.errors import ScoresError
 from trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -124,3 +125,22 @@ def test_a_public_denominator_makes_rates_of_counts():
 def test_bad_counts_are_refused(hits, total, changed, message):
     with pytest.raises(ValueError, match=message):
         trees.true_positive_rate(hits, total, **changed)
+
+
+@pytest.mark.parametrize(
+    ("hits", "total"),
+    [
+        ([2], [3]),
+        ([2], 3.5),
+        ([2], True),
+        ([2], None),
+        ([4], 3),
+        ([-1], 3),
+        ([0.5], 3),
+        ([], 3),
+        ([[1]], 3),
+    ],
+)
+def test_what_is_no_count_is_refused(hits, total):
+    with pytest.raises(ScoresError, match="counts must be"):
+        trees.true_positive_rate(hits, total)
