@@ -8,6 +8,7 @@ import narwhals as nw
 
 from dpselect.frames.collecting import Column, collect
 from dpselect.frames.edges import both_ways
+from dpselect.frames.kept import kept
 
 
 def common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
@@ -24,13 +25,13 @@ def common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Colu
         ``node``, ``least`` and ``most`` common neighbours, and how many other nodes it has
         ``met``; a node that meets none has no row. Private.
     """
-    ways = both_ways(edges)
-    there = ways.rename({"node": "with"})
-    pairs = ways.join(there, on="other").filter(nw.col("node") != nw.col("with"))
-    shared = pairs.group_by("node", "with").agg(nw.len().alias("shared"))
-    extremes = shared.group_by("node").agg(
-        nw.col("shared").min().alias("least"),
-        nw.col("shared").max().alias("most"),
-        nw.len().alias("met"),
-    )
-    return collect(extremes, edges, most=nodes)
+    with kept(both_ways(edges)) as ways:
+        there = ways.rename({"node": "with"})
+        pairs = ways.join(there, on="other").filter(nw.col("node") != nw.col("with"))
+        shared = pairs.group_by("node", "with").agg(nw.len().alias("shared"))
+        extremes = shared.group_by("node").agg(
+            nw.col("shared").min().alias("least"),
+            nw.col("shared").max().alias("most"),
+            nw.len().alias("met"),
+        )
+        return collect(extremes, edges, most=nodes)

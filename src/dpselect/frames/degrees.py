@@ -8,6 +8,7 @@ import narwhals as nw
 
 from dpselect.frames.collecting import Column, collect
 from dpselect.frames.edges import both_ways
+from dpselect.frames.kept import kept
 
 
 def degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -25,4 +26,5 @@ def count_degrees(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
     Returns:
         ``node`` and ``degree``; a node without neighbours has no row. Private.
     """
-    return collect(degrees(edges), edges, most=nodes)
+    with kept(edges) as simple:
+        return collect(degrees(simple), edges, most=nodes)

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect.frames.collecting import Column, collect
+from dpselect.frames.kept import kept
 from dpselect.frames.triangles import CORNERS, triangles
 
 
@@ -23,18 +24,18 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
     Returns:
         ``node``, ``k`` and how many ``pairs``; only where there are some. Private.
     """
-    inner = _inner_ways(edges)
-    there = inner.rename({"u": "w"})
-    meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
-    pairs = meeting.group_by("node", "u", "w").agg(nw.len().alias("k"))
-    adjacent = edges.rename({"low": "u", "high": "w"})
-    apart = pairs.join(adjacent, on=["u", "w"], how="anti")
-    return collect(apart.group_by("node", "k").agg(nw.len().alias("pairs")), edges, most=most)
+    with triangles(edges) as found, kept(_inner_ways(found)) as inner:
+        there = inner.rename({"u": "w"})
+        meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
+        pairs = meeting.group_by("node", "u", "w").agg(nw.len().alias("k"))
+        adjacent = edges.rename({"low": "u", "high": "w"})
+        apart = pairs.join(adjacent, on=["u", "w"], how="anti")
+        counted = apart.group_by("node", "k").agg(nw.len().alias("pairs"))
+        return collect(counted, edges, most=most)
 
 
-def _inner_ways(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _inner_ways(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return the edges between neighbours of each ``node``, from ``u`` to ``x`` and back."""
-    found = triangles(edges)
     a, b, c = CORNERS
     turns = [(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)]
     return nw.concat(

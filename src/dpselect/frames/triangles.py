@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -9,21 +11,24 @@ import narwhals as nw
 from dpselect.frames.collecting import Column, collect
 from dpselect.frames.degrees import degrees
 from dpselect.frames.edges import both_ways
+from dpselect.frames.kept import kept
 
 CORNERS = ("a", "b", "c")
 
 
-def triangles(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    r"""Return every triangle once, as its corners ``a``, ``b`` and ``c``.
+@contextmanager
+def triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
+    r"""Hold every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
 
     Each is found from its corner of the least degree, so that :math:`O(m^{3/2})` pairs of
     edges are joined, whatever the hubs.
     """
-    upwards = _upwards(edges)
     a, b, c = (nw.col(corner) for corner in CORNERS)
-    pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
-    closing = edges.rename({"low": "b", "high": "c"})
-    return pairs.join(closing, on=["b", "c"]).select(a, b, c)
+    with kept(edges) as simple, kept(_upwards(simple)) as upwards:
+        pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
+        closing = simple.rename({"low": "b", "high": "c"})
+        with kept(pairs.join(closing, on=["b", "c"]).select(a, b, c)) as found:
+            yield found
 
 
 def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
@@ -36,10 +41,10 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
     Returns:
         ``node`` and ``triangles``; a node without triangles has no row. Private.
     """
-    found = triangles(edges)
-    corners = nw.concat([found.select(nw.col(corner).alias("node")) for corner in CORNERS])
-    counted = corners.group_by("node").agg(nw.len().alias("triangles"))
-    return collect(counted, edges, most=nodes)
+    with triangles(edges) as found:
+        ends = [found.select(nw.col(corner).alias("node")) for corner in CORNERS]
+        counted = nw.concat(ends).group_by("node").agg(nw.len().alias("triangles"))
+        return collect(counted, edges, most=nodes)
 
 
 def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
