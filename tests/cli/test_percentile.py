@@ -131,7 +131,7 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
         (("--p", 101), "p must be between 0 and 100"),
         (("--upper", -1), "upper must be finite and > 0"),
         (("--column", "day"), "there is no column 'day'; the columns are: name, days, kind"),
-        (("--column", "kind"), "column 'kind' holds no numbers"),
+        (("--column", "kind", "--strict"), "a value is missing"),
         (("--label-column", "nobody"), "there is no column 'nobody'"),
         (("--mechanism", "best"), "mechanism must be one of exponential"),
         (("--neighbours", "add-remove"), "--neighbours goes with --candidates"),

@@ -103,7 +103,7 @@ def test_the_ledger_is_spent(run, offers, tmp_path):
         (("--objective", "quality:global=-1"), "a bound must be finite and > 0"),
         (("--objective", "quality:global=nothing"), "there is no column 'nothing'"),
         (("--objective", "price:global=1"), "there is no column 'price'"),
-        (("--objective", "offer:global=1"), "holds no numbers"),
+        (("--objective", "offer:global=1"), "scores must be finite"),
         (("--objective", "quality:global=1:local=e"), "needs a column e0"),
         (("--objective", "quality:0:global=1"), "weights must be finite and not all 0"),
         (("--objective", "quality:global=1", "--k", 9), "k must be at most"),

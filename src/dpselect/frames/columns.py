@@ -46,7 +46,8 @@ def read_columns(
     Args:
         data: As for :func:`open_table`.
         numeric: Columns to return as float64, a missing number as null or NaN. A field of
-            a CSV file that is not a number is a missing one.
+            a CSV file that is not a number is a missing one; a column of words is all
+            missing and does not raise, because a single number among them would decide that.
         plain: Columns to return as they are.
 
     Returns:
@@ -58,10 +59,7 @@ def read_columns(
     """
     table = check_columns(data, numeric=numeric, plain=plain)
     numbers = as_numbers(table, data, numeric)
-    frame = _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
-    if is_csv(data):
-        _refuse_text(frame, numeric)
-    return frame
+    return _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -127,13 +125,6 @@ def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
     trimmed = (pl.col(column).str.strip_chars() for column in columns)
     numbers = [text.cast(pl.Float64, strict=False) for text in trimmed]
     return nw.from_native(nw.to_native(table).with_columns(numbers))
-
-
-def _refuse_text(frame: nw.DataFrame[Any], columns: Sequence[str]) -> None:
-    # One field more or less decides this only in a column with a single number.
-    for column in columns:
-        if len(frame) > 0 and frame[column].is_null().all():
-            raise ColumnError(f"column {column!r} holds no numbers; name a numeric column")
 
 
 def _numbers(values: Any) -> Values:  # noqa: ANN401 -- whatever numpy takes
