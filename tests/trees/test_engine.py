@@ -46,12 +46,17 @@ PUBLIC = records.schema(DOMAINS, CLASSES, [name for name in FRAME.columns if nam
 
 
 class Certain:
-    """What would be drawn without any noise."""
+    """What would be drawn without any noise, and what was asked at which price."""
 
-    def choose(self, mechanism, objective, k):  # noqa: ARG002 -- as samplers have it
+    def __init__(self):
+        self.asked = []
+
+    def choose(self, mechanism, objective, k):
+        self.asked.append((mechanism.epsilon, *objective.scores))
         return np.argsort(-objective.scores, kind="stable")[:k].tolist()
 
-    def count(self, counts, epsilon):  # noqa: ARG002 -- as samplers have it
+    def count(self, counts, epsilon):
+        self.asked.append((epsilon, *counts))
         return np.array(counts)
 
 
@@ -88,11 +93,24 @@ def test_a_tree_of_levels_is_the_tree_of_the_recursion(depth):
         1000.0, max_depth=depth, domains=DOMAINS, classes=CLASSES, max_records=2000
     )
 
-    ours = fitted._grow(FRAME.drop("buys"), FRAME["buys"], Certain()).tree_
-    theirs = fitted._grow(FRAME.lazy(), "buys", Certain()).tree_
+    here, there = Certain(), Certain()
+    ours = fitted._grow(FRAME.drop("buys"), FRAME["buys"], here).tree_
+    theirs = fitted._grow(FRAME.lazy(), "buys", there).tree_
 
     assert ours == theirs
     assert theirs.depth == depth
+    assert sorted(here.asked) == sorted(there.asked)
+
+
+def test_a_leaf_that_is_too_small_to_split_costs_the_same():
+    fitted = ID3Classifier(0.3, max_depth=2, domains=DOMAINS, classes=CLASSES, max_records=2000)
+
+    here, there = Certain(), Certain()
+    fitted._grow(FRAME.drop("buys"), FRAME["buys"], here)
+    fitted._grow(FRAME.lazy(), "buys", there)
+
+    assert sorted(here.asked) == sorted(there.asked)
+    assert {round(epsilon / 0.05) for epsilon, *_ in here.asked} == {1, 3}
 
 
 def test_an_evolved_front_is_the_one_in_memory():
