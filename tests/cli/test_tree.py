@@ -160,7 +160,7 @@ def test_wrong_options_are_one_line(run, weather, more, message):
 )
 def test_wrong_domains_files_are_one_line(run, weather, part, value, message):
     (weather / "weather.json").write_text(json.dumps({**DECLARED, part: value}))
-    ran = run("tree", weather / "weather.csv", *options(weather))
+    ran = run("tree", weather / "weather.parquet", *options(weather))
 
     assert ran.code == 2
     assert message in ran.error
