@@ -1,8 +1,11 @@
 """What the architecture promises: layers, lazy imports, public names."""
 
 import ast
+import inspect
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,23 @@ def test_every_module_says_its_idea_and_stays_short(path):
 
     assert ast.get_docstring(ast.parse(text))
     assert len(text.splitlines()) <= 500
+
+
+def public_objects():
+    """Return every public name with its object and the module that offers it."""
+    rooms = [dp, import_module("dpselect.frames"), import_module("dpselect.papers")]
+    rooms += filter(inspect.ismodule, (getattr(dp, name) for name in dp.__all__))
+    for room in rooms:
+        for name in getattr(room, "__all__", []):
+            if not inspect.ismodule(getattr(room, name)):
+                yield room.__name__, name, getattr(room, name)
+
+
+def test_the_reference_has_every_public_name():
+    page = (SOURCE.parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: (\S+)", page, re.MULTILINE))
+
+    for room, name, found in public_objects():
+        assert {room, getattr(found, "__module__", room)} & listed, (
+            f"docs/reference.md has no entry for {room}.{name}"
+        )
