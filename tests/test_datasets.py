@@ -16,8 +16,7 @@ import dpselect as dp
 from dpselect.datasets import formats
 from dpselect.errors import DataError, ParameterError
 
-BESIDE = Path(__file__).parents[2] / "shared" / "data"
-FOLDER = Path(os.environ.get("DPSELECT_DATA") or BESIDE)
+FOLDER = Path(os.environ["DPSELECT_DATA"])
 
 
 def real(name):

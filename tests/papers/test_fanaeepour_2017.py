@@ -6,6 +6,7 @@ a grid of one cell, 27 points in the query, and two or three more outside it.
 
 import os
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,7 +282,7 @@ def test_data_sets_hold_what_their_titles_say():
     try:
         sizes = {name: places.case(name).size for name in places.PLACES}
     except DataError as error:
-        if os.environ.get("DPSELECT_DATA"):
+        if Path(os.environ["DPSELECT_DATA"]).is_dir():
             raise
         pytest.skip(f"no data: {error}")
 
