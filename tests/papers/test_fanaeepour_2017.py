@@ -4,15 +4,12 @@ A pair of databases of the errata: one query of 0.9 of a line, a grid that it cu
 a grid of one cell, 27 points in the query, and two or three more outside it.
 """
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import DataError
 from dpselect.papers.fanaeepour_2017 import figure_11, methods, places
 from dpselect.papers.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
@@ -24,6 +21,7 @@ from dpselect.spatial.box import POSITIONS
 from dpselect.spatial.coarse import Coarse
 from dpselect.spatial.error import partition_error
 from dpselect.spatial.partition import uniform
+from real_data import or_skip
 
 NINE_TENTHS = Fraction(9, 10)
 INSIDE = 27
@@ -279,12 +277,7 @@ def test_queries_are_tuned_for_and_measured_apart():
 
 
 def test_data_sets_hold_what_their_titles_say():
-    try:
-        sizes = {name: places.case(name).size for name in places.PLACES}
-    except DataError as error:
-        if Path(os.environ["DPSELECT_DATA"]).is_dir():
-            raise
-        pytest.skip(f"no data: {error}")
+    sizes = or_skip(lambda: {name: places.case(name).size for name in places.PLACES})
 
     assert sizes == {"highways": 402_581, "markets": 8_520, "gowalla": 546_659}
     around = places.around_markets()

@@ -1,23 +1,16 @@
 """Every study in its small setting: it runs, repeats itself and can be looked at."""
 
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from dpselect import papers
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.papers.report import Made, page, store
+from real_data import or_skip
 
 
 def small(name, folder, **how):
-    try:
-        return papers.run(name, folder=folder, **how)
-    except DataError as error:
-        if Path(os.environ["DPSELECT_DATA"]).is_dir():
-            raise
-        pytest.skip(f"no data: {error}")
+    return or_skip(papers.run, name, folder=folder, **how)
 
 
 @pytest.mark.parametrize("name", papers.STUDIES)

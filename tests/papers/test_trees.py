@@ -1,6 +1,5 @@
 """The studies on trees: what they measure equals what they say it is."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dp
-from dpselect import datasets
-from dpselect.errors import DataError
 from dpselect.papers import surveys
 from dpselect.papers.farias_2023 import figure_11, peers
 from dpselect.papers.farias_2024 import evolving, figure_2, table_1
@@ -22,6 +19,7 @@ from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated
 from dpselect.trees.structure import Tree
+from real_data import or_skip
 
 SCHEMA = Schema(tuple("abc"), (Categories("uv"), Categories("xyz"), Categories("pq")), (0, 1))
 seeds = st.integers(0, 10**6)
@@ -148,12 +146,7 @@ def test_a_run_is_shown_at_its_printed_and_at_its_whole_epsilon():
     ("name", "records"), [("nltcs", 21_574), ("acs", 47_461), ("adult", 45_222)]
 )
 def test_no_record_is_outside_of_what_the_publishers_document(name, records):
-    try:
-        table = surveys.load(name)
-    except DataError:
-        if os.environ.get(datasets.FOLDER):
-            raise
-        pytest.skip("no data")
+    table = or_skip(surveys.load, name)
 
     assert table.codes.shape == (records, len(table.schema.names))
     assert (table.codes != OUTSIDE).all()
