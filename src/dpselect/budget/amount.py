@@ -50,7 +50,7 @@ def exact(number: float) -> Fraction:
     """Return the decimal number that a finite float prints as.
 
     Examples:
-        >>> sum([exact(0.1)] * 10) == 1, sum([0.1] * 10) == 1
+        >>> exact(0.1) + exact(0.2) == exact(0.3), 0.1 + 0.2 == 0.3
         (True, False)
     """
     return Fraction(Decimal(repr(number)))
