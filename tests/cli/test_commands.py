@@ -149,3 +149,21 @@ def test_the_program_is_installed_and_help_imports_nothing_heavy():
 
     assert "percentile" in listed.stdout
     assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)
+
+
+def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
+    absent = ["pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis"]
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys; sys.modules.update(dict.fromkeys({absent})); "
+            f"from dpselect.cli import main; main(['demo', '--plot', 'demo.png'])",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr

@@ -80,8 +80,9 @@ def demo(
 def _tumour_areas() -> Values:
     from sklearn.datasets import load_breast_cancer
 
-    data = load_breast_cancer(as_frame=True)
-    return data.frame["worst area"].to_numpy(dtype=float)
+    cells = load_breast_cancer()
+    areas: Values = cells.data[:, list(cells.feature_names).index("worst area")]
+    return areas
 
 
 def _truth(values: Values) -> float:

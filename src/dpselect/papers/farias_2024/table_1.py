@@ -155,10 +155,11 @@ STUDY = Study(
     plot=plot,
     reading="""
 The paper's global column is flat because the authors' code divides by the number of records
-less one, 21,573 on NLTCS, where a Pareto score changes by at most the number of trees less one.
-With that smaller bound, 29, it is **still no better than chance up to epsilon 5** on all three,
-and level with a second run without privacy only at 1,000; theirs needs 744 times that. The
-local version is far better: within .07 of a second run without privacy from epsilon 0.5 on.
+less one, 21,573 on NLTCS, where a Pareto score changes by at most the number of trees less
+one. With that smaller bound, 29, it is **still no better than chance up to epsilon 5** on all
+three, and level with a second run without privacy only at 1,000; theirs needs 744 times that.
+The local version is far better: within .07 of a second run without privacy from epsilon 0.5
+on.
 
 **The margin over noisy denominators is there at epsilon 0.1**, the smallest measured: it is
 dominated as little as a second run without privacy, or less. C alone flatters: a tree that
@@ -166,13 +167,13 @@ always answers one class is on every front and never dominated, and even a choic
 C of .17 to .33. So the frame also has the mean of both rates of the best tree of a front
 (`balanced_accuracy`): on NLTCS .59 by chance, .63 to .67 by the local Pareto score, .67 by the
 Pareto score *without* privacy, **.75 by the margin over noisy denominators**; on ACS .55, .56
-to .60, .60 and .69; on Adult .54, .55 to .58, .58 and .65. The Pareto score counts how many trees are better and not
-by how much, so it keeps trees of one class as gladly as good ones.
+to .60, .60 and .69; on Adult .54, .55 to .58, .58 and .65. The Pareto score counts how many
+trees are better and not by how much, so it keeps trees of one class as gladly as good ones.
 
-As printed DP-MOET passes epsilon to each of its three selections and so costs three times that:
-the upper panels are by the printed epsilon, the lower ones by what a run costs. The picture is
-of Pareto dominance; the frame has the weak kind too, by which a tree that both fronts have
-counts as dominated, and the strict one. Means of 500 runs: the standard error is at most .015.
-Private and non-private runs start from different trees.
+As printed DP-MOET passes epsilon to each of its three selections and so costs three times
+that: the upper panels are by the printed epsilon, the lower ones by what a run costs. The
+picture is of Pareto dominance; the frame has the weak kind too, by which a tree that both
+fronts have counts as dominated, and the strict one. Means of 500 runs: the standard error is
+at most .015. Private and non-private runs start from different trees.
 """,
 )
