@@ -153,13 +153,12 @@ def test_the_program_is_installed_and_help_imports_nothing_heavy():
 
 def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     absent = ["pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis"]
+    script = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent})); "
+        "from dpselect.cli import main; main(['demo', '--plot', 'demo.png'])"
+    )
     ran = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import sys; sys.modules.update(dict.fromkeys({absent})); "
-            f"from dpselect.cli import main; main(['demo', '--plot', 'demo.png'])",
-        ],
+        [sys.executable, "-c", script],
         cwd=tmp_path,
         capture_output=True,
         text=True,
