@@ -62,10 +62,9 @@ def test_delta_is_zero_from_the_privacy_loss_on(laws):
 @given(pairs_of_laws(), st.sampled_from([1 + 1e-9, 1.001, 1.5, 2.0, 7.0, 300.0]))
 def test_renyi_is_its_definition_and_grows_with_the_order(laws, alpha):
     p, q = laws
-    with np.errstate(over="ignore", under="ignore"):
-        definition = log((p**alpha * q ** (1 - alpha)).sum()) / (alpha - 1)
 
-    if 1.001 <= alpha <= 7:
+    if 1.001 <= alpha <= 7:  # beyond, its powers are too large for floats
+        definition = log((p**alpha * q ** (1 - alpha)).sum()) / (alpha - 1)
         assert renyi(p, q, alpha) == pytest.approx(definition, abs=1e-9)
     assert renyi(p, q, 1) - 1e-9 <= renyi(p, q, alpha) <= renyi(p, q, 2 * alpha) + 1e-9
     assert renyi(p, q, alpha) <= renyi(p, q, inf) + 1e-9
