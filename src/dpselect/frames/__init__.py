@@ -7,6 +7,7 @@ the rows: polars, DuckDB, PySpark. Only the counts come out.
 
 from dpselect.frames.cases import known, position
 from dpselect.frames.cells import count_cells, lattice_position
+from dpselect.frames.codegrees import common_neighbours
 from dpselect.frames.collecting import Column, collect
 from dpselect.frames.columns import (
     as_numbers,
@@ -15,7 +16,6 @@ from dpselect.frames.columns import (
     read_columns,
     series_numbers,
 )
-from dpselect.frames.common import common_neighbours
 from dpselect.frames.confusion import count_hits
 from dpselect.frames.contingency import count_tables
 from dpselect.frames.degrees import count_degrees

@@ -51,6 +51,27 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """Tables, the size of an evolution, epsilons of a selection, and repetitions."""
+
+    surveys: tuple[str, ...]
+    sizes: Sizes
+    epsilons: tuple[float, ...]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One table and one method, at all epsilons."""
+
+    survey: str
+    method: str
+    sizes: Sizes
+    epsilons: tuple[float, ...]
+    runs: int
+
+
+@dataclass(frozen=True)
 class Method:
     """How trees are selected, and the weights of the negative and the positive class."""
 

@@ -7,7 +7,6 @@ that the tree was made from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -18,7 +17,9 @@ import polars as pl
 from dpselect.papers import surveys
 from dpselect.papers.farias_2024.evolving import (
     NO_PRIVACY,
+    Cell,
     Method,
+    Setting,
     Sizes,
     both_readings,
     evolution,
@@ -49,16 +50,6 @@ ID3_WEIGHTED = "ID3, answers by weight"
 POSITIVE = "always positive"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Tables, the size of an evolution, epsilons as printed, and repetitions."""
-
-    surveys: tuple[str, ...]
-    sizes: Sizes
-    epsilons: tuple[float, ...]
-    runs: int
-
-
 SIZES = Sizes(
     population=100, survivors=20, front=1, generations=2, initial_depth=2, max_depth=4
 )
@@ -69,17 +60,6 @@ FULL = Setting(
     runs=500,
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 2.0), runs=5)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One table and one method, at all epsilons."""
-
-    survey: str
-    method: str
-    sizes: Sizes
-    epsilons: tuple[float, ...]
-    runs: int
 
 
 def cells(setting: Setting) -> Sequence[Cell]:

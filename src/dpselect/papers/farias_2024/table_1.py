@@ -7,7 +7,6 @@ true positive and true negative rates on the records that the trees evolved on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -21,7 +20,9 @@ from dpselect.papers import surveys
 from dpselect.papers.farias_2024.evolving import (
     NO_PRIVACY,
     NOTHING,
+    Cell,
     Method,
+    Setting,
     Sizes,
     both_readings,
     evolution,
@@ -46,16 +47,6 @@ FIXED = {"by chance": NOTHING, "another run without privacy": NO_PRIVACY}
 """What does not depend on epsilon: the worst and the best that can be expected."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Tables, the size of an evolution, epsilons of a selection, and repetitions."""
-
-    surveys: tuple[str, ...]
-    sizes: Sizes
-    epsilons: tuple[float, ...]
-    runs: int
-
-
 SIZES = Sizes(population=30, survivors=3, front=3, generations=3, initial_depth=3, max_depth=9)
 FULL = Setting(
     surveys=("nltcs", "acs", "adult"),
@@ -64,17 +55,6 @@ FULL = Setting(
     runs=500,
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 100.0), runs=3)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One table and one method, at all epsilons."""
-
-    survey: str
-    method: str
-    sizes: Sizes
-    epsilons: tuple[float, ...]
-    runs: int
 
 
 def cells(setting: Setting) -> Sequence[Cell]:
