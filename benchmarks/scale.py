@@ -26,7 +26,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.networks import EdgeTable
 from dpselect.spatial import Box
 from dpselect.spatial.engine import EngineCounts, located
@@ -88,14 +88,14 @@ def opened(engine: str, path: Path, memory: str) -> nw.LazyFrame[Any]:
         "spark.sql.shuffle.partitions": "8",
     }
     SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    table = frames.spark_table(str(path))
+    table = tables.spark_table(str(path))
     nw.to_native(table).limit(1).collect()
     return table
 
 
 def ranks(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
     """Count the ranks of 101 candidates."""
-    frames.count_ranks(table, "days", np.linspace(0, 60, 101))
+    tables.count_ranks(table, "days", np.linspace(0, 60, 101))
 
 
 def cells(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
@@ -112,8 +112,8 @@ def rectangles(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- 
 
 def tables(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
     """Count the tables of 4 columns at 4 open nodes."""
-    way = frames.Fork("code0", (0, 1, 2, 3))
-    frames.count_tables(table, CODES, "label", 2, way, 4)
+    way = tables.Fork("code0", (0, 1, 2, 3))
+    tables.count_tables(table, CODES, "label", 2, way, 4)
 
 
 def degrees(table: nw.LazyFrame[Any], rows: int) -> None:

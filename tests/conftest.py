@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from engines import crossing  # noqa: F401 -- a fixture
+from support.engines import crossing  # noqa: F401 -- a fixture
 
 settings.register_profile("repeating", deadline=None, derandomize=True)
 settings.register_profile("exploring", deadline=None)

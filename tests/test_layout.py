@@ -65,7 +65,7 @@ def test_every_module_says_its_idea_and_stays_short(path):
 
 def public_objects():
     """Return every public class and function with the module that offers it."""
-    rooms = [dp, import_module("dpselect.frames"), import_module("dpselect.papers")]
+    rooms = [dp, import_module("dpselect.tables"), import_module("dpselect.papers")]
     rooms += filter(inspect.ismodule, (getattr(dp, name) for name in dp.__all__))
     for room in rooms:
         for name in getattr(room, "__all__", []):

@@ -1,4 +1,4 @@
-"""Choose privately: differentially private selection.
+"""Differentially private selection.
 
 One idea runs through everything: *objective → unit-sensitivity scores → draw*. An objective
 is a score for every candidate together with what one individual can change of it. A scaling
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
         spatial,
         trees,
     )
+    from dpselect.accuracy import Comparison, compare
     from dpselect.budget import Budget
     from dpselect.combine.margin import margin
     from dpselect.combine.pareto import pareto
     from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
-    from dpselect.comparison import Comparison, compare
     from dpselect.mechanisms import (
         AnchoredLocalDampening,
         ExponentialMechanism,
@@ -76,8 +76,8 @@ _HOME = {
     "Release": "release",
     "Simulation": "release",
     "Budget": "budget",
-    "compare": "comparison",
-    "Comparison": "comparison",
+    "compare": "accuracy",
+    "Comparison": "accuracy",
     "pareto": "combine",
     "weighted_sum": "combine",
     "disjoint_sum": "combine",

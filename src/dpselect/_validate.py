@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours
-from dpselect.typing import Scores
+from dpselect.typing import Direction, OnInvalid, Scores
 
 T = TypeVar("T", bound=object)
 
@@ -46,6 +46,26 @@ def within(name: str, value: object, low: float, high: float) -> float:
     return number
 
 
+def on_invalid(value: object) -> OnInvalid:
+    """Return what happens to records that do not fit what was declared."""
+    if value == "repair":
+        return "repair"
+    if value == "raise":
+        return "raise"
+    raise ParameterError(f"on_invalid must be 'repair' or 'raise', not {value!r}")
+
+
+def direction(value: object) -> Direction:
+    """Return how the sensitivity goes with the score."""
+    if value == "non-decreasing":
+        return "non-decreasing"
+    if value == "non-increasing":
+        return "non-increasing"
+    raise ParameterError(
+        f"direction must be 'non-decreasing' or 'non-increasing', not {value!r}"
+    )
+
+
 def finite(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     number = _number(name, value, "a finite number")
@@ -62,12 +82,25 @@ def instance(name: str, value: object, kind: type[T]) -> T:
 
 
 def neighbours(value: object) -> Neighbours:
-    """Return ``value`` if it is a neighbour relation."""
-    if not isinstance(value, Neighbours):
+    """Return a neighbour relation, given as itself or by its name."""
+    if isinstance(value, Neighbours):
+        return value
+    if isinstance(value, str) and value in {relation.value for relation in Neighbours}:
+        return Neighbours(value)
+    raise NeighboursError(
+        "neighbours must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
+        "Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
+    )
+
+
+def table_neighbours(value: object) -> Neighbours:
+    """Return ``ADD_REMOVE`` or ``SUBSTITUTE``, the relations between tables of records."""
+    relation = neighbours(value)
+    if relation not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
         raise NeighboursError(
-            "neighbours must be one of Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
+            f"neighbours of tables must be 'add-remove' or 'substitute', not '{relation}'"
         )
-    return value
+    return relation
 
 
 def scores(values: ArrayLike) -> Scores:

@@ -7,6 +7,7 @@ move between two *neighbouring* databases, so the relation says what one individ
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeAlias
 
 
 class Neighbours(Enum):
@@ -31,3 +32,7 @@ class Neighbours(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+NeighboursLike: TypeAlias = Neighbours | str
+"""A relation, or its name as the command line has it, such as ``"add-remove"``."""

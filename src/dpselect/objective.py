@@ -1,4 +1,4 @@
-"""What is to be chosen: a score for every candidate, and what one individual can change."""
+"""Objectives: a score for every candidate, with what one individual can change of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpselect import _validate
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Scores
+from dpselect.typing import Direction, Scores
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -26,11 +26,17 @@ class Objective:
             ``n - 1`` if not given. Public: it must be the same for every database.
         monotone: Whether every neighbour step moves all scores in the same direction (or
             not at all), as adding a record does to counts. Public.
+        highest: A score that no candidate exceeds on any database, if one is known: the
+            default anchor of :class:`~dpselect.AnchoredLocalDampening`. Score units. Public.
+        direction: Whether candidates with larger scores have larger sensitivities
+            (``"non-decreasing"``) or smaller ones (``"non-increasing"``), if that is known:
+            the default of :class:`~dpselect.ShiftedLocalDampening`. Public.
 
     Raises:
         ScoresError: ``scores`` is empty, not one-dimensional or not finite.
         SensitivityError: ``sensitivity`` is for another number of candidates.
-        ParameterError: ``candidates`` is of another length.
+        ParameterError: ``candidates`` is of another length, ``highest`` is not finite, or
+            ``direction`` is neither.
 
     Examples:
         >>> import dpselect as dp
@@ -44,6 +50,8 @@ class Objective:
     sensitivity: Sensitivity
     candidates: Sequence[Hashable]
     monotone: bool
+    highest: float | None
+    direction: Direction | None
 
     def __init__(
         self,
@@ -52,6 +60,8 @@ class Objective:
         candidates: Sequence[Hashable] | None = None,
         *,
         monotone: bool = False,
+        highest: float | None = None,
+        direction: Direction | None = None,
     ) -> None:
         checked = _validate.scores(scores)
         _validate.instance("sensitivity", sensitivity, Sensitivity)
@@ -70,6 +80,10 @@ class Objective:
             self, "candidates", range(checked.size) if candidates is None else candidates
         )
         object.__setattr__(self, "monotone", bool(monotone))
+        anchor = None if highest is None else _validate.finite("highest", highest)
+        object.__setattr__(self, "highest", anchor)
+        trend = None if direction is None else _validate.direction(direction)
+        object.__setattr__(self, "direction", trend)
 
     def __len__(self) -> int:
         return self.scores.size

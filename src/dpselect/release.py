@@ -1,9 +1,9 @@
-"""What comes out: a release that may be published, and a simulation that may not."""
+"""Releases, which may be published, and simulations, which may not."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -12,49 +12,63 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dpselect.neighbours import Neighbours
+from dpselect.plan import Plan
 from dpselect.typing import Indices
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What a mechanism chose, with all that a reader needs to judge the guarantee.
+    """The answer of a mechanism, with all that a reader needs to judge the guarantee.
 
     It holds nothing that was not paid for: no score, no probability, no rank.
 
     Attributes:
-        candidates: The chosen candidates, in the order drawn.
-        mechanism: The mechanism with its public parameters.
-        epsilon: What the whole release cost, in nats, however many were chosen.
-        neighbours: The neighbour relation that epsilon is stated for.
-        exact: Whether it was drawn through OpenDP's exact samplers.
+        answer: The chosen candidates, in the order drawn; or the members of a subset.
+        plan: What was asked, under which neighbour relation, and what it cost.
+        exact: Whether it was drawn by the exact samplers of :mod:`dpselect.draws`.
         version: The version of dpselect that drew it.
     """
 
-    candidates: tuple[Hashable, ...]
-    mechanism: str
-    epsilon: float
-    neighbours: Neighbours
+    answer: tuple[Hashable, ...]
+    plan: Plan
     exact: bool
     version: str = version("dpselect")
 
     @property
     def candidate(self) -> Hashable:
         """The candidate drawn first."""
-        return self.candidates[0]
+        return self.answer[0]
 
     @property
-    def epsilon_per_round(self) -> float:
-        """What each of the chosen candidates cost."""
-        return self.epsilon / len(self.candidates)
+    def asked(self) -> Mapping[str, object]:
+        """The public arguments of the release, with the columns that were read."""
+        return self.plan.arguments
+
+    @property
+    def mechanism(self) -> str:
+        """The mechanism with its public parameters."""
+        return self.plan.mechanism
+
+    @property
+    def epsilon(self) -> float:
+        """What the whole release cost, in nats, however many candidates were drawn."""
+        return self.plan.epsilon
+
+    @property
+    def delta(self) -> float:
+        """What it cost besides epsilon."""
+        return self.plan.delta
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbour relation that epsilon is stated for."""
+        return self.plan.neighbours
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain Python values."""
         return {
-            "candidates": [_plain(candidate) for candidate in self.candidates],
-            "mechanism": self.mechanism,
-            "epsilon": self.epsilon,
-            "epsilon_per_round": self.epsilon_per_round,
-            "neighbours": str(self.neighbours),
+            "answer": [_plain(candidate) for candidate in self.answer],
+            **self.plan.to_dict(),
             "exact": self.exact,
             "version": self.version,
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,5 +16,12 @@ Values: TypeAlias = NDArray[np.float64]
 Probabilities: TypeAlias = NDArray[np.float64]
 """Shape ``(n,)``: the exact law of a draw; as private as the scores."""
 
+Direction: TypeAlias = Literal["non-decreasing", "non-increasing"]
+"""Whether candidates with larger scores have larger sensitivities, or smaller ones."""
+
+OnInvalid: TypeAlias = Literal["repair", "raise"]
+"""What happens to a record that does not fit what was declared: it is repaired by itself, as
+documented; or, for a curator who declares that none is there, an error is raised."""
+
 Indices: TypeAlias = NDArray[np.int64]
-"""Positions of candidates, or distances between databases."""
+"""Integers: counts, positions of candidates, or distances between databases."""

@@ -6,12 +6,20 @@ import opendp.prelude as opendp
 import pytest
 
 import dpselect as dp
-from dpselect.draws import exact
+from dpselect.draws import opendp as door
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.plan import Plan, Spend
 from dpselect.release import Release
 
 AR = dp.Neighbours.ADD_REMOVE
 VOTES = dp.Objective([3.0, 9.0, 4.0], dp.GlobalSensitivity(1, AR))
+PLAN = Plan(
+    function="mine",
+    mechanism="mine",
+    spends=(Spend("all", 0.5),),
+    epsilon=0.5,
+    neighbours=AR,
+)
 SCORES = np.array([0.0, 1.0, 2.0])
 
 
@@ -24,7 +32,7 @@ def pay(budget, epsilon=0.5):
 
 
 def draw():
-    return exact.top_k_gumbel_noise(SCORES, 0.5, 1)
+    return door.top_k_gumbel_noise(SCORES, 0.5, 1)
 
 
 def draw_with_opendp():
@@ -57,7 +65,7 @@ def test_our_mechanisms_spend_first(mechanism, k):
 
     report.raise_if_failed()
     assert report.spent == (0.5,)
-    assert report.draws[0].startswith("dpselect.draws.exact.top_k")
+    assert report.draws[0].startswith("dpselect.draws.door.top_k")
     assert str(report).startswith("spends first: epsilon = 0.5")
 
 
@@ -144,7 +152,7 @@ def test_a_release_that_states_more_than_it_spent_is_found():
     def release(budget):
         pay(budget, 0.25)
         draw()
-        return Release((0,), "mine", 0.5, AR, exact=True, version="0")
+        return Release((0,), PLAN, exact=True)
 
     assert check(release).problems == ("the release states epsilon = 0.5 and spent 0.25",)
 
@@ -154,7 +162,7 @@ def test_a_release_in_two_spends_adds_them_up():
         pay(budget, 0.2)
         pay(budget, 0.3)
         draw()
-        return Release((0,), "mine", 0.5, AR, exact=True, version="0")
+        return Release((0,), PLAN, exact=True)
 
     report = check(release)
 

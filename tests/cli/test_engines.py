@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from engines import spark
+from support.engines import spark
 
 PERCENTILE = ("--column", "days", "--p", 90, "--candidates", "0:20:3", "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect.combine import local_margin, pareto_front
-from strategies import dampened_by_definition, several_objectives, widths_of
+from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
 

@@ -9,7 +9,7 @@ import dpselect as dp
 from dpselect.combine import ParetoSensitivity, pareto_front
 from dpselect.combine import pareto_sensitivity as module
 from dpselect.errors import NeighboursError, ParameterError
-from strategies import (
+from support.strategies import (
     dampened_by_definition,
     element_objectives,
     several_objectives,

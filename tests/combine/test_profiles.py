@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.combine import profiles
-from strategies import any_sensitivity, several_objectives
+from support.strategies import any_sensitivity, several_objectives
 
 
 @given(

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max
 from dpselect.draws.permute_and_flip import _by_one_rule, _by_panels
-from strategies import epsilons
+from support.strategies import epsilons
 
 score_lists = st.lists(st.floats(-30, 30), min_size=1, max_size=6)
 every_draw = pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from dpselect.networks import (
     WeightedSum,
     influential_nodes,
 )
-from engines import every_engine, held_by
+from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(3)
 NODES = 60

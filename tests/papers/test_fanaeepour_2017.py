@@ -21,7 +21,7 @@ from dpselect.spatial.box import POSITIONS
 from dpselect.spatial.coarse import Coarse
 from dpselect.spatial.error import partition_error
 from dpselect.spatial.partition import uniform
-from real_data import or_skip
+from support.real_data import or_skip
 
 NINE_TENTHS = Fraction(9, 10)
 INSIDE = 27

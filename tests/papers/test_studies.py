@@ -6,7 +6,7 @@ import pytest
 from dpselect import papers
 from dpselect.errors import ParameterError
 from dpselect.papers.report import Made, page, store
-from real_data import or_skip
+from support.real_data import or_skip
 
 
 def small(name, folder, **how):

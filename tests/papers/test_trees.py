@@ -19,7 +19,7 @@ from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated
 from dpselect.trees.structure import Tree
-from real_data import or_skip
+from support.real_data import or_skip
 
 SCHEMA = Schema(tuple("abc"), (Categories("uv"), Categories("xyz"), Categories("pq")), (0, 1))
 seeds = st.integers(0, 10**6)

@@ -14,7 +14,7 @@ from dpselect.percentiles import (
     select_percentile,
     select_percentile_value,
 )
-from engines import every_engine, held_by
+from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(5)
 DAYS = pl.DataFrame({"days": [None, nan, -1.0, *RNG.gamma(2, 4, 300).round(1).tolist()]})

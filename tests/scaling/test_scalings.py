@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dpselect as dp
 from dpselect import scaling
 from dpselect.errors import ParameterError
-from strategies import dampened_by_definition, element_objectives, widths_of
+from support.strategies import dampened_by_definition, element_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
 

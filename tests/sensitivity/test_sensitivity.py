@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.sensitivity import weighted_sum
-from strategies import element_objectives, quarters, sum_by_definition
+from support.strategies import element_objectives, quarters, sum_by_definition
 
 EDGE = dp.Neighbours.EDGE
 

@@ -12,7 +12,7 @@ from dpselect.spatial import Box, counting
 from dpselect.spatial.box import POSITIONS
 from dpselect.spatial.partition import nested, uniform
 from dpselect.spatial.reach import Reach
-from spatial_definitions import cells_of, inside, share
+from support.spatial_definitions import cells_of, inside, share
 
 UNIT = Box(0, 0, 1, 1)
 MIXED = nested(

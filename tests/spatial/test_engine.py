@@ -7,7 +7,7 @@ import dpselect as dp
 from dpselect.spatial import Box, Weighted, counting, intake, release_histogram
 from dpselect.spatial.error import partition_error
 from dpselect.spatial.partition import nested, uniform
-from engines import every_engine, held_by
+from support.engines import every_engine, held_by
 
 BOX = Box(-10, 40, 20, 60)
 RNG = np.random.default_rng(2)

@@ -23,7 +23,7 @@ from dpselect.spatial.box import POSITIONS
 from dpselect.spatial.forms import ROUNDING
 from dpselect.spatial.partition import nested, uniform
 from dpselect.spatial.reach import Reach
-from spatial_definitions import Answered
+from support.spatial_definitions import Answered
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 MOST = 3

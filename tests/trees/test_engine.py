@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.trees import (
     Bins,
@@ -18,7 +18,7 @@ from dpselect.trees import _count_kernels as kernels
 from dpselect.trees import evolution as ev
 from dpselect.trees.engine import EngineRecords
 from dpselect.trees.patterns import compress
-from engines import every_engine, held_by
+from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -75,7 +75,7 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
 
     assert held.number() == N
     assert held.totals().tolist() == patterns.totals().tolist()
-    way = frames.Fork("code1", (0, None, 1))
+    way = tables.Fork("code1", (0, None, 1))
     for node, code in enumerate((0, 2)):
         rows = np.flatnonzero(patterns.codes[:, 1] == code)
         expected = patterns.tables(rows, PUBLIC.sizes)

@@ -21,7 +21,7 @@ from dpselect.trees.growth import Growth
 from dpselect.trees.patterns import Patterns
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Exact, Simulated
-from trees_definitions import Recording
+from support.trees_definitions import Recording
 
 CLASSES = ["no", "yes"]
 

@@ -10,7 +10,7 @@ import pytest
 import dpselect as dp
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import CRITERIA, objective_of
-from trees_definitions import add_remove, by_definition, substitute
+from support.trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 

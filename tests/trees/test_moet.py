@@ -19,7 +19,7 @@ from dpselect.trees.generations import Evolution
 from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
 from dpselect.trees.sampling import Simulated
-from trees_definitions import Recording
+from support.trees_definitions import Recording
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
 ALLOWANCES = ["global", "local", "noisy-denominators"]

@@ -8,7 +8,7 @@ import pytest
 import dpselect as dp
 from dpselect import trees
 from dpselect.errors import ScoresError
-from trees_definitions import add_remove, by_definition, substitute
+from support.trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 MOST = 12

@@ -16,11 +16,11 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpselect.budget import Budget, Entry
+from dpselect.draws.door import SAMPLERS
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.release import Release
 
-OUR_SAMPLERS = "dpselect.draws.exact"
 OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable_eval"})
 """Functions of ``opendp.core`` in which OpenDP draws; building a measurement draws nothing."""
 
@@ -97,7 +97,7 @@ def check_spends_first(
         ...     neighbours=dp.Neighbours.ADD_REMOVE,
         ... )
         >>> print(report)
-        spends first: epsilon = 0.1, before dpselect.draws.exact.top_k_exponential_noise
+        spends first: epsilon = 0.1, before dpselect.draws.opendp.top_k_exponential_noise
     """
     watched = frozenset(_code_of(sampler) for sampler in samplers)
     allowed = _Watch(watched, refuses=False)
@@ -144,7 +144,8 @@ class _Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         # Importing the samplers calls functions of theirs, which is no draw.
-        import dpselect.draws.exact  # noqa: F401
+        import dpselect.draws.opendp
+        import dpselect.draws.uniform  # noqa: F401
 
         before, in_threads = sys.getprofile(), threading.getprofile()
         sys.setprofile(self._profile)
@@ -163,13 +164,10 @@ class _Watch:
             self.draws_unpaid += 1
 
     def _draws_in(self, frame: FrameType) -> bool:
-        if frame.f_code in self.samplers:
+        if frame.f_code in self.samplers or frame.f_code in SAMPLERS:
             return True
-        module = frame.f_globals.get("__name__")
-        name = frame.f_code.co_name
-        if module == "opendp.core":
-            return name in OPENDP_SAMPLERS
-        return module == OUR_SAMPLERS and name.startswith("top_k")
+        in_opendp = frame.f_globals.get("__name__") == "opendp.core"
+        return in_opendp and frame.f_code.co_name in OPENDP_SAMPLERS
 
 
 class _WatchedBudget(Budget):

@@ -47,13 +47,13 @@ def compare(
     """Print a table of exact expected errors; write a picture if asked."""
     options.declared_public(data_is_public, "dpselect compare")
     epsilons = options.numbers("--epsilon", epsilon)
-    from dpselect import comparison, frames
+    from dpselect import accuracy, tables
     from dpselect.percentiles import mechanism_for, percentile
 
     with output.working("comparing"):
-        objective = percentile(frames.numeric_column(data, column), p=p, upper=upper)
+        objective = percentile(tables.numeric_column(data, column), p=p, upper=upper)
         mechanisms = [mechanism_for(name, epsilons[0]) for name in NAMES]
-        table = comparison.compare(objective, mechanisms, epsilons)
+        table = accuracy.compare(objective, mechanisms, epsilons)
     if plot is not None:
         output.save(table.plot()[0], plot)
     if as_json:

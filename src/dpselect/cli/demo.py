@@ -38,12 +38,12 @@ def demo(
     """Choose a percentile of 569 real tumour areas by five mechanisms and compare them."""
     with output.working("importing scikit-learn and choosing"):
         values = _tumour_areas()
-        from dpselect import comparison
+        from dpselect import accuracy
         from dpselect.percentiles import mechanism_for, percentile
 
         by_value = _values_chosen(values, epsilon=1.0)
         by_record = _records_chosen(values, epsilon=8.0)
-        table = comparison.compare(
+        table = accuracy.compare(
             percentile(values, p=P, upper=UPPER),
             [mechanism_for(name, 1.0) for name in FOR_RECORDS],
             EPSILONS,

@@ -52,13 +52,13 @@ def opened(
     checked(engine, master)
     if engine == "memory":
         return path
-    from dpselect import frames
+    from dpselect import tables
 
     if engine == "spark":
-        return frames.spark_table(path, master=master, numeric=numeric, whole=whole)
+        return tables.spark_table(path, master=master, numeric=numeric, whole=whole)
     columns = list(numeric)
-    table = frames.check_columns(path, numeric=columns)
-    return frames.as_numbers(table, path, columns) if columns else table
+    table = tables.check_columns(path, numeric=columns)
+    return tables.as_numbers(table, path, columns) if columns else table
 
 
 def checked(engine: str, master: str | None) -> None:

@@ -167,14 +167,14 @@ def _queries(path: Path | None, box: Box) -> Values:
 
     if path is None:
         return even_queries(box)
-    from dpselect import frames
+    from dpselect import tables
 
-    table = frames.read_columns(path, numeric=["west", "south", "east", "north"])
+    table = tables.read_columns(path, numeric=["west", "south", "east", "north"])
     if len(table) == 0:
         raise DataError(f"{path} holds no rectangle")
     import numpy as np
 
-    return np.column_stack([frames.series_numbers(table[name]) for name in table.columns])
+    return np.column_stack([tables.series_numbers(table[name]) for name in table.columns])
 
 
 def _print_plan(
@@ -186,12 +186,12 @@ def _print_plan(
     *,
     as_json: bool,
 ) -> None:
-    from dpselect import frames
+    from dpselect import tables
     from dpselect.spatial import plan_histogram
 
     plan = plan_histogram(**public, **people)
     plain = [] if people["user"] is None else [people["user"]]
-    frames.check_columns(points, numeric=columns, plain=plain)
+    tables.check_columns(points, numeric=columns, plain=plain)
     remaining = None
     if budget is not None:
         from dpselect.budget.totals import same_relation

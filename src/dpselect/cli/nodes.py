@@ -180,8 +180,8 @@ def _mechanism(graph: Graph, score: Metric, name: str, epsilon: float) -> Mechan
 def _plan(empty: Graph, score: Metric, name: str, epsilon: float, k: int) -> output.Plan:
     """Plan from the graph without edges: it has the same public bounds."""
     from dpselect import _validate
+    from dpselect.accuracy import error_bound
     from dpselect.neighbours import Neighbours
-    from dpselect.utility import error_bound
 
     _validate.at_least("k", k, 1)
     mechanism = _mechanism(empty, score, name, epsilon)

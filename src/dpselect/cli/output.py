@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +14,9 @@ from rich.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dpselect.accuracy import Comparison
     from dpselect.budget import Budget
-    from dpselect.comparison import Comparison
-    from dpselect.mechanisms import Mechanism
-    from dpselect.neighbours import Neighbours
+    from dpselect.plan import Plan
     from dpselect.release import Release
 
 
@@ -53,64 +50,45 @@ def print_release(
         print_json({**release.to_dict(), "remaining_budget": remaining})
         return
     facts = {
-        chosen: ", ".join(map(str, release.candidates)),
+        chosen: ", ".join(map(str, release.answer)),
         "mechanism": release.mechanism,
-        "epsilon": f"{release.epsilon:g} ({release.neighbours} neighbours)",
-        "drawn": "exactly, through OpenDP",
+        "price": price(release.plan),
+        "drawn": "exactly" if release.exact else "not exactly",
     }
     if remaining is not None:
         facts["remaining budget"] = f"{remaining:g}"
     print_facts(facts)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a release would do.
-
-    Attributes:
-        mechanism: The mechanism with its public parameters.
-        neighbours: The relation that its epsilon is stated for.
-        error: What the error exceeds in one case of 20 at most, whatever the data are.
-        unit: What the error is measured in.
-    """
-
-    mechanism: Mechanism
-    neighbours: Neighbours
-    error: float
-    unit: str
-
-
 def print_plan(plan: Plan, budget: Budget | None, *, as_json: bool) -> None:
-    """Print what would be spent and what would remain; refuse what a release would."""
-    epsilon = plan.mechanism.epsilon
-    remaining = None
-    if budget is not None:
-        from dpselect.budget.totals import same_relation
+    """Print what would be spent and what would remain; refuse what a release would.
 
-        same_relation(budget.neighbours, plan.neighbours)
-        remaining = budget.remaining_after(epsilon)
+    Raises:
+        NeighboursError: The budget is kept for another neighbour relation.
+        InsufficientBudgetError: The budget does not allow it.
+    """
+    remaining = None if budget is None else plan.remaining_after(budget)
     if as_json:
-        print_json(
-            {
-                "dry_run": True,
-                "mechanism": repr(plan.mechanism),
-                "epsilon": epsilon,
-                "neighbours": str(plan.neighbours),
-                "error_bound_95": plan.error if isfinite(plan.error) else None,
-                "error_unit": plan.unit,
-                "remaining_budget": remaining,
-            }
-        )
+        print_json({"dry_run": True, **plan.to_dict(), "remaining_budget": remaining})
         return
-    said = f"at most {plan.error:.4g} {plan.unit}" if isfinite(plan.error) else "no bound"
-    facts = {
-        "would spend": f"epsilon {epsilon:g} ({plan.neighbours} neighbours)",
-        "mechanism": repr(plan.mechanism),
-        "error": f"{said}, 19 times in 20, on any data",
-    }
+    facts: dict[str, object] = {"would spend": price(plan), "mechanism": plan.mechanism}
+    if len(plan.spends) > 1:
+        facts["in steps"] = "\n".join(
+            f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends
+        )
+    if plan.error is not None:
+        facts["error"] = plan.error
+    if plan.public:
+        facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
         facts["would remain"] = f"{remaining:g}"
     print_facts(facts)
+
+
+def price(plan: Plan) -> str:
+    """Return epsilon, delta and the neighbour relation of a plan."""
+    delta = f", delta {plan.delta:.3g}" if plan.delta else ""
+    return f"epsilon {plan.epsilon:g}{delta} ({plan.neighbours} neighbours)"
 
 
 @contextmanager

@@ -107,13 +107,13 @@ class _Record:
         return select_percentile(data, upper=self.upper, label_column=self.label_column, **how)
 
     def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
-        from dpselect import frames
+        from dpselect import tables
+        from dpselect.accuracy import error_bound
         from dpselect.neighbours import Neighbours
         from dpselect.percentiles import mechanism_for
-        from dpselect.utility import error_bound
 
         # Substitution makes the number of records public; no value is read.
-        records = frames.count_records(data, numeric=[column], plain=self._plain)
+        records = tables.count_records(data, numeric=[column], plain=self._plain)
         mechanism = mechanism_for(name, epsilon)
         error = error_bound(mechanism, candidates=records, bound=self.upper, best=0)
         return output.Plan(
@@ -142,11 +142,11 @@ class _Value:
         )
 
     def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
-        from dpselect import frames
+        from dpselect import tables
+        from dpselect.accuracy import error_bound
         from dpselect.percentiles import mechanism_for
-        from dpselect.utility import error_bound
 
-        frames.check_columns(data, numeric=[column])
+        tables.check_columns(data, numeric=[column])
         mechanism = mechanism_for(name, epsilon)
         error = error_bound(mechanism, candidates=self.candidates.size, bound=1.0, best=0)
         return output.Plan(mechanism, self.neighbours, error, "ranks")

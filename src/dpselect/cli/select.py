@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import Mechanism
     from dpselect.neighbours import Neighbours
     from dpselect.objective import Objective
-    from dpselect.scaling.shifted import Direction
     from dpselect.sensitivity import Sensitivity
+    from dpselect.typing import Direction
 
 HELP = """Choose from a table with one row per candidate; the rows are public, scores private.
 
@@ -160,16 +160,16 @@ def _combined(
     label_column: str | None,
 ) -> Objective:
     """Read the table and return its one objective."""
-    from dpselect import frames
+    from dpselect import tables
     from dpselect.objective import Objective
 
     labels = None
     if label_column is not None:
-        table = frames.read_columns(scores, numeric=[], plain=[label_column])
+        table = tables.read_columns(scores, numeric=[], plain=[label_column])
         labels = table[label_column].to_list()
     parts = [
         Objective(
-            frames.numeric_column(scores, term.column),
+            tables.numeric_column(scores, term.column),
             _sensitivity(scores, term, relation),
             labels,
             monotone=term.monotone,
@@ -190,12 +190,12 @@ def _plan(
     """Plan with scores of 0: candidates and bounds are public and stay the same."""
     import numpy as np
 
-    from dpselect import _validate, frames
+    from dpselect import _validate, tables
+    from dpselect.accuracy import error_bound
     from dpselect.objective import Objective
-    from dpselect.utility import error_bound
 
     _validate.at_least("k", k, 1)
-    rows = frames.count_records(scores, numeric=[term.column for term in terms])
+    rows = tables.count_records(scores, numeric=[term.column for term in terms])
     parts = [
         Objective(np.zeros(rows), _bound(scores, term, relation), monotone=term.monotone)
         for term in terms
@@ -227,27 +227,27 @@ def _one(parts: Sequence[Objective], terms: Sequence[_Term], combine: str) -> Ob
 
 def _bound(scores: Path, term: _Term, relation: Neighbours) -> Sensitivity:
     """Return the global sensitivity: a number, or a public column with one a candidate."""
-    from dpselect import frames
+    from dpselect import tables
     from dpselect.sensitivity import GlobalSensitivity
 
     if _is_number(term.bound):
         return GlobalSensitivity(float(term.bound), relation)
-    return GlobalSensitivity(frames.numeric_column(scores, term.bound), relation)
+    return GlobalSensitivity(tables.numeric_column(scores, term.bound), relation)
 
 
 def _sensitivity(scores: Path, term: _Term, relation: Neighbours) -> Sensitivity:
     """Return the local sensitivity of the table where it has one, else the global one."""
-    from dpselect import frames
+    from dpselect import tables
     from dpselect.sensitivity import ElementSensitivity
 
     whole = _bound(scores, term, relation)
     if term.local is None:
         return whole
-    names = frames.open_table(scores).collect_schema().names()
+    names = tables.open_table(scores).collect_schema().names()
     columns: list[str] = []
     while f"{term.local}{len(columns)}" in names:
         columns.append(f"{term.local}{len(columns)}")
     if not columns:
         raise ParameterError(f"local={term.local} needs a column {term.local}0")
-    table = [frames.numeric_column(scores, column) for column in columns]
+    table = [tables.numeric_column(scores, column) for column in columns]
     return ElementSensitivity(table.__getitem__, whole.bounds, len(table), relation)

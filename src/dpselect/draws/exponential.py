@@ -30,9 +30,9 @@ class Exponential(Draw):
         return weights / weights.sum()
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import exact
+        from dpselect.draws import opendp
 
-        return exact.top_k_gumbel_noise(scores, epsilon, k)
+        return opendp.top_k_gumbel_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`."""

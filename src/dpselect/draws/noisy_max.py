@@ -38,9 +38,9 @@ class LaplaceNoisyMax(Draw):
         return law / law.sum()
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import exact
+        from dpselect.draws import opendp
 
-        return exact.top_k_laplace_noise(scores, epsilon, k)
+        return opendp.top_k_laplace_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`\varepsilon \tanh(\varepsilon/2)`, true of any epsilon-DP draw."""

@@ -43,9 +43,9 @@ class PermuteAndFlip(Draw):
         return law / law.sum()
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import exact
+        from dpselect.draws import opendp
 
-        return exact.top_k_exponential_noise(scores, epsilon, k)
+        return opendp.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`."""

@@ -31,9 +31,8 @@ from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.switching import SwitchingSensitivity
 from dpselect.objective import Objective
-from dpselect.scaling.shifted import Direction
 from dpselect.sensitivity import Sensitivity, TabulatedSensitivity
-from dpselect.typing import Indices, Values
+from dpselect.typing import Direction, Indices, Values
 
 Form: TypeAlias = Literal["codegree", "degree"]
 """What the sensitivity reads off the graph besides the degrees."""

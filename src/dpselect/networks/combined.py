@@ -24,7 +24,7 @@ from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
 from dpselect.networks.metrics import named
 from dpselect.objective import Objective
-from dpselect.scaling.shifted import Direction
+from dpselect.typing import Direction
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dpselect.neighbours import Neighbours
 from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.objective import Objective
-from dpselect.scaling.shifted import Direction
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Direction
 
 
 @dataclass(frozen=True, slots=True)

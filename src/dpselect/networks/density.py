@@ -22,9 +22,8 @@ from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.spread import SpreadSensitivity
 from dpselect.objective import Objective
-from dpselect.scaling.shifted import Direction
 from dpselect.sensitivity import Sensitivity, TabulatedSensitivity
-from dpselect.typing import Indices
+from dpselect.typing import Direction, Indices
 
 Form: TypeAlias = Literal["spread", "degree"]
 """What the sensitivity reads off the graph besides the degrees."""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.networks.edges import Nodes, Rule, check_rules, checked_nodes
 from dpselect.typing import Indices, Values
 
@@ -23,7 +23,7 @@ class EdgeTable:
 
     Args:
         edges: A lazy frame (polars, DuckDB, PySpark, ...) with an edge a row, or anything
-            else that :func:`dpselect.frames.open_table` opens. Private.
+            else that :func:`dpselect.tables.open_table` opens. Private.
         nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or at most 10,000 ids or
             labels. Public.
         source: The column of one end.
@@ -57,9 +57,9 @@ class EdgeTable:
     ) -> None:
         self.nodes: Sequence[Hashable] = checked_nodes(nodes)
         check_rules(self_loops, unknown, loops=False, strangers=False)
-        self._edges = frames.simple_edges(edges, source, target, self.nodes)
+        self._edges = tables.simple_edges(edges, source, target, self.nodes)
         if "refuse" in {self_loops, unknown}:
-            strangers, loops = frames.count_odd_edges(edges, source, target, self.nodes)
+            strangers, loops = tables.count_odd_edges(edges, source, target, self.nodes)
             check_rules(self_loops, unknown, loops=loops > 0, strangers=strangers > 0)
 
     def __len__(self) -> int:
@@ -71,18 +71,18 @@ class EdgeTable:
     @cached_property
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
-        return self._by_node(frames.count_degrees(self._edges, nodes=len(self)), "degree")
+        return self._by_node(tables.count_degrees(self._edges, nodes=len(self)), "degree")
 
     @cached_property
     def triangles(self) -> Indices:
         """The number of edges between neighbours of every node, shape ``(n,)``. Private."""
-        counted = frames.count_triangles(self._edges, nodes=len(self))
+        counted = tables.count_triangles(self._edges, nodes=len(self))
         return self._by_node(counted, "triangles")
 
     @cached_property
     def common_neighbours(self) -> tuple[Indices, Indices]:
         """The least and the most that each node shares with any other. Private."""
-        shared = frames.common_neighbours(self._edges, nodes=len(self))
+        shared = tables.common_neighbours(self._edges, nodes=len(self))
         least, most, met = (self._by_node(shared, name) for name in ("least", "most", "met"))
         # Where a node has none in common with some other, the least is 0 whatever the rest.
         return np.where(met == len(self) - 1, least, 0), most
@@ -96,7 +96,7 @@ class EdgeTable:
         """
         degrees = self.degrees
         most = int(degrees.sum())
-        table = frames.count_ego_pairs(self._edges, most=most)
+        table = tables.count_ego_pairs(self._edges, most=most)
         node, k, pairs = self._positions(table["node"]), table["k"], table["pairs"]
         k, pairs = k.astype(np.int64), pairs.astype(np.int64)
         order = np.lexsort((k, node))
@@ -106,12 +106,12 @@ class EdgeTable:
         alone = degrees * (degrees - 1) // 2 - self.triangles - met
         return shared + alone
 
-    def _by_node(self, table: dict[str, frames.Column], column: str) -> Indices:
+    def _by_node(self, table: dict[str, tables.Column], column: str) -> Indices:
         counts = np.zeros(len(self), dtype=np.int64)
         counts[self._positions(table["node"])] = table[column].astype(np.int64)
         return counts
 
-    def _positions(self, nodes: frames.Column) -> Indices:
+    def _positions(self, nodes: tables.Column) -> Indices:
         if isinstance(self.nodes, range):
             return nodes.astype(np.int64)
         position = {label: index for index, label in enumerate(self.nodes)}

@@ -7,7 +7,7 @@ from typing import Protocol
 from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.objective import Objective
-from dpselect.scaling.shifted import Direction
+from dpselect.typing import Direction
 
 
 class Metric(Protocol):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import AnchoredLocalDampening, Recipe, ShiftedLocalDampening
+from dpselect.mechanisms import (
+    AnchoredLocalDampening,
+    MechanismFactory,
+    ShiftedLocalDampening,
+)
 from dpselect.networks.betweenness import EgoBetweenness
 from dpselect.networks.degree import Degree
 from dpselect.networks.density import EgoDensity
@@ -18,7 +22,7 @@ FROM_AFAR = {ShiftedLocalDampening.name, AnchoredLocalDampening.name}
 """Mechanisms that sum the sensitivity from the score up to the largest that can occur."""
 
 
-def named(metric: str | Metric, mechanism: str | Recipe | None = None) -> Metric:
+def named(metric: str | Metric, mechanism: str | MechanismFactory | None = None) -> Metric:
     """Return a metric by its short name, in the form that suits the mechanism.
 
     From afar it is a sensitivity that grows with the score that tells nodes apart, so shifted

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Recipe, Spends, by_name
+from dpselect.mechanisms import MechanismFactory, by_name
 from dpselect.networks.engine import EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metric import Metric
 from dpselect.networks.metrics import named
+from dpselect.plan import SupportsSpend
 from dpselect.release import Release
 
 
@@ -17,9 +18,9 @@ def influential_nodes(
     k: int,
     *,
     metric: str | Metric,
-    mechanism: str | Recipe,
+    mechanism: str | MechanismFactory,
     epsilon: float,
-    budget: Spends | None = None,
+    budget: SupportsSpend | None = None,
 ) -> Release:
     r"""Release ``k`` nodes of high centrality, in the order drawn.
 
@@ -68,5 +69,5 @@ def influential_nodes(
     if k > len(graph):
         raise ParameterError(f"k must be at most the number of nodes, {len(graph)}, not {k}")
     score = named(metric, mechanism)
-    how = by_name(mechanism, epsilon, anchor=score.largest(graph), direction=score.direction)
+    how = by_name(mechanism, epsilon)
     return how.release(score.objective(graph), k, budget)

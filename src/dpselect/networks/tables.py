@@ -12,7 +12,7 @@ import numpy as np
 from narwhals.typing import IntoFrame
 from numpy.typing import ArrayLike
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import ColumnError, DataError, DPSelectError, ParameterError
 from dpselect.networks.edges import UNKNOWN, Ends
 
@@ -58,7 +58,7 @@ def read(
 
 def _is_text(edges: Edges) -> bool:
     # A CSV file declares no types: its ids are read from text, whatever else it holds.
-    return isinstance(edges, str | os.PathLike) and frames.is_csv(Path(edges))
+    return isinstance(edges, str | os.PathLike) and tables.is_csv(Path(edges))
 
 
 def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:
@@ -67,7 +67,7 @@ def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFram
 
     table = nw.from_native(edges, pass_through=True)
     if isinstance(edges, str | os.PathLike):
-        table = frames.open_table(Path(edges))
+        table = tables.open_table(Path(edges))
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         return pl.from_numpy(_pairs(edges), schema=["source", "target"]).lazy()
     if source is None or target is None or source == target:

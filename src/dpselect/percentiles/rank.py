@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
@@ -60,7 +60,7 @@ def percentile_rank(
     points = _checked(p, candidates, neighbours)
     numbers = checked(values, on_invalid)
     known = np.sort(numbers[~np.isnan(numbers)])
-    ranks = frames.Ranks(
+    ranks = tables.Ranks(
         below=np.searchsorted(known, points, side="left"),
         upto=np.searchsorted(known, points, side="right"),
         numbers=known.size,
@@ -97,7 +97,7 @@ def percentile_rank_of_column(
     """
     points = _checked(p, candidates, neighbours)
     checked_rule(on_invalid)
-    ranks = frames.count_ranks(data, column, points)
+    ranks = tables.count_ranks(data, column, points)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
     return _objective(ranks, p, points, neighbours)
@@ -111,7 +111,7 @@ def _checked(p: float, candidates: ArrayLike, neighbours: Neighbours) -> Values:
 
 
 def _objective(
-    ranks: frames.Ranks, p: float, points: Values, neighbours: Neighbours
+    ranks: tables.Ranks, p: float, points: Values, neighbours: Neighbours
 ) -> Objective:
     fraction = percent(p) / 100
     below, upto, records = ranks.below, ranks.upto, ranks.numbers

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from dpselect import _validate, frames
+from dpselect import _validate, tables
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism, Recipe, Spends, by_name
+from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.rank import percentile_rank, percentile_rank_of_column
 from dpselect.percentiles.selection import percent, percentile
 from dpselect.percentiles.values import OnInvalid
+from dpselect.plan import SupportsSpend
 from dpselect.release import Release
 
 
-def mechanism_for(mechanism: str | Recipe, epsilon: float) -> Mechanism:
+def mechanism_for(mechanism: str | MechanismFactory, epsilon: float) -> Mechanism:
     """Return the mechanism that a percentile is selected with.
 
     No score here is above 0, which is the public anchor; and on the histograms of
@@ -27,7 +28,7 @@ def mechanism_for(mechanism: str | Recipe, epsilon: float) -> Mechanism:
     Raises:
         ParameterError: There is no such mechanism.
     """
-    return by_name(mechanism, epsilon, anchor=0.0, direction="non-decreasing")
+    return by_name(mechanism, epsilon)
 
 
 def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
@@ -37,9 +38,9 @@ def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
     p: float,
     upper: float,
     epsilon: float,
-    mechanism: str | Recipe = "shifted",
+    mechanism: str | MechanismFactory = "shifted",
     label_column: str | None = None,
-    budget: Spends | None = None,
+    budget: SupportsSpend | None = None,
     on_invalid: OnInvalid = "repair",
 ) -> Release:
     """Release the label of a record whose value is near the percentile.
@@ -81,12 +82,12 @@ def select_percentile(  # noqa: PLR0913 -- keyword-only, each one a public claim
     labels = None
     if label_column is None:
         _refuse_unordered(data)
-        values = frames.numeric_column(data, column)
+        values = tables.numeric_column(data, column)
     elif column is None:
         raise ParameterError("label_column is for tables: name the column of the values too")
     else:
-        table = frames.read_columns(data, numeric=[column], plain=[label_column])
-        values = frames.series_numbers(table[column])
+        table = tables.read_columns(data, numeric=[column], plain=[label_column])
+        values = tables.series_numbers(table[column])
         labels = table[label_column].to_list()
     objective = percentile(values, p=p, upper=upper, labels=labels, on_invalid=on_invalid)
     return how.release(objective, budget=budget)
@@ -100,8 +101,8 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
     candidates: ArrayLike,
     epsilon: float,
     neighbours: Neighbours,
-    mechanism: str | Recipe = "permute-and-flip",
-    budget: Spends | None = None,
+    mechanism: str | MechanismFactory = "permute-and-flip",
+    budget: SupportsSpend | None = None,
     on_invalid: OnInvalid = "repair",
 ) -> Release:
     """Release a public value whose rank is near the percentile's.
@@ -134,7 +135,7 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
     """
     how = mechanism_for(mechanism, epsilon)
     percent(p)
-    if column is not None and frames.is_lazy(data):
+    if column is not None and tables.is_lazy(data):
         objective = percentile_rank_of_column(
             data,
             column,
@@ -145,7 +146,7 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
         )
     else:
         objective = percentile_rank(
-            frames.numeric_column(data, column),
+            tables.numeric_column(data, column),
             p=p,
             candidates=candidates,
             neighbours=neighbours,
@@ -156,7 +157,7 @@ def select_percentile_value(  # noqa: PLR0913 -- keyword-only, each one a public
 
 def _refuse_unordered(data: object) -> None:
     """Refuse to release a row number of a table whose rows have none."""
-    if frames.is_lazy(data) and frames.open_table(data).implementation.is_spark_like():
+    if tables.is_lazy(data) and tables.open_table(data).implementation.is_spark_like():
         raise ParameterError(
             "rows of Spark have no order, so a row number says nothing: give label_column, or "
             "release a value with select_percentile_value"

@@ -69,6 +69,8 @@ def percentile(
         0.0 - np.abs(chosen - numbers),
         PercentileSensitivity(numbers, k, upper, _validate.at_least("horizon", horizon, 0)),
         candidates=labels,
+        highest=0.0,
+        direction="non-decreasing",
     )
 
 

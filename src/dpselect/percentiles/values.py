@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import DataError, ParameterError
 from dpselect.typing import Values
 
@@ -39,7 +39,7 @@ def clamped(values: ArrayLike, upper: float, on_invalid: OnInvalid) -> Values:
 def checked(values: ArrayLike, on_invalid: OnInvalid) -> Values:
     """Return values as float64, a missing one as NaN if that is to be repaired."""
     checked_rule(on_invalid)
-    numbers = frames.numeric_column(values)
+    numbers = tables.numeric_column(values)
     if on_invalid == "raise" and np.isnan(numbers).any():
         raise missing_value()
     return numbers

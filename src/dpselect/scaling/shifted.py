@@ -11,14 +11,9 @@ the sum.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-from dpselect.errors import ParameterError
+from dpselect import _validate
 from dpselect.objective import Objective
-from dpselect.typing import Scores
-
-Direction: TypeAlias = Literal["non-decreasing", "non-increasing"]
-"""How the sensitivity goes with the score."""
+from dpselect.typing import Direction, Scores
 
 
 def shifted(objective: Objective, direction: Direction) -> Scores:
@@ -41,10 +36,7 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 prints the
         order of Definition 15 the wrong way round.
     """
-    if direction not in {"non-decreasing", "non-increasing"}:
-        raise ParameterError(
-            f"direction must be 'non-decreasing' or 'non-increasing', not {direction!r}"
-        )
+    direction = _validate.direction(direction)
     gaps = objective.scores - objective.scores.max()
     if not objective.sensitivity.flat:
         shortfall = objective.sensitivity.shortfall()

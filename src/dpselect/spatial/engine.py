@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.spatial.box import POSITIONS, Box, Outside
 from dpselect.spatial.partition import Partition, uniform
 from dpselect.typing import Indices, Values
@@ -37,7 +37,7 @@ class EngineCounts:
             whole = np.bincount(partition.cells_of_squares().ravel(), held)
             return whole.astype(np.float64)
         if partition.shape is not None:
-            return frames.count_cells(self._points, *partition.shape).ravel().astype(np.float64)
+            return tables.count_cells(self._points, *partition.shape).ravel().astype(np.float64)
         x = _Axis("x", partition)
         y = _Axis("y", partition)
         placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
@@ -54,7 +54,7 @@ class EngineCounts:
         # Along an axis, squares and cells of a region cut each other into no more groups.
         _, _, span, along_x, along_y, _ = partition.regions.T
         most = int(((span + along_x) * (span + along_y)).sum())
-        table = frames.collect(grouped, self._points, most=most)
+        table = tables.collect(grouped, self._points, most=most)
         key_, a, b, count = (
             table[name].astype(np.int64) for name in ("key", "a", "b", "count")
         )
@@ -66,7 +66,7 @@ class EngineCounts:
 
     def in_rectangles(self, queries: Indices) -> Values:
         """Count the points of every rectangle by groupings, a hundred at a time."""
-        return frames.count_rectangles(self._points, queries).astype(np.float64)
+        return tables.count_rectangles(self._points, queries).astype(np.float64)
 
 
 def located(
@@ -87,11 +87,11 @@ def located(
         ColumnError: A column is missing or not numeric.
     """
     plain = [] if user is None else [user]
-    table = frames.check_columns(points, numeric=[x, y], plain=plain)
+    table = tables.check_columns(points, numeric=[x, y], plain=plain)
     clip = outside == "clip"
     columns = [
-        frames.lattice_position(x, box.west, box.east, clip=clip).alias("x"),
-        frames.lattice_position(y, box.south, box.north, clip=clip).alias("y"),
+        tables.lattice_position(x, box.west, box.east, clip=clip).alias("x"),
+        tables.lattice_position(y, box.south, box.north, clip=clip).alias("y"),
         *(nw.col(column).alias("user") for column in plain),
     ]
     positions = table.lazy().select(*columns)

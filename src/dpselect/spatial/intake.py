@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.spatial import capping, counting
 from dpselect.spatial.box import Box, Outside, checked_outside
@@ -44,8 +44,8 @@ def read(
         from dpselect.spatial.engine import EngineCounts, located
 
         return EngineCounts(located(points, x, y, box=box, outside=outside))
-    table = frames.read_columns(points, numeric=[x, y])
-    columns = (frames.series_numbers(table[name]) for name in (x, y))
+    table = tables.read_columns(points, numeric=[x, y])
+    columns = (tables.series_numbers(table[name]) for name in (x, y))
     return counting.Points(*box.locate(*columns, outside=outside))
 
 
@@ -76,9 +76,9 @@ def read_capped(
 
         rows = located(points, x, y, box=box, outside=outside, user=user)
         return EngineCounts(capping.kept_rows(rows, "user", most))
-    table = frames.read_columns(points, numeric=[x, y], plain=[user])
+    table = tables.read_columns(points, numeric=[x, y], plain=[user])
     table = table.filter(~nw.col(user).is_null())
-    columns = [frames.series_numbers(table[name]) for name in (x, y)]
+    columns = [tables.series_numbers(table[name]) for name in (x, y)]
     held = box.holds(*columns, outside=outside)
     _, users = np.unique(table[user].to_numpy()[held], return_inverse=True)
     positions = box.locate(*(column[held] for column in columns), outside=outside)

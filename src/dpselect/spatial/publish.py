@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.mechanisms import PermuteAndFlip, Spends
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.neighbours import Neighbours
+from dpselect.plan import SupportsSpend
 from dpselect.spatial import coarse as coarse_grid
 from dpselect.spatial import intake, noise
 from dpselect.spatial.box import Box, Outside
@@ -35,7 +36,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     tuning_share: float = 0.2,
     method: Method | Sequence[Method] = "uniform",
     neighbours: Neighbours,
-    budget: Spends | None = None,
+    budget: SupportsSpend | None = None,
     outside: Outside = "drop",
     sanity: float = 0.001,
     user: str | None = None,

@@ -18,7 +18,7 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.trees.domains import Bins, Categories, Domain, from_dict
 
@@ -80,10 +80,10 @@ class Declaration:
             DataError: The table cannot be read.
         """
         domains = {**self.columns, self.label: Categories(self.classes)}
-        if frames.is_csv(data):
+        if tables.is_csv(data):
             table = _of_text(data, domains)
         else:
-            table = frames.read_columns(data, numeric=[], plain=list(domains))
+            table = tables.read_columns(data, numeric=[], plain=list(domains))
         return table.select(*self.columns), table.get_column(self.label)
 
 
@@ -93,7 +93,7 @@ def _of_text(path: object, domains: Mapping[str, Domain]) -> nw.DataFrame[Any]:
 
     kinds = {name: d for name, d in domains.items() if isinstance(d, Categories)}
     numbers = [name for name in domains if name not in kinds]
-    table = frames.read_columns(path, numeric=numbers, plain=list(kinds))
+    table = tables.read_columns(path, numeric=numbers, plain=list(kinds))
     # Object, because one column may hold numbers, truth values and text.
     declared = [
         pl.Series(name, domain.of_text(table.get_column(name).to_list()), dtype=pl.Object)
@@ -115,7 +115,7 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = frames.open_table(data).collect_schema()
+    types = tables.open_table(data).collect_schema()
     if label not in types:
         raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
     numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
@@ -142,11 +142,11 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = frames.open_table(data).collect_schema()
+    types = tables.open_table(data).collect_schema()
     if label not in types:
         raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
-    table = frames.read_columns(data, numeric=[], plain=list(types))
-    if frames.is_csv(data):
+    table = tables.read_columns(data, numeric=[], plain=list(types))
+    if tables.is_csv(data):
         table = _with_numbers(table)
     columns = {
         name: _of_values(table.get_column(name)).to_dict() for name in types if name != label

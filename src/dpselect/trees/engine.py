@@ -8,7 +8,7 @@ from typing import Any, cast
 import narwhals as nw
 import numpy as np
 
-from dpselect import frames
+from dpselect import tables
 from dpselect.errors import ColumnError
 from dpselect.trees import records
 from dpselect.trees.domains import Bins, Categories, Domain, Kind
@@ -35,7 +35,7 @@ class EngineRecords:
 
     def __init__(self, data: object, label: str, public: records.Schema) -> None:
         self._data, self._label, self._public = data, label, public
-        self._table = frames.check_columns(data, plain=[*public.names, label])
+        self._table = tables.check_columns(data, plain=[*public.names, label])
         self._kinds = {
             name: _kind(name, kind)
             for name, kind in self._table.collect_schema().items()
@@ -57,14 +57,14 @@ class EngineRecords:
 
     def number(self) -> int:
         """Return how many records there are, also of those that are dropped; private."""
-        return frames.count_records(self._data)
+        return tables.count_records(self._data)
 
     def totals(self) -> Indices:
         """Return the records of each class, shape ``(classes,)``; private."""
         first = {_name(0): int(self._public.sizes[0])}
         return self._tables(first, 0, 1)[0].sum(axis=0)
 
-    def tables(self, way: frames.Way, nodes: int) -> list[list[Indices]]:
+    def tables(self, way: tables.Way, nodes: int) -> list[list[Indices]]:
         """Return a table of values by classes for each open node and column; private.
 
         Args:
@@ -78,7 +78,7 @@ class EngineRecords:
     def hits(self, trees: Sequence[Individual]) -> Indices:
         """Return the records of each class that each tree assigns to it; private."""
         ways = [_way(tree, self._public) for tree in trees]
-        return frames.count_hits(self._codes, LABEL, len(self._public.classes), ways)
+        return tables.count_hits(self._codes, LABEL, len(self._public.classes), ways)
 
     def refuse_outside(self) -> None:
         """Raise as :func:`~dpselect.trees.records.refuse_outside` does."""
@@ -91,19 +91,19 @@ class EngineRecords:
             nw.when(known).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias(f"outside{j}")
             for j, known in enumerate(inside)
         )
-        [row] = zip(*frames.collect(sums, self._data, most=1).values(), strict=True)
+        [row] = zip(*tables.collect(sums, self._data, most=1).values(), strict=True)
         for name, count in zip([*declared, None], row, strict=True):
             if count:
                 raise records.outside(name)
 
-    def _tables(self, sizes: dict[str, int], way: frames.Way, nodes: int) -> Indices:
+    def _tables(self, sizes: dict[str, int], way: tables.Way, nodes: int) -> Indices:
         classes = len(self._public.classes)
-        return frames.count_tables(self._codes, sizes, LABEL, classes, way, nodes)
+        return tables.count_tables(self._codes, sizes, LABEL, classes, way, nodes)
 
     def _code(self, column: str, domain: Domain) -> nw.Expr:
         """Return the code of every value, null for one that has no place."""
         if isinstance(domain, Bins):
-            found = frames.position(frames.known(column), domain.edges[1:-1])
+            found = tables.position(tables.known(column), domain.edges[1:-1])
             return found if domain.other is None else found.fill_null(domain.bins)
         values = cast("Categories", domain)
         known = [*values.values]
@@ -124,7 +124,7 @@ class EngineRecords:
         elif dtype == nw.Boolean:
             value = value.cast(nw.Int64)
         elif not dtype.is_integer():
-            value = frames.known(column)
+            value = tables.known(column)
         chosen = nw.lit(None, nw.Int64)
         if other is not None:
             chosen = nw.lit(list(values).index(other), nw.Int64)
@@ -136,7 +136,7 @@ class EngineRecords:
 
     def _is_declared(self, column: str, domain: Domain) -> nw.Expr:
         if isinstance(domain, Bins):
-            value = frames.known(column)
+            value = tables.known(column)
             return (value >= domain.low) & (value <= domain.high)
         values = cast("Categories", domain).values
         return ~self._category(column, values).is_null()
@@ -161,7 +161,7 @@ def _kind(name: str, dtype: Any) -> tuple[Kind, Any]:  # noqa: ANN401 -- narwhal
     )
 
 
-def _way(tree: Individual, public: records.Schema) -> frames.Way:
+def _way(tree: Individual, public: records.Schema) -> tables.Way:
     """Return where a tree sends the codes: to the number of a class."""
     if isinstance(tree, Answer):
         return tree.label
@@ -171,4 +171,4 @@ def _way(tree: Individual, public: records.Schema) -> frames.Way:
         (code < tree.value) if domain.ordered else (code == tree.value)
         for code in range(domain.size)
     )
-    return frames.Fork(_name(tree.column), tuple(yes if held else no for held in holds))
+    return tables.Fork(_name(tree.column), tuple(yes if held else no for held in holds))

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from dpselect import _validate, frames
+from dpselect import _validate, tables
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import records
@@ -93,7 +93,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self.on_invalid not in {"repair", "raise"}:
             raise ParameterError("on_invalid must be 'repair' or 'raise'")
         _validate.positive("epsilon", self.epsilon)
-        if frames.is_lazy(X):
+        if tables.is_lazy(X):
             return self._grow_in_engine(X, y, sampler)
         columns = records.read(X)
         public = records.schema(self.domains, self.classes, columns.names)
@@ -114,7 +114,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _grow_in_engine(self, X: records.Table, y: object, sampler: Sampler) -> Self:  # noqa: N803
         if not isinstance(y, str):
             raise ParameterError("X is a lazy frame: y must be the name of its label column")
-        names = [name for name in frames.open_table(X).collect_schema().names() if name != y]
+        names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
         public = records.schema(self.domains, self.classes, names)
         held = EngineRecords(X, y, public)
         plan = self._plan(public, records.check_size(held.number(), self.max_records))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpselect.frames import Fork, Way
+from dpselect.tables import Fork, Way
 from dpselect.trees.engine import EngineRecords
 from dpselect.trees.growth import Growth
 from dpselect.trees.sampling import Sampler

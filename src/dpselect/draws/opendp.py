@@ -1,0 +1,106 @@
+"""The one door to OpenDP: noisy maxima of scores on the grid, and noisy counts.
+
+OpenDP's ``make_noisy_top_k`` names its distributions by the privacy measure: under
+``max_divergence`` it adds exponential noise (the law of permute-and-flip), under
+``zero_concentrated_divergence`` Gumbel noise (the exponential mechanism). The tests hold
+both against their laws. Its privacy maps are not used: Gumbel noise is bounded-range and
+hence epsilon-DP by our own scaling.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+import opendp.prelude as opendp
+
+from dpselect.draws.door import sampler
+from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.typing import Indices, Scores
+
+opendp.enable_features("contrib")
+
+LARGEST_SCALE = 2.0**50
+"""Above it the noise of a count could meet the ends of 64-bit integers."""
+
+
+@sampler
+def top_k_exponential_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw ``k`` positions, each round the maximum after fresh exponential noise."""
+    return _top_k(scores, opendp.max_divergence(), epsilon, k)
+
+
+@sampler
+def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw the ``k`` largest positions after Gumbel noise, once for all rounds."""
+    return _top_k(scores, opendp.zero_concentrated_divergence(), epsilon, k)
+
+
+@sampler
+def top_k_laplace_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw ``k`` positions, each round the maximum after fresh discrete Laplace noise.
+
+    A tie goes to the earlier candidate. The proof of report-noisy-max holds for a fixed
+    order: given the others' noise, a candidate wins if its own exceeds an integer that one
+    neighbour step moves by at most two sensitivities.
+    """
+    noisy = _laplace(_scale(epsilon, k))
+    grid = to_grid(scores)
+    left = np.arange(grid.size)
+    chosen: list[int] = []
+    for _ in range(k):
+        best = int(np.argmax(noisy(grid[left])))
+        chosen.append(int(left[best]))
+        left = np.delete(left, best)
+    return chosen
+
+
+@sampler
+def discrete_laplace(counts: Indices, scale: float) -> Indices:
+    r"""Add independent discrete Laplace noise, :math:`P(z) \propto e^{-|z|/\text{scale}}`.
+
+    Guarantee:
+        :math:`(m/\text{scale})`-DP where one neighbour step moves the counts by at most
+        ``m`` in all (:math:`\ell_1`).
+
+    Args:
+        counts: Integers, shape ``(n,)``. Private.
+        scale: At least the quotient above, rounded up (:func:`scale_for`); finite, > 0, at
+            most ``LARGEST_SCALE``. Public.
+
+    Returns:
+        Shape ``(n,)``, int64; a release.
+    """
+    return np.asarray(_laplace(scale)(np.asarray(counts, dtype=np.int64)), dtype=np.int64)
+
+
+def scale_for(epsilon: float, steps: int = 1) -> float:
+    """Return the scale for counts that one neighbour step moves by ``steps``, rounded up."""
+    return nextafter(steps / epsilon, inf)
+
+
+def _top_k(scores: Scores, measure: opendp.Measure, epsilon: float, k: int) -> list[int]:
+    draw = opendp.m.make_noisy_top_k(
+        opendp.vector_domain(opendp.atom_domain(T="i64")),
+        opendp.linf_distance(T="i64"),
+        measure,
+        k=k,
+        scale=_scale(epsilon, k),
+    )
+    return [int(position) for position in draw(to_grid(scores))]
+
+
+@lru_cache(maxsize=64)
+def _laplace(scale: float) -> Any:  # noqa: ANN401 -- OpenDP's measurement
+    space = (
+        opendp.vector_domain(opendp.atom_domain(T="i64")),
+        opendp.l1_distance(T="i64"),
+    )
+    return opendp.m.make_laplace(*space, scale=scale)
+
+
+def _scale(epsilon: float, k: int) -> float:
+    """Return the noise scale for epsilon / k a round, in grid steps, rounded up."""
+    return nextafter(2 * SENSITIVITY * k / epsilon, inf)

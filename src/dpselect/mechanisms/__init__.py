@@ -1,0 +1,32 @@
+"""Mechanisms: an objective in, a release out.
+
+Each is a scaling, which turns scores into unit scores, and a draw from those.
+"""
+
+from dpselect.mechanisms.base import Mechanism, MechanismFactory
+from dpselect.mechanisms.catalogue import (
+    AnchoredLocalDampening,
+    ExponentialMechanism,
+    GeneralizedExponential,
+    LocalDampening,
+    PairwiseLocalDampening,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    ShiftedLocalDampening,
+)
+from dpselect.mechanisms.registry import MECHANISMS, by_name
+
+__all__ = [
+    "MECHANISMS",
+    "AnchoredLocalDampening",
+    "ExponentialMechanism",
+    "GeneralizedExponential",
+    "LocalDampening",
+    "Mechanism",
+    "MechanismFactory",
+    "PairwiseLocalDampening",
+    "PermuteAndFlip",
+    "ReportNoisyMax",
+    "ShiftedLocalDampening",
+    "by_name",
+]

@@ -1,0 +1,200 @@
+"""The contract of every mechanism: law, plan, release, simulation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.draws import Draw
+from dpselect.errors import ParameterError
+from dpselect.neighbours import NeighboursLike
+from dpselect.objective import Objective
+from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
+from dpselect.release import Release, Simulation
+from dpselect.typing import Probabilities, Scores
+
+
+class MechanismFactory(Protocol):
+    """Callable that returns a mechanism for a given epsilon: a class, or a partial of one."""
+
+    def __call__(self, *, epsilon: float) -> Mechanism:
+        """Return the mechanism."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """Base of all mechanisms; a subclass gives the unit scores and the draw.
+
+    To add a mechanism of your own, derive from this class and give :attr:`name`,
+    :attr:`draws_by` and :meth:`unit_scores`; ``dpselect.audit.check_private`` checks it.
+
+    Attributes:
+        epsilon: What one release costs, in nats; finite, > 0.
+
+    Raises:
+        ParameterError: ``epsilon`` is not finite and > 0.
+    """
+
+    epsilon: float
+    name: ClassVar[str]
+    """The short name, as the command line has it."""
+
+    def __post_init__(self) -> None:
+        _validate.positive("epsilon", self.epsilon)
+
+    @property
+    def label(self) -> str:
+        """The name, with the public choices that tell it from others of that name."""
+        return self.name
+
+    @property
+    @abstractmethod
+    def draws_by(self) -> Draw:
+        """The draw from unit scores."""
+
+    @abstractmethod
+    def unit_scores(self, objective: Objective) -> Scores:
+        """Return the scaled scores, which one neighbour step moves by at most 1.
+
+        Returns:
+            Shape ``(n,)``, up to a common translation. As private as the scores.
+        """
+
+    def for_objective(self, objective: Objective) -> Self:  # noqa: ARG002 -- for subclasses
+        """Return the mechanism with the public facts of an objective filled in.
+
+        Raises:
+            ParameterError: It needs a fact that neither states.
+        """
+        return self
+
+    def probabilities(self, objective: Objective) -> Probabilities:
+        """Return the exact law of a release of one candidate.
+
+        Returns:
+            Shape ``(n,)``, in the order of the candidates; sums to 1. As private as the
+            scores. A release rounds scores to a grid and pays for that with five
+            millionths of epsilon (see ``dpselect.draws.grid``); this is the law without.
+        """
+        return self.draws_by.law(self.unit_scores(objective), self.epsilon)
+
+    def expected_error(self, objective: Objective) -> float:
+        """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
+        gaps = objective.scores.max() - objective.scores
+        return float(self.probabilities(objective) @ gaps)
+
+    def spend(self, purpose: str, k: int = 1) -> Spend:
+        """Return the price of ``k`` rounds, each at ``epsilon / k``."""
+        each = self.epsilon / k
+        return Spend(purpose, each, times=k, rho=self.draws_by.rho(each))
+
+    def plan(
+        self,
+        k: int = 1,
+        *,
+        neighbours: NeighboursLike,
+        function: str = "release",
+        arguments: Mapping[str, object] | None = None,
+        public: tuple[str, ...] = (),
+        error: ErrorBound | None = None,
+    ) -> Plan:
+        """Return what a release of ``k`` candidates will spend; needs no data.
+
+        Args:
+            k: How many candidates will be drawn.
+            neighbours: The relation of the objective's sensitivity.
+            function: The releasing function, as the ledger will name it.
+            arguments: Its public arguments.
+            public: What is declared public, in words.
+            error: A bound on the error that holds on all data.
+        """
+        k = _validate.at_least("k", k, 1)
+        return Plan(
+            function=function,
+            arguments={"k": k} if arguments is None else arguments,
+            mechanism=repr(self),
+            spends=(self.spend("one candidate, without replacement", k),),
+            epsilon=float(self.epsilon),
+            neighbours=_validate.neighbours(neighbours),
+            public=public,
+            error=error,
+        )
+
+    def choose(self, objective: Objective, k: int = 1) -> list[int]:
+        """Draw ``k`` positions without replacement, exactly; spends nothing.
+
+        For functions that charged a plan which has :meth:`spend` among its spends.
+        """
+        k = _checked_k(k, objective)
+        return self.draws_by.sample(self.unit_scores(objective), self.epsilon, k)
+
+    def release(
+        self,
+        objective: Objective,
+        k: int = 1,
+        budget: SupportsSpend | None = None,
+        *,
+        plan: Plan | None = None,
+    ) -> Release:
+        """Draw ``k`` candidates without replacement, exactly; safe to publish.
+
+        Each round costs ``epsilon / k``, the release ``epsilon``. The budget is charged
+        before anything is drawn.
+
+        Args:
+            objective: What to choose from.
+            k: How many candidates to draw; 1 to ``n``.
+            budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
+            plan: From :meth:`plan`, for a function that says more of what was asked.
+
+        Raises:
+            ParameterError: ``k`` is not an integer from 1 to ``n``, or the mechanism needs a
+                fact that neither it nor the objective states.
+            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
+            NeighboursError: The budget is kept for another neighbour relation.
+        """
+        _validate.instance("objective", objective, Objective)
+        k = _checked_k(k, objective)
+        mechanism = self.for_objective(objective)
+        stated = mechanism.plan(k, neighbours=objective.neighbours) if plan is None else plan
+        scores = mechanism.unit_scores(objective)
+        stated.charge(budget)
+        chosen = mechanism.draws_by.sample(scores, mechanism.epsilon, k)
+        return Release(
+            answer=tuple(objective.candidates[position] for position in chosen),
+            plan=stated,
+            exact=True,
+        )
+
+    def simulate(
+        self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
+    ) -> Simulation:
+        """Repeat the draw ``size`` times with NumPy: for experiments, never to publish.
+
+        Args:
+            objective: What to choose from.
+            k: How many candidates each repetition draws; 1 to ``n``.
+            size: How many repetitions; >= 1.
+            rng: The generator, for reproducible experiments.
+        """
+        k = _checked_k(k, objective)
+        size = _validate.at_least("size", size, 1)
+        _validate.instance("rng", rng, np.random.Generator)
+        indices = self.draws_by.simulate(
+            self.unit_scores(objective), self.epsilon, k=k, size=size, rng=rng
+        )
+        return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
+
+
+def _checked_k(k: int, objective: Objective) -> int:
+    k = _validate.at_least("k", k, 1)
+    if k > len(objective):
+        raise ParameterError(
+            f"k must be at most the number of candidates, {len(objective)}, not {k}"
+        )
+    return k

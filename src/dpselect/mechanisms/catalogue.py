@@ -1,0 +1,266 @@
+r"""The mechanisms: a scaling and a draw each, by the names of the literature.
+
+===========================  =====================================  ======================
+mechanism                    unit scores                            draw
+===========================  =====================================  ======================
+``ExponentialMechanism``     by the global sensitivity              exponential
+``PermuteAndFlip``           by the global sensitivity              permute-and-flip
+``ReportNoisyMax``           by the global sensitivity              noisy maximum
+``LocalDampening``           dampened                               either
+``ShiftedLocalDampening``    limit of a large shift, dampened       either
+``AnchoredLocalDampening``   distance to an anchor, dampened        either
+``PairwiseLocalDampening``   differences, dampened                  either
+``GeneralizedExponential``   pairwise, by bounds per candidate      either
+===========================  =====================================  ======================
+
+Guarantee of all: ``epsilon``-DP for one release of ``k`` candidates, under the neighbour
+relation of the objective's sensitivity, if that is admissible (``dpselect.audit`` checks it).
+The candidates, their number, the bound, the horizon and the mechanism's own arguments are
+public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import log
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from dpselect import _validate, scaling
+from dpselect.draws import Draw, Exponential, LaplaceNoisyMax
+from dpselect.draws import PermuteAndFlip as PermuteAndFlipDraw
+from dpselect.errors import ParameterError
+from dpselect.mechanisms.base import Mechanism
+from dpselect.objective import Objective
+from dpselect.typing import Direction, Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExponentialMechanism(Mechanism):
+    r"""Draw with probability proportional to :math:`\exp(\varepsilon u_r / 2\Delta)`.
+
+    For a monotone objective :math:`\exp(\varepsilon u_r / \Delta)`.
+
+    Source: McSherry and Talwar, FOCS 2007.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> votes = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+        >>> objective = dp.Objective([0.0, 1.0], votes)
+        >>> dp.ExponentialMechanism(epsilon=2.0).probabilities(objective).round(3)
+        array([0.269, 0.731])
+    """
+
+    name: ClassVar[str] = "exponential"
+
+    @property
+    def draws_by(self) -> Draw:
+        return Exponential()
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.by_global(objective)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermuteAndFlip(Mechanism):
+    r"""Accept in random order with probability :math:`\exp(\varepsilon (u_r - u_*)/2\Delta)`.
+
+    Its expected error is never above the exponential mechanism's. For a monotone objective
+    the 2 drops out.
+
+    Source: McKenna and Sheldon 2020, arXiv:2010.12603.
+    """
+
+    name: ClassVar[str] = "permute-and-flip"
+
+    @property
+    def draws_by(self) -> Draw:
+        return PermuteAndFlipDraw()
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.by_global(objective)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportNoisyMax(Mechanism):
+    """Add noise to every score and release the position of the largest.
+
+    Attributes:
+        noise: ``"laplace"``; or ``"exponential"``, which has the law of permute-and-flip;
+            or ``"gumbel"``, which has that of the exponential mechanism. The scale is
+            twice the sensitivity over epsilon for each.
+
+    Source: Dwork and Roth 2014, section 3.3; Ding et al. 2021, arXiv:2105.07260.
+    """
+
+    noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
+    name: ClassVar[str] = "noisy-max"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.noise not in _NOISES:
+            raise ParameterError(f"noise must be one of {', '.join(_NOISES)}")
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, {self.noise}"
+
+    @property
+    def draws_by(self) -> Draw:
+        return _NOISES[self.noise]
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.by_global(objective)
+
+
+_NOISES: dict[str, Draw] = {
+    "laplace": LaplaceNoisyMax(),
+    "exponential": PermuteAndFlipDraw(),
+    "gumbel": Exponential(),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EitherDraw(Mechanism):
+    """A scaling that is in use with both draws.
+
+    Attributes:
+        draw: ``draws.Exponential()``, as in the papers, or ``draws.PermuteAndFlip()``:
+            epsilon-DP too, and never worse in the unit scores; in the scores themselves
+            only where the scaling keeps their order.
+    """
+
+    draw: Draw = field(default_factory=Exponential)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.draw, Draw):
+            raise ParameterError(
+                "draw must be dpselect.draws.Exponential() or dpselect.draws.PermuteAndFlip()"
+            )
+
+    @property
+    def label(self) -> str:
+        return self.name if self.draw == Exponential() else f"{self.name}, {self.draw.name}"
+
+    @property
+    def draws_by(self) -> Draw:
+        return self.draw
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDampening(_EitherDraw):
+    r"""Draw by :math:`\exp(\varepsilon D(u_r) / 2)`, with scores dampened locally.
+
+    Source: Farias et al., VLDB J. 2023, Definition 13 and Theorem 3.
+    """
+
+    name: ClassVar[str] = "local-dampening"
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.dampened(objective)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftedLocalDampening(_EitherDraw):
+    """Local dampening of scores shifted by infinity, in closed form.
+
+    Attributes:
+        direction: ``"non-decreasing"`` if candidates with larger scores have larger
+            sensitivities, else ``"non-increasing"``; the objective's own if not given. Public.
+
+    Source: Farias et al., VLDB J. 2023, Definitions 15 and 16.
+    """
+
+    direction: Direction | None = None
+    name: ClassVar[str] = "shifted"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.direction is not None:
+            _validate.direction(self.direction)
+
+    def for_objective(self, objective: Objective) -> Self:
+        return replace(self, direction=self._direction(objective))
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.shifted(objective, self._direction(objective))
+
+    def _direction(self, objective: Objective) -> Direction:
+        direction = self.direction or objective.direction
+        if direction is None:
+            raise ParameterError(
+                "shifted local dampening needs to know whether larger scores have larger "
+                "sensitivities: give direction='non-decreasing' or 'non-increasing', here or "
+                "to the Objective"
+            )
+        return direction
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchoredLocalDampening(_EitherDraw):
+    """Local dampening of the distance to a public anchor.
+
+    Attributes:
+        anchor: A number at or above the best score that can occur, in score units; the
+            objective's ``highest`` if not given. Public.
+    """
+
+    anchor: float | None = None
+    name: ClassVar[str] = "anchored"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.anchor is not None:
+            _validate.finite("anchor", self.anchor)
+
+    def for_objective(self, objective: Objective) -> Self:
+        return replace(self, anchor=self._anchor(objective))
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.anchored(objective, self._anchor(objective))
+
+    def _anchor(self, objective: Objective) -> float:
+        anchor = objective.highest if self.anchor is None else self.anchor
+        if anchor is None:
+            raise ParameterError(
+                "anchored local dampening needs a score that no candidate exceeds: give "
+                "anchor=, or highest= to the Objective"
+            )
+        return anchor
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseLocalDampening(_EitherDraw):
+    """Local dampening of the differences between candidates: the best is always first."""
+
+    name: ClassVar[str] = "pairwise"
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.pairwise(objective)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralizedExponential(_EitherDraw):
+    r"""The exponential mechanism for one global sensitivity per candidate.
+
+    Attributes:
+        t: Penalty, in units of the sensitivity; :math:`(2/\varepsilon) \ln(n/0.05)` if not
+            given, with which the best candidate stays ahead of the noise of all others
+            19 times in 20. Public.
+
+    Source: Raskhodnikova and Smith, arXiv:1504.07912.
+    """
+
+    t: float | None = None
+    name: ClassVar[str] = "generalized"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.t is not None:
+            _validate.within("t", self.t, 0, np.finfo(np.float64).max)
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        default = 2 / self.epsilon * log(len(objective) / 0.05)
+        return scaling.generalized(objective, default if self.t is None else self.t)

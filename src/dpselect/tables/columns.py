@@ -1,0 +1,152 @@
+"""Columns out of a table: only those asked for, as plain numbers or as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables.collecting import collect
+from dpselect.tables.opening import (
+    Frame,
+    check_columns,
+    choices,
+    is_csv,
+    is_table,
+    open_table,
+    schema,
+    unreadable,
+)
+from dpselect.typing import Values
+
+
+def count_records(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> int:
+    """Return the number of rows of a table that has these columns; no value is read.
+
+    It is private unless the neighbour relation is substitution.
+
+    Raises:
+        ColumnError, DataError: As for :func:`check_columns`.
+    """
+    table = check_columns(data, numeric=numeric, plain=plain)
+    row = collect(table.lazy().select(nw.len().alias("records")), data, most=1)
+    return int(row["records"][0])
+
+
+def read_columns(
+    data: object, *, numeric: Sequence[str], plain: Sequence[str] = ()
+) -> nw.DataFrame[Any]:
+    """Return some columns of a table, row by row as they belong together.
+
+    Args:
+        data: As for :func:`open_table`.
+        numeric: Columns to return as float64, a missing number as null or NaN. A field of
+            a CSV file that is not a number is a missing one; a column of words is all
+            missing and does not raise, because a single number among them would decide that.
+        plain: Columns to return as they are.
+
+    Returns:
+        An eager frame of the columns, in the order named. Private.
+
+    Raises:
+        ColumnError: A column is missing or not numeric.
+        DataError: As for :func:`open_table`, or the rows cannot be read.
+    """
+    table = check_columns(data, numeric=numeric, plain=plain)
+    numbers = as_numbers(table, data, numeric)
+    return _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
+
+
+def numeric_column(data: object, column: str | None = None) -> Values:
+    """Return one column of numbers.
+
+    Args:
+        data: As for :func:`open_table`; or, without ``column``, the numbers themselves: an
+            array, a list or a Series of any kind.
+        column: The name of the column.
+
+    Returns:
+        Shape ``(n,)``, float64, a missing number as NaN. Private.
+
+    Raises:
+        ColumnError: The column is missing, not numeric, or not named.
+        DataError: As for :func:`read_columns`.
+    """
+    if is_table(data):
+        if column is None:
+            table = open_table(data)
+            raise ColumnError(
+                f"data is a table: name the column; {choices(schema(table, data), data)}"
+            )
+        return series_numbers(read_columns(data, numeric=[column])[column])
+    if column is not None:
+        raise ParameterError(
+            f"column is for tables, and data is a {type(data).__name__}: leave it out"
+        )
+    series = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        if not series.dtype.is_numeric():
+            raise DataError(f"the values are of type {series.dtype}, which is not numeric")
+        return series_numbers(series)
+    return _numbers(data)
+
+
+def series_numbers(series: nw.Series[Any]) -> Values:
+    """Return a numeric Series as float64, a missing number as NaN."""
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
+    if isinstance(table, nw.DataFrame):
+        return table
+    try:
+        if table.implementation.is_spark_like():
+            return _of_spark(table)
+        return table.collect()
+    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
+        raise unreadable(data) from None
+
+
+def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
+    """Return the table with some columns as float64; a field that is no number as null."""
+    if is_csv(data):
+        return _parsed(table, columns)
+    return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
+
+
+def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
+    import polars as pl
+
+    trimmed = (pl.col(column).str.strip_chars() for column in columns)
+    numbers = [text.cast(pl.Float64, strict=False) for text in trimmed]
+    return nw.from_native(nw.to_native(table).with_columns(numbers))
+
+
+def _numbers(values: Any) -> Values:  # noqa: ANN401 -- whatever numpy takes
+    array = np.asarray(values)
+    refusal = "the values must be numbers, one for each record"
+    if array.dtype.kind not in "iufO":
+        raise DataError(refusal)
+    try:
+        numbers = array.astype(np.float64)  # a missing number, None, becomes NaN
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(refusal) from None
+    if numbers.ndim != 1:
+        raise DataError(
+            f"the values must be one number for each record, not of {numbers.ndim} dimensions"
+        )
+    return numbers
+
+
+def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    import polars as pl
+
+    # Spark's own way to frames needs pandas or Arrow, which it may not have.
+    names, rows = table.collect_schema().names(), nw.to_native(table).collect()
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return nw.from_native(pl.DataFrame(columns, strict=False))

@@ -1,0 +1,78 @@
+"""Files as lazy frames of Spark: on this machine, or wherever a master says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import PurePosixPath
+from typing import Any
+
+import narwhals as nw
+
+from dpselect.errors import DataError, MissingDependencyError
+from dpselect.tables.opening import CSV, PARQUET
+
+
+def spark_table(
+    path: str,
+    *,
+    master: str | None = None,
+    numeric: Collection[str] = (),
+    whole: Collection[str] = (),
+) -> nw.LazyFrame[Any]:
+    """Return a table of Spark, without reading its rows.
+
+    Args:
+        path: A Parquet or CSV file, a folder or a pattern of names that end in ``.parquet``
+            or ``.csv``, anywhere that Spark reads from; a name without an ending is Parquet.
+        master: Such as ``"spark://host:7077"`` or ``"local[4]"``. If not given, the session
+            that there is, as under ``spark-submit``, or else this machine.
+        numeric: Columns that hold numbers in a CSV file, whose others are text. A field that
+            is no number is a missing one.
+        whole: Columns that hold whole numbers in a CSV file.
+
+    Raises:
+        DataError: There is no such table, or it is of another kind.
+        MissingDependencyError: PySpark is not installed.
+    """
+    kind = PurePosixPath(path).suffix.lower()
+    if kind and kind not in PARQUET | CSV and "*" not in kind:
+        raise DataError(f"{path} must end in .parquet or .csv, or be a folder of Parquet files")
+    reader = session(master).read
+    try:
+        if kind not in CSV:
+            return nw.from_native(reader.parquet(path))
+        names = reader.csv(path, header=True).columns
+        types = dict.fromkeys(numeric, "DOUBLE") | dict.fromkeys(whole, "BIGINT")
+        columns = (f"`{name}` {types.get(name, 'STRING')}" for name in names)
+        table = reader.schema(", ".join(columns)).csv(
+            path, header=True, ignoreLeadingWhiteSpace=True, ignoreTrailingWhiteSpace=True
+        )
+        return nw.from_native(table)
+    except Exception:  # noqa: BLE001 -- Spark's errors show its plans, which may quote values
+        raise DataError(f"{path} cannot be read by Spark: is it there, and complete?") from None
+
+
+def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
+    """Return the session of a master, started if there is none.
+
+    Raises:
+        MissingDependencyError: PySpark is not installed.
+        DataError: Spark cannot be started: it needs Java 17 or later.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingDependencyError("Spark needs PySpark: install dpselect[spark]") from None
+    builder = SparkSession.builder.appName("dpselect").config(
+        "spark.ui.showConsoleProgress", "false"
+    )
+    if master is not None:
+        builder = builder.master(master)
+    try:
+        started = builder.getOrCreate()
+    except Exception:  # noqa: BLE001 -- a page of Java
+        raise DataError(
+            "Spark cannot be started: it needs Java 17 or later, and a master that answers"
+        ) from None
+    started.sparkContext.setLogLevel("ERROR")
+    return started

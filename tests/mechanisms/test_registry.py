@@ -1,0 +1,51 @@
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import MECHANISMS, by_name
+
+EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_name_makes_a_mechanism_of_that_name(name):
+    assert by_name(name, 2.0).name == name
+
+
+def test_a_factory_is_called_with_epsilon():
+    assert by_name(dp.PermuteAndFlip, 2.0) == dp.PermuteAndFlip(epsilon=2.0)
+
+
+def test_an_unknown_name_lists_the_names():
+    with pytest.raises(
+        ParameterError, match="mechanism must be one of exponential, .*'median'"
+    ):
+        by_name("median", 2.0)
+
+
+def test_public_facts_of_the_objective_reach_the_mechanism():
+    objective = dp.Objective([1.0, 2.0], EDGE, highest=3.0, direction="non-increasing")
+
+    assert by_name("anchored", 2.0).for_objective(objective) == dp.AnchoredLocalDampening(
+        epsilon=2.0, anchor=3.0
+    )
+    assert by_name("shifted", 2.0).for_objective(objective) == dp.ShiftedLocalDampening(
+        epsilon=2.0, direction="non-increasing"
+    )
+
+
+def test_what_the_caller_says_goes_before_the_objective():
+    objective = dp.Objective([1.0, 2.0], EDGE, highest=3.0)
+    anchored = dp.AnchoredLocalDampening(epsilon=1.0, anchor=9.0)
+
+    assert anchored.for_objective(objective) == anchored
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"), [("anchored", "highest="), ("shifted", "direction=")]
+)
+def test_a_fact_that_nobody_states_is_asked_for(name, fact):
+    mechanism = by_name(name, 2.0)
+    for asks in (mechanism.release, mechanism.probabilities):
+        with pytest.raises(ParameterError, match=fact):
+            asks(dp.Objective([1.0, 2.0], EDGE))

@@ -1,0 +1,203 @@
+from math import isnan, nan
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dpselect import tables
+from dpselect.errors import ColumnError, DataError, ParameterError
+
+ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
+
+
+def as_path(folder, kind):
+    path = folder / f"staff.{kind}"
+    getattr(pl.DataFrame(ROWS), f"write_{kind.lower()}")(path)
+    return path
+
+
+TYPED = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "parquet", "str"]
+
+
+@pytest.fixture(params=[*TYPED, "csv", "CSV"])
+def table(request, tmp_path):
+    polars = pl.DataFrame(ROWS)
+    arrow = pa.table(ROWS)
+    return {
+        "polars": lambda: polars,
+        "lazy": polars.lazy,
+        "pandas": lambda: pd.DataFrame(ROWS),
+        "pyarrow": lambda: arrow,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+        "parquet": lambda: as_path(tmp_path, "parquet"),
+        "csv": lambda: as_path(tmp_path, "csv"),
+        "str": lambda: str(as_path(tmp_path, "parquet")),
+        "CSV": lambda: as_path(tmp_path, "CSV"),
+    }[request.param]()
+
+
+def test_every_kind_of_table_gives_the_same_columns(table):
+    pay = tables.numeric_column(table, "pay")
+    age = tables.numeric_column(table, "age")
+
+    assert pay.dtype == age.dtype == np.float64
+    assert (pay[0], isnan(pay[1]), pay[2]) == (1.5, True, 3.0)
+    assert age.tolist() == [30, 40, 50]
+
+
+def test_rows_stay_together(table):
+    read = tables.read_columns(table, numeric=["age"], plain=["who"])
+
+    assert read.columns == ["age", "who"]
+    assert read["who"].to_list() == ["ada", "bob", "cy"]
+    assert tables.series_numbers(read["age"]).tolist() == [30, 40, 50]
+
+
+def test_records_are_counted_without_reading_them(table):
+    assert tables.count_records(table, numeric=["pay"], plain=["who"]) == 3
+
+
+def test_a_missing_column_is_named_with_those_that_there_are(table):
+    with pytest.raises(ColumnError, match=r"no column 'salary'; the .*columns are: pay, age"):
+        tables.numeric_column(table, "salary")
+    with pytest.raises(ColumnError, match="no column 'salary'"):
+        tables.check_columns(table, plain=["salary"])
+
+
+def test_a_table_needs_the_name_of_a_column(table):
+    with pytest.raises(ColumnError, match=r"name the column; the .*columns are: pay, age"):
+        tables.numeric_column(table)
+
+
+def test_a_column_of_words_of_a_csv_file_is_all_missing_whatever_the_words(tmp_path):
+    for name, fields in {"words": "ada\nbob", "one": "ada\n7"}.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"who\n{fields}\n", encoding="utf-8")
+
+        column = tables.numeric_column(path, "who")
+
+        assert np.isnan(column).tolist() == [True, fields.endswith("bob")]
+
+
+@pytest.mark.parametrize("table", TYPED, indirect=True)
+def test_a_column_of_text_is_refused_without_its_values(table):
+    with pytest.raises(ColumnError, match="column 'who'") as caught:
+        tables.numeric_column(table, "who")
+
+    assert "ada" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, None, 3],
+        (1.0, nan, 3.0),
+        np.array([1, nan, 3]),
+        pl.Series([1, None, 3]),
+        pd.Series([1, None, 3]),
+        pd.Series([1, None, 3], dtype="Int64"),
+        pa.chunked_array([[1, None, 3]]),
+    ],
+    ids=["list", "tuple", "numpy", "polars", "pandas", "pandas Int64", "pyarrow"],
+)
+def test_numbers_themselves_are_a_column(values):
+    column = tables.numeric_column(values)
+
+    assert column.dtype == np.float64
+    assert (column[0], isnan(column[1]), column[2]) == (1, True, 3)
+
+
+def test_numbers_themselves_have_no_column_name():
+    with pytest.raises(ParameterError, match="column is for tables, and data is a list"):
+        tables.numeric_column([1, 2], "pay")
+
+
+def test_no_rows_are_no_error(tmp_path):
+    empty = pl.DataFrame(ROWS).clear()
+    empty.write_csv(tmp_path / "empty.csv")
+
+    for data in (empty, tmp_path / "empty.csv", []):
+        column = None if isinstance(data, list) else "pay"
+        assert tables.numeric_column(data, column).size == 0
+
+
+def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
+    """One record must not decide whether a column is numeric, or whether there is an error."""
+    path = tmp_path / "stays.csv"
+    path.write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
+
+    read = tables.numeric_column(path, "days")
+
+    assert np.isnan(read).tolist() == [False, True, True, False, True]
+    assert read[[0, 3]].tolist() == [3, 100]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.parquet", None, "there is no file"),
+        ("none.csv", None, "there is no file"),
+        ("staff.xlsx", b"", "must be a .parquet or a .csv file"),
+        ("staff", b"", "must be a .parquet or a .csv file"),
+        ("staff.parquet", b"secret", "cannot be read: it must be a Parquet file"),
+        ("staff.csv", b"", "cannot be read: it must be UTF-8 text with a header"),
+        ("staff.csv", b"pay\n1\n2,secret\n", "cannot be read: it must be UTF-8 text"),
+        ("staff.csv", b"pay\n\xff\xfesecret\n", "cannot be read: it must be UTF-8 text"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(DataError, match=message) as caught:
+        tables.numeric_column(path, "pay")
+    assert name in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("pattern", ["parts", "parts/p*", "parts/*.{kind}", "p*/part-?.{kind}"])
+def test_parts_in_a_folder_are_one_table(tmp_path, monkeypatch, kind, pattern):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for part in range(2):
+        as_path(folder, kind).rename(folder / f"part-{part}.{kind}")
+    (folder / "_SUCCESS").touch()
+    (folder / f".part-0.{kind}.crc").touch()
+    monkeypatch.chdir(tmp_path)
+
+    for data in (tmp_path / pattern.format(kind=kind), pattern.format(kind=kind)):
+        assert tables.numeric_column(data, "age").tolist() == [30, 40, 50] * 2
+        assert tables.is_csv(data) == (kind == "csv")
+
+
+def test_a_folder_must_hold_files_of_one_kind(tmp_path):
+    (tmp_path / "parts").mkdir()
+    with pytest.raises(DataError, match=r"there is no file .*parts"):
+        tables.open_table(tmp_path / "parts")
+    with pytest.raises(DataError, match=r"there is no file .*parts/\*\.csv"):
+        tables.open_table(tmp_path / "parts/*.csv")
+
+    as_path(tmp_path / "parts", "parquet")
+    as_path(tmp_path / "parts", "csv")
+    with pytest.raises(DataError, match="files of one kind"):
+        tables.open_table(tmp_path / "parts")
+
+
+@pytest.mark.parametrize("data", [None, 3, [1, 2], {"pay": [1]}], ids=str)
+def test_what_is_no_table_is_refused(data):
+    with pytest.raises(DataError, match="data must be a frame"):
+        tables.open_table(data)
+
+
+def test_files_are_scanned_not_read(tmp_path):
+    for kind in ("parquet", "csv"):
+        opened = tables.open_table(as_path(tmp_path, kind))
+        assert isinstance(opened.to_native(), pl.LazyFrame)

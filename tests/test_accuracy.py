@@ -1,0 +1,135 @@
+"""Bounds that hold on any data, and the comparison that a user picks a mechanism from."""
+
+from dataclasses import replace
+from math import inf, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dpselect as dp
+from dpselect.accuracy import error_bound
+from dpselect.errors import ParameterError
+from support.strategies import element_objectives, epsilons
+
+OBJECTIVE = dp.Objective(
+    [1.0, 5.0, 5.0], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE), monotone=True
+)
+MECHANISMS = [dp.ExponentialMechanism(epsilon=1.0), dp.LocalDampening(epsilon=2.0)]
+
+
+def test_a_row_holds_the_exact_error_and_the_exact_chance_of_a_best():
+    rows = dp.compare(OBJECTIVE, MECHANISMS).rows
+
+    assert [(row.mechanism, row.epsilon) for row in rows] == [
+        ("exponential", 1.0),
+        ("local-dampening", 2.0),
+    ]
+    for row, mechanism in zip(rows, MECHANISMS, strict=True):
+        law = mechanism.probabilities(OBJECTIVE)
+        assert row.expected_error == pytest.approx(4 * law[0])
+        assert row.best == pytest.approx(law[1] + law[2])
+
+
+def test_every_mechanism_meets_every_epsilon():
+    rows = dp.compare(OBJECTIVE, MECHANISMS, epsilons=[0.5, 1.5]).rows
+
+    assert [(row.mechanism, row.epsilon) for row in rows] == [
+        ("exponential", 0.5),
+        ("exponential", 1.5),
+        ("local-dampening", 0.5),
+        ("local-dampening", 1.5),
+    ]
+
+
+def test_the_frame_has_the_rows():
+    frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
+
+    assert frame.columns == ["mechanism", "epsilon", "expected_error", "best"]
+    assert frame.shape == (2, 4)
+
+
+def test_the_plot_has_a_line_for_each_mechanism():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    error, best = dp.compare(OBJECTIVE, MECHANISMS, epsilons=[3.0, 1.0]).plot()
+
+    assert [line.get_label() for line in error.lines] == ["exponential", "local-dampening"]
+    assert list(best.lines[0].get_xdata()) == [1.0, 3.0]
+    assert "score units" in error.get_ylabel()
+    plt.close("all")
+
+
+def test_nothing_cannot_be_compared():
+    with pytest.raises(ParameterError, match="at least one mechanism"):
+        dp.compare(OBJECTIVE, [])
+
+
+def test_what_is_compared_is_a_mechanism():
+    with pytest.raises(ParameterError, match="each of mechanisms must be a Mechanism"):
+        dp.compare(OBJECTIVE, ["exponential"])
+
+
+def test_an_epsilon_is_checked():
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        dp.compare(OBJECTIVE, MECHANISMS, epsilons=[1.0, 0.0])
+
+
+FLIP = dp.draws.PermuteAndFlip()
+BOUNDED = [
+    dp.ExponentialMechanism(epsilon=1),
+    dp.PermuteAndFlip(epsilon=1),
+    dp.ReportNoisyMax(epsilon=1, noise="laplace"),
+    dp.LocalDampening(epsilon=1),
+    dp.LocalDampening(epsilon=1, draw=FLIP),
+    dp.AnchoredLocalDampening(epsilon=1, anchor=0.0),
+    dp.PairwiseLocalDampening(epsilon=1),
+]
+
+
+@pytest.mark.parametrize("mechanism", BOUNDED, ids=repr)
+@given(objective=element_objectives(), epsilon=epsilons)
+def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
+    """For objectives whose best score is 0, as a percentile's is."""
+    scores = objective.scores - objective.scores.max()
+    objective = dp.Objective(scores, objective.sensitivity)
+    mechanism = replace(mechanism, epsilon=epsilon)
+    for beta in (0.5, 0.05):
+        most = error_bound(
+            mechanism,
+            candidates=scores.size,
+            bound=objective.sensitivity.bound,
+            unit="votes",
+            attained=0,
+            probability=1 - beta,
+        )
+        assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta
+
+
+def test_the_bound_of_the_exponential_mechanism():
+    mechanism = dp.ExponentialMechanism(epsilon=0.5)
+
+    assert error_bound(mechanism, candidates=100, bound=3, unit="votes").value == pytest.approx(
+        2 * 3 / 0.5 * log(100 / 0.05)
+    )
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        dp.ShiftedLocalDampening(epsilon=1, direction="non-decreasing"),
+        dp.LocalDampening(epsilon=1),
+        dp.AnchoredLocalDampening(epsilon=1, anchor=1.0),
+    ],
+)
+def test_nothing_is_said_where_nothing_is_known(mechanism):
+    assert error_bound(mechanism, candidates=10, bound=1, unit="votes").value == inf
+
+
+@pytest.mark.parametrize("probability", [np.nan, 0, 1])
+def test_a_probability_is_above_0_and_below_1(probability):
+    with pytest.raises(ParameterError, match="probability"):
+        error_bound(BOUNDED[0], candidates=1, bound=1, unit="votes", probability=probability)
