@@ -1,14 +1,17 @@
-"""Several objectives become one: by dominance, by weights, or by the margin."""
+"""Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
-from dpselect.combine.coverage import coverage
-from dpselect.combine.front_plot import plot_front
 from dpselect.combine.margin import local_margin, margin
-from dpselect.combine.pareto import pareto, pareto_front
-from dpselect.combine.pareto_sensitivity import ParetoSensitivity
+from dpselect.combine.pareto.coverage import coverage
+from dpselect.combine.pareto.plot import plot_front
+from dpselect.combine.pareto.score import pareto, pareto_front
+from dpselect.combine.pareto.sensitivity import ParetoSensitivity
+from dpselect.combine.registry import COMBINATIONS, by_name
 from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
 
 __all__ = [
+    "COMBINATIONS",
     "ParetoSensitivity",
+    "by_name",
     "coverage",
     "disjoint_sum",
     "local_margin",
@@ -18,3 +21,7 @@ __all__ = [
     "plot_front",
     "weighted_sum",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,8 +1,8 @@
-r"""The margin: choose a candidate that no other beats by much in everything.
+r"""The margin: by how much each candidate is beaten in all objectives at once.
 
-A Pareto score asks how *many* candidates are better in every objective, and one individual
-can change that for all of them at once. The margin asks by how *much* the closest of them is
-better in every objective at once. That is as stable as the objectives themselves.
+A Pareto score counts *how many* candidates are better in every objective, and one individual
+can change that for all of them at once. The margin measures by *how much* the worst rival is
+better in every objective at once, which is as stable as the objectives themselves.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from dpselect.combine.compatible import compatible
-from dpselect.combine.dealing import deal
-from dpselect.combine.profiles import classes, keys, last_distances, profiles
+from dpselect._parallel import each_stride
+from dpselect.combine.aligned import aligned
+from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
@@ -46,8 +46,9 @@ def margin(objectives: Sequence[Objective]) -> Objective:
         objectives: At least one, for the same candidates in the same order.
 
     Returns:
-        Unit scores with a global sensitivity of 1; a single candidate scores 0. For up to
-        two objectives whose bounds are the same for all candidates in O(n log n), else in
+        Unit scores with a global sensitivity of 1, so that either ``direction`` holds; a
+        single candidate scores 0. Without a lower end of the scores no lead over the others
+        is too large, so ``highest`` is not stated. For up to two objectives whose bounds are the same for all candidates in O(n log n), else in
         O(m n^2), in memory of a few numbers per candidate.
 
     Raises:
@@ -64,7 +65,7 @@ def margin(objectives: Sequence[Objective]) -> Objective:
         >>> dp.margin([dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]).scores
         array([ 2.5,  2. , -2. ])
     """
-    parts = compatible(objectives)
+    parts = aligned(objectives)
     flat = all(part.sensitivity.bounds.ndim == 0 for part in parts)
     if len(parts[0]) == 1:
         beaten_by = np.zeros(1)
@@ -93,9 +94,8 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
         objectives: At least one, for the same candidates in the same order.
 
     Returns:
-        Unit scores with a global sensitivity of 1; a single candidate scores 0. In
-        O(c^2 log T) for c different candidates, and memory of one number per distinct
-        sensitivity and distance.
+        Unit scores as of :func:`margin`, in O(c^2 log T) for c different candidates, and
+        memory of one number per distinct sensitivity and distance.
 
     Raises:
         ParameterError: No objective, or different candidates.
@@ -103,23 +103,26 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
 
     Source: ours; each :math:`D_i` is Farias et al., VLDB J. 2023, Definition 12.
     """
-    from dpselect.combine._pair_kernels import local_margins
+    from dpselect.combine.pair_kernels import local_margins
 
-    parts = compatible(objectives)
+    parts = aligned(objectives)
     if len(parts[0]) == 1:
         return _unit(parts, np.zeros(1))
     horizon = max(part.sensitivity.horizon for part in parts)
-    columns = keys(parts, horizon)
-    groups, members = classes(parts, columns)
-    of = profiles(parts, columns, members, int(last_distances(parts, horizon).max()))
+    keys = sum_keys(parts, horizon)
+    groups, members = groups_of(parts, keys)
+    of = tabulate(parts, keys, members, int(last_distances(parts, horizon).max()))
     worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
-    deal(partial(local_margins, of, worst), worst.size)
+    each_stride(partial(local_margins, of, worst), worst.size)
     return _unit(parts, worst[groups])
 
 
 def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:
     return Objective(
-        0 - beaten_by, GlobalSensitivity(1, parts[0].neighbours), parts[0].candidates
+        0 - beaten_by,
+        GlobalSensitivity(1, parts[0].neighbours),
+        parts[0].candidates,
+        direction="non-decreasing",
     )
 
 
@@ -173,11 +176,11 @@ def _running_best(values: Values) -> tuple[Values, Values, Values]:
 
 
 def _by_pairs(parts: Sequence[Objective]) -> Values:
-    from dpselect.combine._pair_kernels import margins
+    from dpselect.combine.pair_kernels import margins
 
     worst = np.full(len(parts[0]), -np.inf)
     scores = np.stack([part.scores for part in parts])
     widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
     monotone = np.array([part.monotone for part in parts])
-    deal(partial(margins, scores, np.stack(widths), monotone, worst), worst.size)
+    each_stride(partial(margins, scores, np.stack(widths), monotone, worst), worst.size)
     return worst

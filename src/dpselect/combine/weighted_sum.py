@@ -1,4 +1,4 @@
-r"""Weighted sums: choose by one number that the weights make of several objectives.
+r"""Weighted sums of objectives.
 
 Source: Farias et al., PrivAgg, section 5.
 """
@@ -6,17 +6,18 @@ Source: Farias et al., PrivAgg, section 5.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.combine.compatible import compatible
+from dpselect.combine.aligned import aligned
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum
 from dpselect.sensitivity import weighted_sum as summed
-from dpselect.typing import Values
+from dpselect.typing import Direction, Values
 
 
 def weighted_sum(
@@ -38,6 +39,13 @@ def weighted_sum(
             :math:`w_i u_i(r)` of all objectives in the same direction, as adding a record
             does to counts with positive weights. Public. Objectives that are monotone each
             for itself do not imply it: one may rise where another falls.
+
+    Returns:
+        The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights,
+        if all weights are positive and all parts state one. Its ``direction`` is stated if
+        the terms :math:`w_i u_i` agree, where terms with one sensitivity for all candidates
+        agree with any; then a candidate that is at least as good as another in every term
+        has a sensitivity at least as large (non-decreasing) or at most as large.
 
     Raises:
         ParameterError: No objective, different candidates, weights that are not one finite
@@ -65,6 +73,8 @@ def weighted_sum(
         summed([part.sensitivity for part in parts], factors),
         parts[0].candidates,
         monotone=monotone or (len(parts) == 1 and parts[0].monotone),
+        highest=_highest(parts, factors),
+        direction=_direction(parts, factors),
     )
 
 
@@ -85,6 +95,9 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         objectives: At least one, for the same candidates in the same order, under add/remove
             or edge neighbours.
         weights: One finite number per objective, not all 0. Public.
+
+    Returns:
+        The sum, with ``highest`` and ``direction`` as of :func:`weighted_sum`.
 
     Raises:
         ParameterError: As for :func:`weighted_sum`.
@@ -109,14 +122,29 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         _largest(parts, factors),
         parts[0].candidates,
         monotone=all(part.monotone for part in parts),
+        highest=_highest(parts, factors),
+        direction=_direction(parts, factors),
     )
+
+
+def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Objective]:
+    """Return each objective times its weight, without those of weight 0.
+
+    Raises:
+        ParameterError: As for :func:`weighted_sum`.
+        NeighboursError: Different neighbour relations.
+    """
+    return [
+        part if factor == 1 else weighted_sum([part], [factor])
+        for part, factor in zip(*_weighted(objectives, weights), strict=True)
+    ]
 
 
 def _weighted(
     objectives: Sequence[Objective], weights: ArrayLike
 ) -> tuple[tuple[Objective, ...], Values]:
     """Return the objectives whose weight is not 0, and their weights."""
-    parts = compatible(objectives)
+    parts = aligned(objectives)
     try:
         factors = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -134,6 +162,42 @@ def _weighted(
 
 def _scores(parts: Sequence[Objective], factors: Values) -> Values:
     return factors @ np.stack([part.scores for part in parts])
+
+
+def _highest(parts: Sequence[Objective], factors: Values) -> float | None:
+    """Return a sum that no candidate exceeds, where the parts tell.
+
+    A part with a negative weight counts from its lower end, which no objective states.
+    """
+    terms = [
+        factor * part.highest
+        for part, factor in zip(parts, factors, strict=True)
+        if part.highest is not None and factor > 0
+    ]
+    return fsum(terms) if len(terms) == len(parts) else None
+
+
+def _direction(parts: Sequence[Objective], factors: Values) -> Direction | None:
+    """Return the direction that all terms agree on, if they do.
+
+    Let a candidate be at least as good as another in every term. Where each term is
+    non-decreasing, each has at least as large a sensitivity, so both their sum and their
+    maximum do. A flat sensitivity is equal for both; a negative weight turns a term round.
+    """
+    terms = {
+        _turned(part.direction) if factor < 0 else part.direction
+        for part, factor in zip(parts, factors, strict=True)
+        if not part.sensitivity.flat
+    }
+    if not terms:
+        return "non-decreasing"
+    return terms.pop() if len(terms) == 1 else None
+
+
+def _turned(direction: Direction | None) -> Direction | None:
+    if direction is None:
+        return None
+    return "non-increasing" if direction == "non-decreasing" else "non-decreasing"
 
 
 def _largest(parts: Sequence[Objective], factors: Values) -> Sensitivity:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from dpselect.combine.profiles import Profiles
-from dpselect.combine.reach import SLACK
+from dpselect._compiled import compiled
+from dpselect.combine.candidate_groups import GroupTable
+from dpselect.combine.score_range import SLACK
 from dpselect.typing import Indices, Values
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -41,8 +41,8 @@ class _Gap(NamedTuple):
     """The part of the sums that is charged."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _gap(of: Profiles, i: int, low: int, high: int) -> _Gap:
+@compiled
+def _gap(of: GroupTable, i: int, low: int, high: int) -> _Gap:
     return _Gap(
         of.scores[i, low],
         of.scores[i, high],
@@ -54,26 +54,26 @@ def _gap(of: Profiles, i: int, low: int, high: int) -> _Gap:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _met(table: Values, gap: _Gap, steps: int) -> bool:
     inside = min(steps, gap.last)
     beyond = (steps - inside) * gap.slope
     low_sum = table[gap.low_row + inside] + beyond
     high_sum = table[gap.high_row + inside] + beyond
-    # The operations of reach.py in their order: both decide every comparison alike.
+    # The operations of score_range.radius in their order: both decide every comparison alike.
     slack = steps * SLACK
-    low_reach = gap.share * low_sum + slack * (abs(gap.low) + low_sum)
-    high_reach = gap.share * high_sum + slack * (abs(gap.high) + high_sum)
-    return gap.low + low_reach >= gap.high - high_reach
+    low_radius = gap.share * low_sum + slack * (abs(gap.low) + low_sum)
+    high_radius = gap.share * high_sum + slack * (abs(gap.high) + high_sum)
+    return gap.low + low_radius >= gap.high - high_radius
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _charged(table: Values, gap: _Gap, steps: int) -> float:
     """Return what both sums are charged within the table."""
     return gap.share * (table[gap.low_row + steps] + table[gap.high_row + steps])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _guess(table: Values, gap: _Gap, most: int) -> int:
     """Return a number of steps near which two candidates meet: beyond the table, a line."""
     left = gap.high - gap.low - _charged(table, gap, gap.last)
@@ -83,7 +83,7 @@ def _guess(table: Values, gap: _Gap, most: int) -> int:
     return most if further > most - gap.last else gap.last + int(np.ceil(further))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _meeting(table: Values, gap: _Gap, least: int, most: int) -> int:
     """Return the least number of steps in ``least .. most`` that closes the gap.
 
@@ -112,8 +112,8 @@ def _meeting(table: Values, gap: _Gap, least: int, most: int) -> int:
     return upper
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _flip(of: Profiles, rival: int, candidate: int, most: int) -> int:
+@compiled
+def _flip(of: GroupTable, rival: int, candidate: int, most: int) -> int:
     """Return when ``rival`` can begin to dominate ``candidate``, or, negative, cease to.
 
     It can begin as soon as the *last* objective in which it is behind can be level, and
@@ -138,14 +138,14 @@ def _flip(of: Profiles, rival: int, candidate: int, most: int) -> int:
     return -ceases
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def pareto_shortfall(
-    of: Profiles, weights: Indices, most: int, totals: Indices, first: int, step: int
+    of: GroupTable, weights: Indices, most: int, totals: Indices, first: int, step: int
 ) -> None:
     r"""Add up :math:`n - 1 - \delta^{PS}(x, t, r)` over ``t < most``.
 
     Args:
-        of: Profiles of the classes.
+        of: GroupTable of the classes.
         weights: The candidates in each class, shape ``(n,)``.
         most: Distances to add.
         totals: Zeros, shape ``(n,)``; the sums are written here.
@@ -176,7 +176,7 @@ def pareto_shortfall(
             totals[candidate] += bound - delta
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _steps_apart(table: Values, gap: _Gap) -> float:
     """Return the gap of two candidates, dampened by the sums of both."""
     height = gap.high - gap.low
@@ -197,12 +197,12 @@ def _steps_apart(table: Values, gap: _Gap) -> float:
     return lower + (height - start) / (end - start)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def local_margins(of: Profiles, worst: Values, first: int, step: int) -> None:
+@compiled
+def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
     """Find by how many steps the worst rival of every class beats it in all objectives.
 
     Args:
-        of: Profiles of the classes, up to where all pairs have met.
+        of: GroupTable of the classes, up to where all pairs have met.
         worst: What rivals of the same class do, shape ``(n,)``; raised to what others do.
         first: The first candidate to do.
         step: From each candidate to the next.
@@ -224,7 +224,7 @@ def local_margins(of: Profiles, worst: Values, first: int, step: int) -> None:
             worst[candidate] = max(worst[candidate], least)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def margins(
     scores: Values, widths: Values, monotone: Flags, worst: Values, first: int, step: int
 ) -> None:

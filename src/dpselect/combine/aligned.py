@@ -1,4 +1,4 @@
-"""Whether objectives can be combined: the same candidates, the same neighbours."""
+"""Check that objectives score the same candidates under the same neighbour relation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.objective import Objective
 
 
-def compatible(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
+def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
     """Return objectives that score the same candidates under the same neighbour relation.
 
     Raises:

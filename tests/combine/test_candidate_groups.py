@@ -1,10 +1,10 @@
-"""Classes of candidates and the sums of their sensitivities."""
+"""Groups of identical candidates and the sums of their sensitivities."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpselect.combine import profiles
+from dpselect.combine import candidate_groups
 from support.strategies import any_sensitivity, several_objectives
 
 
@@ -26,9 +26,11 @@ def test_a_sensitivity_of_some_candidates_is_theirs(sensitivity, positions, dist
 
 
 @given(several_objectives(), st.integers(0, 12))
-def test_candidates_of_a_class_agree_in_scores_and_sums(objectives, horizon):
-    groups, members = profiles.classes(objectives, profiles.keys(objectives, horizon))
-    upto = profiles.last_distances(objectives, horizon).max()
+def test_candidates_of_a_group_agree_in_scores_and_sums(objectives, horizon):
+    groups, members = candidate_groups.groups_of(
+        objectives, candidate_groups.sum_keys(objectives, horizon)
+    )
+    upto = candidate_groups.last_distances(objectives, horizon).max()
     for part in objectives:
         assert (part.scores == part.scores[members][groups]).all()
         for t in range(upto + 1):

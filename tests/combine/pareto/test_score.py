@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect.combine import ParetoSensitivity, pareto_front
-from dpselect.combine import pareto_sensitivity as module
+from dpselect.combine.pareto import sensitivity as module
 from dpselect.errors import NeighboursError, ParameterError
 from support.strategies import (
     dampened_by_definition,

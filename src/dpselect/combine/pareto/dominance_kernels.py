@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 Keys: TypeAlias = NDArray[np.uint64]
@@ -23,7 +23,7 @@ DIGITS = 6
 """Six digits of eleven bits hold the 64 of a float."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def place(points: Values, queries: Values) -> tuple[Indices, Indices, Indices]:
     """Sort points and queries together, by the digits of their bits: O(n + q).
 
@@ -58,9 +58,9 @@ def place(points: Values, queries: Values) -> tuple[Indices, Indices, Indices]:
     return order, places, below
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ascending(values: Values) -> Keys:
-    """Return whole numbers, without sign, in the order of the floats; -0 is 0."""
+    """Return unsigned integers in the order of the floats; -0 is 0."""
     sign = np.uint64(1) << np.uint64(63)
     bits = (values + 0.0).view(np.uint64)
     for i in range(bits.size):
@@ -68,12 +68,12 @@ def _ascending(values: Values) -> Keys:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _digit(key: np.uint64, digit: int) -> np.int64:
     return np.int64((key >> np.uint64(DIGIT * digit)) & np.uint64((1 << DIGIT) - 1))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _dealt(keys: Keys, items: Indices, digit: int, tally: Indices) -> tuple[Keys, Indices]:
     """Return keys and items by one digit, the earlier first where it is equal."""
     to = np.empty_like(tally)
@@ -90,7 +90,7 @@ def _dealt(keys: Keys, items: Indices, digit: int, tally: Indices) -> tuple[Keys
     return sorted_keys, sorted_items
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def compare_all(points: Values, queries: Values) -> Indices:
     """Compare every point with every query: O(n q m), without a sort.
 
@@ -120,7 +120,7 @@ def compare_all(points: Values, queries: Values) -> Indices:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(tree: Indices, rank: int, amount: int) -> None:
     at = rank + 1
     while at < tree.size:
@@ -128,7 +128,7 @@ def _add(tree: Indices, rank: int, amount: int) -> None:
         at += at & -at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _below(tree: Indices, rank: int) -> int:
     total, at = 0, rank
     while at > 0:
@@ -137,23 +137,23 @@ def _below(tree: Indices, rank: int) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
-def sweep(order: Indices, rank: Indices, reach: Indices, least: Indices) -> Indices:
+@compiled
+def sweep(order: Indices, rank: Indices, ahead: Indices, least: Indices) -> Indices:
     """Count in two coordinates with one Fenwick tree: O((n + q) log n).
 
     Args:
         order: The points in descending order of the first coordinate, shape ``(n,)``.
         rank: Places of the points in ascending order of the second, shape ``(n,)``.
-        reach: How many points of ``order`` are at least the query in the first
+        ahead: How many points of ``order`` are at least the query in the first
             coordinate, shape ``(q,)``.
         least: How many points are below the query in the second, shape ``(q,)``.
     """
-    n, q = order.size, reach.size
+    n, q = order.size, ahead.size
     first = np.full(n + 1, -1, np.int64)
     after = np.empty(q, np.int64)
     for query in range(q):
-        after[query] = first[reach[query]]
-        first[reach[query]] = query
+        after[query] = first[ahead[query]]
+        first[ahead[query]] = query
     counts = np.zeros(q, np.int64)
     tree = np.zeros(n + 1, np.int64)
     for seen in range(1, n + 1):
@@ -165,7 +165,7 @@ def sweep(order: Indices, rank: Indices, reach: Indices, least: Indices) -> Indi
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def divide_and_conquer(order: Indices, keys: Indices, ranks: Indices, n: int) -> Indices:
     """Count in three coordinates: merge by the second, a Fenwick tree for the third.
 

@@ -1,18 +1,19 @@
-r"""How far scores can move within some neighbour steps.
+r"""Ranges of the scores in all databases within some neighbour steps.
 
-In any database that :math:`k` neighbour steps lead to, the score of a candidate is within
-its *reach* :math:`R(k) = \sum_{t<k} \delta(x, t, r)` of the score at hand. If :math:`x \sim y`,
+In any database that :math:`k` neighbour steps lead to, the score of a candidate is at most
+the *radius* :math:`R(k) = \sum_{t<k} \delta(x, t, r)` away from the score at hand. If
+:math:`x \sim y`,
 
 .. math:: |u(x) - u(y)| + R_y(k) \le R_x(k + 1),
 
-so what is within reach of :math:`y` in :math:`k` steps is within reach of :math:`x` in
-:math:`k + 1`. All that follows from comparing reaches rests on this line alone, and rounding
+so the range around :math:`u(y)` in :math:`k` steps lies in the range around :math:`u(x)` in
+:math:`k + 1`. Every conclusion from comparing ranges rests on this inequality, and rounding
 must not break it: a Pareto score compares floats, and one flipped comparison moves it by a
 whole candidate. So :math:`\kappa k (|u| + \sum_{t<k} \delta)` is added, with
-:math:`\kappa = 2^{-36}`. The bracket obeys the same line (what :math:`|u|` gains, the sum
-loses), so each further step adds at least :math:`\kappa` times the bracket: room for scores
-and sums that are wrong by :math:`2^{-38}` of it, thousands of roundings. At 5,000 steps it is
-less than one millionth of the bracket.
+:math:`\kappa = 2^{-36}`. The bracket obeys the same inequality (what :math:`|u|` gains, the
+sum loses), so each further step adds at least :math:`\kappa` times the bracket: room for
+scores and sums that are wrong by :math:`2^{-38}` of it, thousands of roundings. At 5,000
+steps the addition is less than one millionth of the bracket.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SLACK = 2.0**-36
 
 
 def share(objective: Objective) -> float:
-    r"""Return which part of a sum each of two candidates moves towards the other.
+    r"""Return the part of a sum by which each of two candidates approaches the other.
 
     If all scores move in the same direction, each by at most :math:`\delta(x, t)`, then no
     difference of two moves by more than that, and each is charged with half of it.
@@ -39,14 +40,14 @@ def share(objective: Objective) -> float:
     return 0.5 if objective.monotone and objective.sensitivity.flat else 1.0
 
 
-def reach(objective: Objective, sums: Values, steps: int) -> Values:
-    """Return the reach of every candidate in ``steps``, given ``cumulative(steps)``."""
+def radius(objective: Objective, sums: Values, steps: int) -> Values:
+    """Return the radius of every score in ``steps``, given ``cumulative(steps)``."""
     slack = steps * SLACK * (np.abs(objective.scores) + sums)
     return share(objective) * sums + slack
 
 
 def running_sums(sensitivity: Sensitivity) -> Iterator[Values]:
-    """Yield ``cumulative(0)``, ``cumulative(1)``, ... without starting over for each."""
+    """Yield ``cumulative(0)``, ``cumulative(1)``, ... in one pass over the distances."""
     if sensitivity.closed_form:
         yield from map(sensitivity.cumulative, count())
     running = RunningSum()
@@ -57,7 +58,7 @@ def running_sums(sensitivity: Sensitivity) -> Iterator[Values]:
         yield running.total + beyond * sensitivity.bound
 
 
-def exhausted(objective: Objective, sums: Values) -> bool:
-    """Return whether any candidate can have met any other, after these sums."""
+def all_overlap(objective: Objective, sums: Values) -> bool:
+    """Return whether, after these sums, the ranges of every two candidates overlap."""
     spread = objective.scores.max() - objective.scores.min()
     return bool(2 * share(objective) * sums.min() >= spread)

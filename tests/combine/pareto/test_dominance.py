@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpselect.combine import _dominance_kernels as kernels
-from dpselect.combine import dominance
+from dpselect.combine.pareto import dominance
+from dpselect.combine.pareto import dominance_kernels as kernels
 
 halves = st.integers(-6, 6).map(lambda q: q / 2)
 

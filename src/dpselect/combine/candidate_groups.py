@@ -1,8 +1,8 @@
-r"""The sums of sensitivities as one table, for work on all pairs of candidates.
+r"""Groups of identical candidates, with their sums of sensitivities as one table.
 
-Real candidates repeat: thousands of nodes of a graph share degree and triangle count. Pairs
-are therefore pairs of *classes*, candidates with equal scores and equal sensitivities at
-every distance, and each distinct sensitivity is tabulated once.
+Real candidates repeat: thousands of nodes of a graph share degree and triangle count. Work on
+all pairs of candidates is therefore done on pairs of *groups*, candidates with equal scores
+and equal sensitivities at every distance, and each distinct sensitivity is tabulated once.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpselect.combine import reach
-from dpselect.combine.dominance import alike
+from dpselect.combine import score_range
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Values
 
 
-class Profiles(NamedTuple):
-    """Sums of the sensitivities of m objectives for n classes of candidates."""
+class GroupTable(NamedTuple):
+    """Scores and sums of sensitivities of m objectives for n groups of candidates."""
 
     scores: Values
     """Shape ``(m, n)``."""
@@ -31,7 +30,7 @@ class Profiles(NamedTuple):
     """All rows of sums, one after the other."""
 
     starts: Indices
-    """Where the row of each objective and class begins, shape ``(m, n)``."""
+    """Where the row of each objective and group begins, shape ``(m, n)``."""
 
     lasts: Indices
     """The last distance in the rows of each objective, shape ``(m,)``."""
@@ -43,8 +42,25 @@ class Profiles(NamedTuple):
     """The part of a sum that each of two candidates is charged with, shape ``(m,)``."""
 
 
-def keys(objectives: Sequence[Objective], horizon: int) -> Indices:
-    """Return whole numbers that only candidates of the same sums up to ``horizon`` share.
+def alike(columns: Values) -> tuple[Indices, Indices]:
+    """Number candidates so that equal columns have equal numbers.
+
+    Args:
+        columns: Shape ``(k, n)``, ``k >= 1``.
+
+    Returns:
+        The number of each candidate, shape ``(n,)``, and one candidate of each number.
+    """
+    order = np.lexsort(columns)
+    ordered = columns[:, order]
+    starts = np.concatenate([[True], (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)])
+    groups = np.empty(order.size, dtype=np.int64)
+    groups[order] = np.cumsum(starts) - 1
+    return groups, order[starts]
+
+
+def sum_keys(objectives: Sequence[Objective], horizon: int) -> Indices:
+    """Return integers that only candidates with the same sums up to ``horizon`` share.
 
     Returns:
         Shape ``(m, n)``.
@@ -52,33 +68,33 @@ def keys(objectives: Sequence[Objective], horizon: int) -> Indices:
     return np.stack([_keys(part, horizon) for part in objectives])
 
 
-def classes(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, Indices]:
+def groups_of(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, Indices]:
     """Number the candidates by their scores and keys.
 
     Returns:
-        The class of each candidate, shape ``(n,)``, and one candidate of each class.
+        The group of each candidate, shape ``(n,)``, and one candidate of each group.
     """
     return alike(np.concatenate([[part.scores for part in objectives], keys]))
 
 
 def last_distances(objectives: Sequence[Objective], horizon: int) -> Indices:
-    """Return for each objective steps, at most ``horizon``, in which all pairs have met.
+    """Return for each objective the least distance at which all ranges of scores overlap.
 
-    Within the horizon; a pair that has not met there is not asked for.
+    At most ``horizon``: overlaps beyond it do not matter.
     """
-    return np.array([_steps_to_exhaust(part, horizon) for part in objectives])
+    return np.array([_least_overlap(part, horizon) for part in objectives])
 
 
-def profiles(
+def tabulate(
     objectives: Sequence[Objective], keys: Indices, members: Indices, horizon: int
-) -> Profiles:
-    """Tabulate the sums up to ``horizon``, or to where all pairs have met.
+) -> GroupTable:
+    """Tabulate the sums up to ``horizon``, or to where all ranges of scores overlap.
 
     Args:
         objectives: Scores and sensitivities.
-        keys: As from :func:`keys`, for the same horizon.
-        members: One candidate of each class.
-        horizon: The largest number of steps that will be asked for.
+        keys: As from :func:`sum_keys`, for the same horizon.
+        members: One candidate of each group.
+        horizon: The largest number of steps that will be looked up.
     """
     tables, starts, lasts = [], [], []
     size = 0
@@ -89,13 +105,13 @@ def profiles(
         lasts.append(table.shape[1] - 1)
         tables.append(table.ravel())
         size += table.size
-    return Profiles(
+    return GroupTable(
         scores=np.stack([part.scores[members] for part in objectives]),
         table=np.concatenate(tables),
         starts=np.stack(starts),
         lasts=np.array(lasts),
         slopes=np.array([part.sensitivity.bound for part in objectives]),
-        shares=np.array([reach.share(part) for part in objectives]),
+        shares=np.array([score_range.share(part) for part in objectives]),
     )
 
 
@@ -113,19 +129,21 @@ def _keys(objective: Objective, horizon: int) -> Indices:
         if (delta != delta[first][keys]).any():
             keys, first = alike(np.stack([keys.astype(np.float64), delta]))
         running.add(delta)
-        if reach.exhausted(objective, running.total):
+        if score_range.all_overlap(objective, running.total):
             break
     return keys
 
 
-def _steps_to_exhaust(objective: Objective, horizon: int) -> int:
+def _least_overlap(objective: Objective, horizon: int) -> int:
     if not objective.sensitivity.closed_form:
-        walk = islice(reach.running_sums(objective.sensitivity), horizon + 1)
-        return next((k for k, s in enumerate(walk) if reach.exhausted(objective, s)), horizon)
+        walk = islice(score_range.running_sums(objective.sensitivity), horizon + 1)
+        return next(
+            (k for k, s in enumerate(walk) if score_range.all_overlap(objective, s)), horizon
+        )
     low, high = 0, horizon
     while low < high:
         middle = (low + high) // 2
-        if reach.exhausted(objective, objective.sensitivity.cumulative(middle)):
+        if score_range.all_overlap(objective, objective.sensitivity.cumulative(middle)):
             high = middle
         else:
             low = middle + 1
@@ -139,8 +157,8 @@ def _table(objective: Objective, members: Indices, horizon: int) -> Values:
         return np.zeros((1, 1))
     columns = []
     upto = min(horizon, sensitivity.horizon)
-    for column in islice(reach.running_sums(sensitivity), upto + 1):
+    for column in islice(score_range.running_sums(sensitivity), upto + 1):
         columns.append(np.broadcast_to(column, members.shape))
-        if reach.exhausted(objective, column):
+        if score_range.all_overlap(objective, column):
             break
     return np.stack(columns, axis=1)

@@ -1,4 +1,4 @@
-r"""Dominance between candidates, as counts of points in orthants.
+r"""Dominance between candidates, computed as counts of points in orthants.
 
 :math:`r'` *dominates* :math:`r` if it is at least as good in every objective and better in
 one. No count here compares all pairs of a large problem, or holds a number for each.
@@ -10,6 +10,7 @@ from math import log2
 
 import numpy as np
 
+from dpselect.combine.candidate_groups import alike
 from dpselect.typing import Indices, Values
 
 
@@ -26,7 +27,7 @@ def count_at_least(points: Values, queries: Values) -> Indices:
     Returns:
         Shape ``(q,)``.
     """
-    from dpselect.combine import _dominance_kernels as kernels
+    from dpselect.combine.pareto import dominance_kernels as kernels
 
     coordinates, n = points.shape
     if coordinates == 1:
@@ -56,23 +57,6 @@ def dominators(scores: Values) -> Indices:
     return (count_at_least(scores, scores[:, first]) - identical)[groups]
 
 
-def alike(columns: Values) -> tuple[Indices, Indices]:
-    """Number candidates so that equal columns have equal numbers.
-
-    Args:
-        columns: Shape ``(k, n)``, ``k >= 1``.
-
-    Returns:
-        The number of each candidate, shape ``(n,)``, and one candidate of each number.
-    """
-    order = np.lexsort(columns)
-    ordered = columns[:, order]
-    starts = np.concatenate([[True], (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)])
-    groups = np.empty(order.size, dtype=np.int64)
-    groups[order] = np.cumsum(starts) - 1
-    return groups, order[starts]
-
-
 def _comparing_is_cheaper(coordinates: int, n: int, queries: int) -> bool:
     # Measured: 0.5 ns a pair and coordinate, against 12 ns a candidate and halving in two
     # coordinates and 25 in three. With n queries they change over at 180 and 270 points.
@@ -81,7 +65,7 @@ def _comparing_is_cheaper(coordinates: int, n: int, queries: int) -> bool:
 
 
 def _in_two(points: Values, queries: Values) -> Indices:
-    from dpselect.combine._dominance_kernels import place, sweep
+    from dpselect.combine.pareto.dominance_kernels import place, sweep
 
     order, _, below = place(points[0], queries[0])
     _, rank, least = place(points[1], queries[1])
@@ -89,7 +73,7 @@ def _in_two(points: Values, queries: Values) -> Indices:
 
 
 def _in_three(points: Values, queries: Values) -> Indices:
-    from dpselect.combine._dominance_kernels import divide_and_conquer, place
+    from dpselect.combine.pareto.dominance_kernels import divide_and_conquer, place
 
     placed = [place(*pair) for pair in zip(points, queries, strict=True)]
     first, second = (

@@ -1,4 +1,4 @@
-r"""Pareto: choose a candidate that few others beat in everything.
+r"""The Pareto score: how many candidates dominate each one.
 
 Source: Farias et al., PrivPareto, section 4.
 """
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpselect.combine.compatible import compatible
-from dpselect.combine.dominance import dominators
-from dpselect.combine.pareto_sensitivity import ParetoSensitivity
+from dpselect.combine.aligned import aligned
+from dpselect.combine.pareto.dominance import dominators
+from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.objective import Objective
 from dpselect.typing import Indices
 
@@ -40,14 +40,17 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
 
     Returns:
         Scores in ``-(n - 1), ..., 0`` with a :class:`ParetoSensitivity`, in O(n log n) for
-        two objectives, O(n log^2 n) for three, O(n^2) for more.
+        two objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which
+        the front attains in every database; its ``direction`` is ``"non-increasing"``, by
+        which the shifted mechanism adds to the scores of the front: no rival surely
+        dominates it, so its sensitivity is small as long as few rivals may come to.
 
     Raises:
         ParameterError: No objective, different candidates, or a negative horizon.
         NeighboursError: Different neighbour relations.
 
-    Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. Print counts the candidate
-        itself and those identical to it.
+    Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. The paper counts the
+        candidate itself and those identical to it.
 
     Examples:
         >>> import dpselect as dp
@@ -55,9 +58,15 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
         >>> dp.pareto([dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]).scores
         array([ 0.,  0., -2.])
     """
-    parts = compatible(objectives)
+    parts = aligned(objectives)
     sensitivity = ParetoSensitivity(parts, horizon)
-    return Objective(-sensitivity.dominators, sensitivity, parts[0].candidates)
+    return Objective(
+        -sensitivity.dominators,
+        sensitivity,
+        parts[0].candidates,
+        highest=0.0,
+        direction="non-increasing",
+    )
 
 
 def pareto_front(objectives: Sequence[Objective]) -> Indices:
@@ -67,5 +76,5 @@ def pareto_front(objectives: Sequence[Objective]) -> Indices:
         ParameterError: No objective, or different candidates.
         NeighboursError: Different neighbour relations.
     """
-    scores = np.stack([part.scores for part in compatible(objectives)])
+    scores = np.stack([part.scores for part in aligned(objectives)])
     return np.flatnonzero(dominators(scores) == 0)

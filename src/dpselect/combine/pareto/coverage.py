@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.combine.dominance import alike, count_above, count_at_least
+from dpselect.combine.candidate_groups import alike
+from dpselect.combine.pareto.dominance import count_above, count_at_least
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
 

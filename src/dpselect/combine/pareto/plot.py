@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect.combine.compatible import compatible
-from dpselect.combine.pareto import pareto_front
+from dpselect.combine.aligned import aligned
+from dpselect.combine.pareto.score import pareto_front
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 
@@ -41,7 +41,7 @@ def plot_front(
     """
     from matplotlib import pyplot as plt
 
-    parts = compatible(objectives)
+    parts = aligned(objectives)
     if len(parts) != 2:
         raise ParameterError(f"a front is drawn of two objectives, not {len(parts)}")
     position = {candidate: at for at, candidate in enumerate(parts[0].candidates)}

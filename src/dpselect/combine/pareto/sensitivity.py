@@ -1,16 +1,25 @@
-r"""What one neighbour step can change of a Pareto score.
+r"""Local sensitivity of the Pareto score.
 
-Within :math:`k` steps a rival *possibly* dominates a candidate if its scores, lifted by
-their reach, are at least the candidate's, lowered by theirs, in every objective; it *surely*
-does if its lowered scores are above the candidate's lifted ones in every objective. With
-:math:`P_k` and :math:`S_k` the numbers of such rivals, and :math:`P_0 = S_0` those that
-dominate now,
+For a candidate :math:`r` and a number of steps :math:`k` let
+
+* :math:`P_k` be the number of rivals that dominate :math:`r` in *some* database within
+  ``k`` steps, and
+* :math:`S_k` the number of rivals that dominate :math:`r` in *every* database within ``k``
+  steps,
+
+both bounded by interval arithmetic on the scores (:mod:`dpselect.combine.score_range`): above
+by the rivals whose upper ends are at least the lower ends of :math:`r` in every objective,
+below by those whose lower ends are above the upper ends of :math:`r` in every objective.
+:math:`P_0 = S_0` are counted exactly. Then
 
 .. math:: \delta(x, t, r) = \max(P_{t+1} - S_t, \; P_t - S_{t+1}).
 
-In the last of ``t + 1`` steps the score of one database changes to that of another, both
-within reach: rivals that begin to dominate are possible at ``t + 1`` and were not sure at
-``t``; rivals that cease are not sure at ``t + 1`` and were possible at ``t``.
+Proof. Let :math:`y \sim z` with :math:`d(x, y) \le t`, so :math:`d(x, z) \le t + 1`. A rival
+that dominates :math:`r` in :math:`z` but not in :math:`y` is counted in :math:`P_{t+1}` and
+not in :math:`S_t`; there are at most :math:`P_{t+1} - S_t` of them, for the second set is a
+part of the first. A rival that dominates in :math:`y` but not in :math:`z` is counted in
+:math:`P_t` and not in :math:`S_{t+1}`. The score changes by the difference of the two
+numbers, hence by at most the larger one.
 """
 
 from __future__ import annotations
@@ -23,12 +32,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpselect.combine import reach
-from dpselect.combine.compatible import compatible
-from dpselect.combine.dealing import deal
-from dpselect.combine.dominance import count_above, count_at_least, dominators
-from dpselect.combine.profiles import classes, last_distances, profiles
-from dpselect.combine.profiles import keys as key_columns
+from dpselect._parallel import each_stride
+from dpselect.combine.aligned import aligned
+from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
+from dpselect.combine.pareto.dominance import count_above, count_at_least, dominators
+from dpselect.combine.score_range import radius, running_sums
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity
 from dpselect.typing import Indices, Values
@@ -68,13 +76,13 @@ class ParetoSensitivity(Sensitivity):
         NeighboursError: Different neighbour relations.
 
     Source: Farias et al., PrivPareto, Definition 4.5 and Theorem 4.7, with the candidate
-        itself left out, in a tighter directional form: print adds both kinds of rivals at
-        ``t + 1``. For a monotone objective with a flat sensitivity the difference of two
+        itself left out, in a tighter directional form: the paper adds both kinds of rivals
+        at ``t + 1``. For a monotone objective with a flat sensitivity the difference of two
         scores moves half as far, which is ours.
     """
 
     def __init__(self, objectives: Sequence[Objective], horizon: int | None = None) -> None:
-        parts = compatible(objectives)
+        parts = aligned(objectives)
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:
@@ -84,35 +92,32 @@ class ParetoSensitivity(Sensitivity):
         self._scores = np.stack([part.scores for part in parts])
         self._everyone = np.arange(len(parts[0]))
         self.dominators = dominators(self._scores)
-        self._next = self._rivals(self._reach(1), self._everyone)
+        self._next = self._rivals(self._radii(1), self._everyone)
 
-    def _reach(self, steps: int) -> Values:
+    def _radii(self, steps: int) -> Values:
         return np.stack(
-            [
-                reach.reach(part, part.sensitivity.cumulative(steps), steps)
-                for part in self._parts
-            ]
+            [radius(part, part.sensitivity.cumulative(steps), steps) for part in self._parts]
         )
 
-    def _reaches(self) -> Iterator[Values]:
-        """Yield the reach in 0, 1, 2, ... steps."""
-        walks = [reach.running_sums(part.sensitivity) for part in self._parts]
+    def _each_radii(self) -> Iterator[Values]:
+        """Yield the radii in 0, 1, 2, ... steps."""
+        walks = [running_sums(part.sensitivity) for part in self._parts]
         for steps, sums in enumerate(zip(*walks, strict=True)):
             pairs = zip(self._parts, sums, strict=True)
-            yield np.stack([reach.reach(part, total, steps) for part, total in pairs])
+            yield np.stack([radius(part, total, steps) for part, total in pairs])
 
-    def _rivals(self, reaches: Values, candidates: Indices) -> _Rivals:
-        lifted, lowered = self._scores + reaches, self._scores - reaches
-        # A candidate is itself possible, and never sure.
+    def _rivals(self, radii: Values, candidates: Indices) -> _Rivals:
+        upper, lower = self._scores + radii, self._scores - radii
+        # The first count has the candidate itself among the rivals, the second has not.
         return _Rivals(
-            count_at_least(lifted, lowered[:, candidates]) - 1,
-            count_above(lowered, lifted[:, candidates]),
+            count_at_least(upper, lower[:, candidates]) - 1,
+            count_above(lower, upper[:, candidates]),
         )
 
     def _rivals_at(self, steps: int) -> _Rivals:
         if steps == 0:
             return _Rivals(self.dominators, self.dominators)
-        return self._next if steps == 1 else self._rivals(self._reach(steps), self._everyone)
+        return self._next if steps == 1 else self._rivals(self._radii(steps), self._everyone)
 
     def _local(self, distance: int) -> Indices:
         return _change(self._rivals_at(distance), self._rivals_at(distance + 1))
@@ -121,17 +126,17 @@ class ParetoSensitivity(Sensitivity):
         """Return the intervals of the sums, distance by distance, for those still inside.
 
         On real graphs nearly all candidates are done after two distances. A height of 0 is
-        answered with distance 0, which is all that dampening needs to know of it.
+        placed at distance 0, which is enough for dampening.
         """
         steps, start = np.zeros(heights.shape), np.zeros(heights.shape)
         width = np.array(np.broadcast_to(self.at(0), heights.shape))
-        reaches = islice(self._reaches(), 1, None)
+        radii = islice(self._each_radii(), 1, None)
         active = np.flatnonzero(heights > 0)
         below, before = np.zeros(active.size), self._rivals_at(0).of(active)
         for t in range(self.horizon):
             if active.size == 0:
                 break
-            now = self._rivals(next(reaches), active)
+            now = self._rivals(next(radii), active)
             delta = _change(before, now)
             # A sensitivity that has reached its bound stays there.
             flat = delta == self.bound
@@ -148,23 +153,23 @@ class ParetoSensitivity(Sensitivity):
     def shortfall(self) -> Values:
         """Return the sums over all distances, exactly, without a pass over them.
 
-        Each pair of classes of candidates tells when one can begin or cease to dominate the
-        other: O(c^2 log T) for c classes, in memory of one number per distinct sensitivity
-        and distance. Where that is slower, as for few distances, or larger than
+        For each pair of groups of identical candidates, the distances are found at which one
+        can begin or cease to dominate the other: O(c^2 log T) for c groups, in memory of one
+        number per distinct sensitivity and distance. Where that is slower, as for few distances, or larger than
         ``LARGEST_TABLE``, rivals are counted at every distance.
         """
-        from dpselect.combine._pair_kernels import pareto_shortfall
+        from dpselect.combine.pair_kernels import pareto_shortfall
 
         if self.horizon == 0:
             return np.zeros(self._everyone.shape)
-        keys = key_columns(self._parts, self.horizon)
-        groups, members = classes(self._parts, keys)
+        keys = sum_keys(self._parts, self.horizon)
+        groups, members = groups_of(self._parts, keys)
         lasts = last_distances(self._parts, self.horizon)
         most = max(1, int(lasts.max()))
         if self._pairs_are_cheaper(keys, lasts, members.size):
-            of = profiles(self._parts, keys, members, most)
+            of = tabulate(self._parts, keys, members, most)
             weights, totals = np.bincount(groups), np.zeros(members.shape, dtype=np.int64)
-            deal(partial(pareto_shortfall, of, weights, most, totals), members.size)
+            each_stride(partial(pareto_shortfall, of, weights, most, totals), members.size)
         else:
             totals = self._shortfall_by_distance(members, most)
         return totals[groups].astype(np.float64)
@@ -174,7 +179,7 @@ class ParetoSensitivity(Sensitivity):
         if rows @ lasts > LARGEST_TABLE:
             return False
         most = int(lasts.max())
-        # Measured, in ns: 25 a pair and objective, 2 a class and distance; against 25 a
+        # Measured, in ns: 25 a pair and objective, 2 a group and distance; against 25 a
         # candidate, distance and halving.
         by_pairs = 25 * len(self._parts) * size**2 + 2 * size * most
         everyone = self._everyone.size
@@ -183,8 +188,8 @@ class ParetoSensitivity(Sensitivity):
     def _shortfall_by_distance(self, members: Indices, most: int) -> Indices:
         totals = np.zeros(members.shape, dtype=np.int64)
         before = self._rivals_at(0).of(members)
-        for reaches in islice(self._reaches(), 1, most + 1):
-            now = self._rivals(reaches, members)
+        for radii in islice(self._each_radii(), 1, most + 1):
+            now = self._rivals(radii, members)
             totals += self._everyone.size - 1 - _change(before, now)
             before = now
         return totals

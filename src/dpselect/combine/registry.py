@@ -1,0 +1,58 @@
+"""Names of the combinations, as the command line, the applications and the docs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from numpy.typing import ArrayLike
+
+from dpselect.combine.margin import margin
+from dpselect.combine.pareto.score import pareto
+from dpselect.combine.weighted_sum import weighted, weighted_sum
+from dpselect.errors import ParameterError
+from dpselect.objective import Objective
+
+COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
+    {"pareto": pareto, "weighted-sum": weighted_sum, "margin": margin}
+)
+"""Every combination by its short name."""
+
+
+def by_name(
+    name: str, objectives: Sequence[Objective], weights: ArrayLike | None = None
+) -> Objective:
+    """Return several objectives combined into one, by the name of the combination.
+
+    Guarantee:
+        As for the combination. Public: the name, the weights and what is public of each
+        objective.
+
+    Args:
+        name: A key of :data:`COMBINATIONS`.
+        objectives: At least one, for the same candidates in the same order.
+        weights: One finite number per objective, not all 0; 1 each if not given. A negative
+            one makes smaller scores better; an objective of weight 0 is left out. The Pareto
+            score and the margin depend on the signs alone. Public.
+
+    Raises:
+        ParameterError: No such name, no objective, different candidates, or weights that are
+            not one finite number per objective or all 0.
+        NeighboursError: Different neighbour relations.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+        >>> parts = [dp.Objective([5, 9, 1], one), dp.Objective([7, 2, 1], one)]
+        >>> by_name("weighted-sum", parts, [2, 1]).scores
+        array([17., 20.,  3.])
+        >>> by_name("pareto", parts).scores
+        array([ 0.,  0., -2.])
+    """
+    if name not in COMBINATIONS:
+        raise ParameterError(f"combine must be one of {', '.join(COMBINATIONS)}, not {name!r}")
+    combination = COMBINATIONS[name]
+    if combination is weighted_sum:
+        factors = [1.0] * len(objectives) if weights is None else weights
+        return weighted_sum(objectives, factors)
+    return combination(objectives if weights is None else weighted(objectives, weights))
