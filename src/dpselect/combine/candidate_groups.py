@@ -137,9 +137,8 @@ def _keys(objective: Objective, horizon: int) -> Indices:
 def _least_overlap(objective: Objective, horizon: int) -> int:
     if not objective.sensitivity.closed_form:
         walk = islice(score_range.running_sums(objective.sensitivity), horizon + 1)
-        return next(
-            (k for k, s in enumerate(walk) if score_range.all_overlap(objective, s)), horizon
-        )
+        overlap = (k for k, s in enumerate(walk) if score_range.all_overlap(objective, s))
+        return next(overlap, horizon)
     low, high = 0, horizon
     while low < high:
         middle = (low + high) // 2

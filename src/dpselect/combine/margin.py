@@ -48,8 +48,9 @@ def margin(objectives: Sequence[Objective]) -> Objective:
     Returns:
         Unit scores with a global sensitivity of 1, so that either ``direction`` holds; a
         single candidate scores 0. Without a lower end of the scores no lead over the others
-        is too large, so ``highest`` is not stated. For up to two objectives whose bounds are the same for all candidates in O(n log n), else in
-        O(m n^2), in memory of a few numbers per candidate.
+        is too large, so ``highest`` is not stated. For up to two objectives whose bounds are
+        the same for all candidates in O(n log n), else in O(m n^2), in memory of a few
+        numbers per candidate.
 
     Raises:
         ParameterError: No objective, or different candidates.

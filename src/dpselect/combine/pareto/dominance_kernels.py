@@ -78,9 +78,9 @@ def _dealt(keys: Keys, items: Indices, digit: int, tally: Indices) -> tuple[Keys
     """Return keys and items by one digit, the earlier first where it is equal."""
     to = np.empty_like(tally)
     before = 0
-    for value in range(tally.size):
-        to[value] = before
-        before += tally[value]
+    for smaller in range(tally.size):
+        to[smaller] = before
+        before += tally[smaller]
     sorted_keys, sorted_items = np.empty_like(keys), np.empty_like(items)
     for i in range(keys.size):
         value = _digit(keys[i], digit)

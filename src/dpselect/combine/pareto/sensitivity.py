@@ -155,8 +155,8 @@ class ParetoSensitivity(Sensitivity):
 
         For each pair of groups of identical candidates, the distances are found at which one
         can begin or cease to dominate the other: O(c^2 log T) for c groups, in memory of one
-        number per distinct sensitivity and distance. Where that is slower, as for few distances, or larger than
-        ``LARGEST_TABLE``, rivals are counted at every distance.
+        number per distinct sensitivity and distance. Where that is slower, as for few
+        distances, or larger than ``LARGEST_TABLE``, rivals are counted at every distance.
         """
         from dpselect.combine.pair_kernels import pareto_shortfall
 
