@@ -1,4 +1,4 @@
-r"""Work on all pairs of classes of candidates, compiled; no pair is stored.
+r"""Kernels over all pairs of groups of identical candidates, which store no pair.
 
 Each kernel does the candidates ``first, first + step, ...`` and writes to their places.
 """
@@ -55,7 +55,7 @@ def _gap(of: GroupTable, i: int, low: int, high: int) -> _Gap:
 
 
 @compiled
-def _met(table: Values, gap: _Gap, steps: int) -> bool:
+def _overlap(table: Values, gap: _Gap, steps: int) -> bool:
     inside = min(steps, gap.last)
     beyond = (steps - inside) * gap.slope
     low_sum = table[gap.low_row + inside] + beyond
@@ -68,15 +68,19 @@ def _met(table: Values, gap: _Gap, steps: int) -> bool:
 
 
 @compiled
-def _charged(table: Values, gap: _Gap, steps: int) -> float:
-    """Return what both sums are charged within the table."""
+def _both_sums(table: Values, gap: _Gap, steps: int) -> float:
+    """Return the charged parts of both sums, at a distance within the table."""
     return gap.share * (table[gap.low_row + steps] + table[gap.high_row + steps])
 
 
 @compiled
 def _guess(table: Values, gap: _Gap, most: int) -> int:
-    """Return a number of steps near which two candidates meet: beyond the table, a line."""
-    left = gap.high - gap.low - _charged(table, gap, gap.last)
+    """Return a number of steps near the first overlap: 1 within the table, exact beyond it.
+
+    Beyond the last tabulated distance both sums grow by ``slope`` a step, so the rest of the
+    gap closes after ``left / (2 share slope)`` further steps, but for the slack.
+    """
+    left = gap.high - gap.low - _both_sums(table, gap, gap.last)
     if left <= 0:
         return 1
     further = left / (2 * gap.share * gap.slope)
@@ -84,28 +88,29 @@ def _guess(table: Values, gap: _Gap, most: int) -> int:
 
 
 @compiled
-def _meeting(table: Values, gap: _Gap, least: int, most: int) -> int:
-    """Return the least number of steps in ``least .. most`` that closes the gap.
+def _first_overlap(table: Values, gap: _Gap, least: int, most: int) -> int:
+    """Return the least number of steps in ``least .. most`` after which the ranges overlap.
 
-    ``most + 1`` if there is none. Doubles from a guess, then bisects.
+    ``most + 1`` if there is none. The radii grow with the steps, so overlaps are monotone in
+    them: the stride doubles from a guess until it brackets the first one, then bisection.
     """
     at = min(max(least, _guess(table, gap, most)), most)
     stride = 1
-    if _met(table, gap, at):
+    if _overlap(table, gap, at):
         upper, lower = at, at - 1
-        while lower >= least and _met(table, gap, lower):
+        while lower >= least and _overlap(table, gap, lower):
             stride *= 2
             upper, lower = lower, lower - stride
         lower = max(lower, least - 1)
     else:
         lower, upper = at, at + 1
-        while upper <= most and not _met(table, gap, upper):
+        while upper <= most and not _overlap(table, gap, upper):
             stride *= 2
             lower, upper = upper, upper + stride
         upper = min(upper, most + 1)
     while upper - lower > 1:
         middle = (lower + upper) // 2
-        if _met(table, gap, middle):
+        if _overlap(table, gap, middle):
             upper = middle
         else:
             lower = middle
@@ -113,18 +118,19 @@ def _meeting(table: Values, gap: _Gap, least: int, most: int) -> int:
 
 
 @compiled
-def _flip(of: GroupTable, rival: int, candidate: int, most: int) -> int:
-    """Return when ``rival`` can begin to dominate ``candidate``, or, negative, cease to.
+def _turning_point(of: GroupTable, rival: int, candidate: int, most: int) -> int:
+    """Return the steps after which ``rival`` can begin to dominate ``candidate``.
 
-    It can begin as soon as the *last* objective in which it is behind can be level, and
-    cease as soon as the *first* in which it is ahead can. ``most + 1`` is never.
+    Or, negative, after which it can cease to, if it dominates now. It can begin as soon as
+    the ranges overlap in the *last* objective in which it is behind, and cease as soon as
+    they do in the *first* in which it is ahead. ``most + 1`` is never.
     """
     begins, behind, ahead = 1, False, False
     for i in range(of.lasts.size):
         if of.scores[i, rival] < of.scores[i, candidate]:
             behind = True
             if begins <= most:
-                begins = _meeting(of.table, _gap(of, i, rival, candidate), begins, most)
+                begins = _first_overlap(of.table, _gap(of, i, rival, candidate), begins, most)
         elif of.scores[i, rival] > of.scores[i, candidate]:
             ahead = True
     if behind or not ahead:
@@ -134,7 +140,7 @@ def _flip(of: GroupTable, rival: int, candidate: int, most: int) -> int:
         if of.scores[i, rival] == of.scores[i, candidate]:
             return -1
         if ceases > 1:
-            ceases = _meeting(of.table, _gap(of, i, candidate, rival), 1, ceases - 1)
+            ceases = _first_overlap(of.table, _gap(of, i, candidate, rival), 1, ceases - 1)
     return -ceases
 
 
@@ -142,26 +148,35 @@ def _flip(of: GroupTable, rival: int, candidate: int, most: int) -> int:
 def pareto_shortfall(
     of: GroupTable, weights: Indices, most: int, totals: Indices, first: int, step: int
 ) -> None:
-    r"""Add up :math:`n - 1 - \delta^{PS}(x, t, r)` over ``t < most``.
+    r"""Add up :math:`n - 1 - \delta(x, t, r)` over ``t < most``, for the Pareto score.
+
+    Every rival changes its state once: one that does not dominate ``r`` is possible from its
+    turning point on, one that does is sure before it. So ``begin[k]`` and ``cease[k]`` count
+    the rivals whose turning point is ``k``, and one pass over ``k`` gives
+
+        P_k = P_(k-1) + begin[k],    S_k = S_(k-1) - cease[k],
+        delta(k - 1) = max(P_k - S_(k-1), P_(k-1) - S_k).
+
+    Identical candidates are possible from the first step on.
 
     Args:
-        of: GroupTable of the classes.
-        weights: The candidates in each class, shape ``(n,)``.
+        of: Tables of the groups.
+        weights: The candidates in each group, shape ``(n,)``.
         most: Distances to add.
         totals: Zeros, shape ``(n,)``; the sums are written here.
         first: The first candidate to do.
         step: From each candidate to the next.
     """
-    classes, bound = weights.size, weights.sum() - 1
+    groups, bound = weights.size, weights.sum() - 1
     begin, cease = np.empty(most + 2, np.int64), np.empty(most + 2, np.int64)
-    for candidate in range(first, classes, step):
+    for candidate in range(first, groups, step):
         begin[:] = 0
         cease[:] = 0
         begin[1] = weights[candidate] - 1
         possible = 0
-        for rival in range(classes):
+        for rival in range(groups):
             if rival != candidate:
-                at = _flip(of, rival, candidate, most)
+                at = _turning_point(of, rival, candidate, most)
                 if at > 0:
                     begin[at] += weights[rival]
                 else:
@@ -177,47 +192,56 @@ def pareto_shortfall(
 
 
 @compiled
-def _steps_apart(table: Values, gap: _Gap) -> float:
-    """Return the gap of two candidates, dampened by the sums of both."""
+def _dampened_gap(table: Values, gap: _Gap) -> float:
+    """Return the gap of two candidates, dampened by the sums of both.
+
+    With :math:`B(t)` the charged parts of both sums, this is the piecewise linear ``D`` with
+    ``D(B(t)) = t``: ``t + (gap - B(t)) / (B(t + 1) - B(t))`` for the last ``t`` with
+    ``B(t) <= gap``, found by bisection in the table and in closed form beyond it.
+    """
     height = gap.high - gap.low
     if height == 0:
         return 0.0  # also where the sums stay 0 for some distance
-    at_last = _charged(table, gap, gap.last)
+    at_last = _both_sums(table, gap, gap.last)
     if height >= at_last:
         return gap.last + (height - at_last) / (2 * gap.share * gap.slope)
     lower, upper = 0, gap.last
     while upper - lower > 1:
         middle = (lower + upper) // 2
-        if _charged(table, gap, middle) <= height:
+        if _both_sums(table, gap, middle) <= height:
             lower = middle
         else:
             upper = middle
-    start = _charged(table, gap, lower)
-    end = _charged(table, gap, lower + 1)
+    start = _both_sums(table, gap, lower)
+    end = _both_sums(table, gap, lower + 1)
     return lower + (height - start) / (end - start)
 
 
 @compiled
 def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
-    """Find by how many steps the worst rival of every class beats it in all objectives.
+    """Find the largest, over rivals, of the least dampened lead in any objective.
+
+    A rival whose lead is at most the largest so far in one objective cannot raise it, and its
+    other objectives are skipped.
 
     Args:
-        of: GroupTable of the classes, up to where all pairs have met.
-        worst: What rivals of the same class do, shape ``(n,)``; raised to what others do.
+        of: Tables of the groups, up to where all ranges overlap.
+        worst: The largest lead among identical candidates: 0, or minus infinity where there is
+            none; shape ``(n,)``. Raised to the largest of all.
         first: The first candidate to do.
         step: From each candidate to the next.
     """
-    classes = worst.size
-    for candidate in range(first, classes, step):
-        for rival in range(classes):
+    groups = worst.size
+    for candidate in range(first, groups, step):
+        for rival in range(groups):
             if rival == candidate:
                 continue
             least = np.inf
             for i in range(of.lasts.size):
                 if of.scores[i, rival] < of.scores[i, candidate]:
-                    ahead = -_steps_apart(of.table, _gap(of, i, rival, candidate))
+                    ahead = -_dampened_gap(of.table, _gap(of, i, rival, candidate))
                 else:
-                    ahead = _steps_apart(of.table, _gap(of, i, candidate, rival))
+                    ahead = _dampened_gap(of.table, _gap(of, i, candidate, rival))
                 least = min(least, ahead)
                 if least <= worst[candidate]:
                     break

@@ -1,7 +1,7 @@
-"""From an objective to unit scores: what one neighbour step moves by at most 1.
+"""Scalings from an objective to unit scores, which one neighbour step moves by at most 1.
 
-"At most 1" is up to a translation common to all candidates: every draw sees only the
-differences between unit scores, so what counts is that no difference moves by more than 2.
+"At most 1" is up to a translation common to all candidates: every draw depends only on the
+differences between unit scores, so it is enough that no difference moves by more than 2.
 """
 
 from dpselect.scaling.anchored import anchored
@@ -12,3 +12,7 @@ from dpselect.scaling.pairwise import pairwise
 from dpselect.scaling.shifted import shifted
 
 __all__ = ["anchored", "by_global", "dampened", "generalized", "pairwise", "shifted"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

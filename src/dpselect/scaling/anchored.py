@@ -1,8 +1,8 @@
-r"""Anchored local dampening: dampen the distance to a public anchor.
+r"""Anchored local dampening: dampened distances of the scores to a public anchor.
 
-Plain dampening compares every score with 0, and near 0 it is most precise; but a draw must
-tell the *best* candidates apart. With a public anchor at or above the best possible score it
-is the distances to the anchor that are dampened.
+Plain dampening compares every score with 0 and is most precise near 0, while a draw needs
+precision among the *best* candidates. Here the distances to a public anchor, at or above the
+best possible score, are dampened instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     r"""Return :math:`-D(A - u)` for a public anchor :math:`A`.
 
     :math:`u - A` has the sensitivity of :math:`u`, so Lemma 4 holds for any anchor, also for
-    one below some scores; it serves best just above the best score that can occur.
+    one below some scores; the error is least with one just above the best score that can
+    occur, the default being the ``highest`` of the objective.
 
     Args:
         objective: Scores with an admissible sensitivity.

@@ -1,4 +1,4 @@
-r"""Scores over the global sensitivity: :math:`s_r = (u_r - u_*)/\Delta`."""
+r"""Scores divided by the global sensitivity: :math:`s_r = (u_r - u_*)/\Delta`."""
 
 from __future__ import annotations
 

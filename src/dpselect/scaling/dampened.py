@@ -1,8 +1,8 @@
-r"""Local dampening: scores over the sensitivity accumulated on the way to them.
+r"""Local dampening: scores measured in accumulated sensitivities.
 
 With :math:`b_i = \sum_{j<i} \delta(x, j, r)`, the dampened score is the piecewise linear
-function with :math:`D(\pm b_i) = \pm i`: the number of neighbour steps that the sensitivity
-function says a database with score 0 is away.
+function with :math:`D(\pm b_i) = \pm i`: by the sensitivity function, the least number
+of neighbour steps to a database with score 0.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def dampened(objective: Objective) -> Scores:
         Shape ``(n,)``, of the scores' signs. As private as the scores.
 
     Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to
-        some distance, :math:`D(0) = 0` and larger scores start beyond it; print leaves
-        0/0 open.
+        some distance, :math:`D(0) = 0` and larger scores start beyond it; the paper leaves
+        0/0 undefined.
     """
     return dampen(objective.scores, objective.sensitivity)
 

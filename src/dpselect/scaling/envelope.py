@@ -1,4 +1,4 @@
-r"""For every candidate, the largest of n ratios, without looking at n pairs.
+r"""Largest ratio over all rivals, for every candidate, from an upper envelope of lines.
 
 Pairwise scalings need :math:`\max_j (a_j - b_r)/(\delta_j + \delta_r)`. The root
 :math:`\lambda` of :math:`\max_j (a_j - \lambda\delta_j) = b_r + \lambda\delta_r` is that
@@ -26,8 +26,9 @@ def largest_ratio(lines: Values, slopes: Values, levels: Values, widths: Values)
         Shape ``(m,)``.
     """
     hull, starts = _upper_envelope(lines, slopes)
-    # On each piece the envelope less the right side decreases, so the last piece that
-    # starts above the right side holds the root: bisect over the pieces.
+    # E(x) = max_j (a_j - x delta_j) falls in x and b_r + x delta_r rises, so their difference
+    # has one root. It is >= 0 because E(0) = max a_j >= b_r. The last piece of E that starts
+    # above the right side contains it: bisect over the starts of the pieces.
     low = np.zeros(levels.shape, dtype=np.int64)
     high = np.full(levels.shape, hull.size)
     while (high - low > 1).any():
@@ -48,7 +49,8 @@ def _upper_envelope(lines: Values, slopes: Values) -> tuple[Indices, Values]:
     Returns:
         Their positions from ``x = 0`` on, and where each becomes the largest.
     """
-    # Only lines that no flatter line matches at 0 can matter; those are few.
+    # At x >= 0 a line with a larger slope and no larger value at 0 is below the flatter one.
+    # What remains has a_j and delta_j increasing together; steepest first, for x = 0.
     order = np.lexsort((-lines, slopes))
     flatter_best = np.maximum.accumulate(np.concatenate([[-np.inf], lines[order][:-1]]))
     order = order[lines[order] > flatter_best][::-1]
@@ -57,6 +59,8 @@ def _upper_envelope(lines: Values, slopes: Values) -> tuple[Indices, Values]:
     for line in order:
         while hull:
             last = hull[-1]
+            # The flatter line exceeds the last one from here on. If that is no later than
+            # where the last one begins, the last one is nowhere the largest.
             meet = (lines[last] - lines[line]) / (slopes[last] - slopes[line])
             if meet > starts[-1]:
                 hull.append(int(line))

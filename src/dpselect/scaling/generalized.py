@@ -1,4 +1,4 @@
-r"""The generalized exponential mechanism's scores, for one global sensitivity per candidate."""
+r"""Unit scores of the generalized exponential mechanism, from one bound per candidate."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def generalized(objective: Objective, t: float) -> Scores:
 
     .. math:: s_r = \min_j \frac{(u_r - t\Delta_r) - (u_j - t\Delta_j)}{\Delta_r + \Delta_j}
 
-    Each ratio moves by at most 1, so their minimum does. A candidate of small sensitivity is
-    then told from another at the scale of *their* sensitivities, not of the worst one's; the
-    public penalty :math:`t\Delta_r` keeps one of large sensitivity from winning by noise.
+    Each ratio moves by at most 1, so their minimum does. Two candidates are compared on the
+    scale of *their* sensitivities, not of the largest of all; the public penalty
+    :math:`t\Delta_r` keeps a candidate of large sensitivity from winning by noise.
 
     Args:
         objective: Scores with one global bound per candidate

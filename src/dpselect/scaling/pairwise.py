@@ -1,4 +1,4 @@
-r"""Pairwise local dampening: dampen the differences between candidates.
+r"""Pairwise local dampening: dampened differences between candidates.
 
 Plain dampening can rank a worse candidate above a better one whose sensitivity is larger. A
 *difference* :math:`u_r - u_{r'}` moves by at most :math:`\delta_r + \delta_{r'}`, which is
@@ -58,7 +58,18 @@ def _best_other(scores: Values) -> Values:
 
 
 def _by_envelope(scores: Values, sensitivity: Sensitivity) -> Values:
-    """Walk the distances; the rivals of all candidates are one envelope of lines."""
+    r"""Find all minima in one pass over the distances.
+
+    Let :math:`b_r(t) = \sum_{j<t} \delta_r(j)`. Candidate ``r`` is :math:`t + x` steps behind
+    the rival ``j``, :math:`0 \le x < 1`, if
+
+    .. math:: u_j - b_j(t) - x \delta_j(t) = u_r + b_r(t) + x \delta_r(t),
+
+    and the minimum over rivals is minus the largest such number of steps. So ``r`` is done at
+    the last ``t`` at which some rival is still above, :math:`\max_j (u_j - b_j(t)) \ge
+    u_r + b_r(t)`, with ``x`` the largest ratio of the gaps to the sums of widths there. A
+    single leader is ahead of all others, and the least of its ratios counts.
+    """
     result = np.zeros(scores.shape)
     behind = scores < scores.max()
     leader = np.flatnonzero(~behind)
@@ -70,13 +81,14 @@ def _by_envelope(scores: Values, sensitivity: Sensitivity) -> Values:
         delta = np.broadcast_to(sensitivity.at(t), scores.shape)
         lower, upper = scores - running.total, scores + running.total
         running.add(delta)
-        # A rival is t + 1 steps better than r if u_r' - b_r'(t + 1) > u_r + b_r(t + 1).
+        # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
         further = _best_other(scores - running.total) > scores + running.total
         ends = behind & (~further | (t == sensitivity.horizon))
         if ends.any():
             result[ends] = -t - largest_ratio(lower, delta, upper[ends], delta[ends])
             behind = behind & ~ends
         if leading:
+            # The same equation with the leader above: the first rival to be met.
             fraction = _least_ratio(lower[leader] - upper, delta[leader] + delta, leader)
             if fraction < 1 or t == sensitivity.horizon:
                 result[leader] = t + fraction

@@ -1,7 +1,7 @@
-r"""Shifted local dampening, in closed form.
+r"""Shifted local dampening in closed form.
 
 Definition 15 dampens :math:`u - s` for a shift :math:`s \to \infty`. Beyond the horizon
-:math:`T^*` every sensitivity is :math:`\Delta`, so for any shift past it
+:math:`T^*` every sensitivity is :math:`\Delta`, so for any shift beyond it
 
 .. math:: D(u_r - s) = \frac{u_r - \sum_{t<T^*}(\Delta - \delta_r(t))}{\Delta} + \text{const},
 
@@ -33,8 +33,8 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     Raises:
         ParameterError: ``direction`` is neither.
 
-    Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 prints the
-        order of Definition 15 the wrong way round.
+    Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 states
+        the order of Definition 15 the wrong way round.
     """
     direction = _validate.direction(direction)
     gaps = objective.scores - objective.scores.max()

@@ -1,4 +1,4 @@
-"""What one individual can change of a score, near the database at hand.
+"""Sensitivities: bounds on what one neighbour step changes of a score.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 """
@@ -11,9 +11,11 @@ from dpselect.sensitivity.combinators import (
     minimum,
     weighted_sum,
 )
-from dpselect.sensitivity.element import ElementSensitivity
-from dpselect.sensitivity.global_ import GlobalSensitivity
-from dpselect.sensitivity.local import LocalSensitivity
+from dpselect.sensitivity.given import (
+    ElementSensitivity,
+    GlobalSensitivity,
+    LocalSensitivity,
+)
 from dpselect.sensitivity.tabulated import TabulatedSensitivity
 
 __all__ = [
@@ -29,3 +31,7 @@ __all__ = [
     "minimum",
     "weighted_sum",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-r"""The sensitivity function, and the sums that every scaling is built from.
+r"""Sensitivity functions and their sums over the distances.
 
 A sensitivity function :math:`\delta(x, t, r)` bounds what one neighbour step can change of
 the score of candidate :math:`r` in any database within distance :math:`t` of :math:`x`. It
@@ -8,7 +8,7 @@ is *admissible* if, for all neighbours :math:`x \sim y` and all :math:`t \ge 0`,
 2. :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)`.
 
 Source: Farias et al., VLDB J. 2023, Definitions 5 and 6 (the ``y`` of condition 2 is
-missing in print).
+missing in the paper).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect.errors import ParameterError, SensitivityError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Values
 
@@ -30,7 +30,7 @@ UNBOUNDED = 2**20
 
 
 class Interval(NamedTuple):
-    """Where a height falls among the sums ``0 = b_0 <= b_1 <= ...`` of a sensitivity."""
+    """The place of heights among the sums ``0 = b_0 <= b_1 <= ...`` of a sensitivity."""
 
     steps: Values
     """Shape ``(n,)``: the largest ``i`` up to the horizon with ``b_i <= height``."""
@@ -51,9 +51,9 @@ class Sensitivity(ABC):
     :math:`\Delta_r`, which keeps admissibility too.
 
     A subclass gives :meth:`_local`. The sums here work for any of them, in one pass over the
-    distances and in memory of a few numbers per candidate; a subclass that knows a closed
-    form overrides :meth:`cumulative` and :meth:`shortfall` and says so in
-    :attr:`closed_form`.
+    distances and in memory of a few numbers per candidate; a subclass with a closed form
+    overrides :meth:`cumulative` and returns True from :attr:`closed_form`, and
+    :meth:`shortfall` and :meth:`locate` then use it.
 
     Args:
         bounds: Global sensitivity :math:`\Delta_r`: one number, or shape ``(n,)``; score
@@ -65,13 +65,13 @@ class Sensitivity(ABC):
         bound: :math:`\Delta = \max_r \Delta_r`.
 
     Raises:
-        ParameterError: ``horizon`` is not a whole number >= 0.
+        ParameterError: ``horizon`` is not an integer >= 0.
         SensitivityError: A bound is not finite and > 0, or has more than one dimension.
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
     def __init__(
-        self, bounds: ArrayLike, neighbours: Neighbours, horizon: int = UNBOUNDED
+        self, bounds: ArrayLike, neighbours: NeighboursLike, horizon: int = UNBOUNDED
     ) -> None:
         self.bounds = _checked_bounds(bounds)
         self.bound = float(self.bounds.max())
@@ -96,7 +96,7 @@ class Sensitivity(ABC):
 
     @property
     def keys(self) -> Indices | None:
-        """Whole numbers, shape ``(n,)``, or None where none are known; private.
+        """Integers, shape ``(n,)``, or None where none are known; private.
 
         Candidates with equal keys have equal values at every distance.
         """
@@ -118,8 +118,8 @@ class Sensitivity(ABC):
             As private as the scores.
 
         Raises:
-            ParameterError: ``distance`` is not a whole number >= 0.
-            SensitivityError: The function gave something that is no sensitivity.
+            ParameterError: ``distance`` is not an integer >= 0.
+            SensitivityError: The function gave a negative number, NaN, or a wrong shape.
         """
         distance = _validate.at_least("distance", distance, 0)
         if distance >= self.horizon:
@@ -130,7 +130,7 @@ class Sensitivity(ABC):
         r"""Return :math:`b_t = \sum_{j<t} \delta(x, j, r)`.
 
         Args:
-            distance: ``t``: a whole number >= 0, or one per candidate, shape ``(n,)``.
+            distance: ``t``: an integer >= 0, or one per candidate, shape ``(n,)``.
 
         Returns:
             One sum per candidate; 0-d only if :attr:`flat` and ``t`` is one number.
@@ -145,8 +145,12 @@ class Sensitivity(ABC):
     def shortfall(self) -> Values:
         r"""Return :math:`\sum_{t<T^*} (\Delta - \delta(x, t, r))`, one per candidate.
 
-        This is all that the limit of the shifted mechanism needs of a sensitivity.
+        The limit of the shifted mechanism depends on a sensitivity through this alone. One
+        pass over the distances, or :math:`T^* \Delta - b_{T^*}` where the sums are a closed
+        form.
         """
+        if self.closed_form:
+            return self.horizon * self.bound - self.cumulative(self.horizon)
         running = RunningSum()
         for t in range(self.horizon):
             running.add(self.bound - self.at(t))
@@ -156,8 +160,7 @@ class Sensitivity(ABC):
         """Return the interval of the sums ``b_i`` that each height falls into.
 
         By doubling and bisection over :meth:`cumulative` where it is a closed form, else by
-        one walk over the distances that ends as soon as every height is passed: a sum that
-        is made term by term has met all the intervals on its way.
+        one pass over the distances that ends as soon as every height is passed.
 
         Args:
             heights: Shape ``(n,)``, >= 0.
@@ -215,7 +218,7 @@ def checked_distances(distance: int | Indices) -> Indices:
     """Return distances as integers, a number as a 0-d array."""
     upto = np.asarray(distance)
     if upto.dtype.kind not in "iu" or upto.ndim > 1 or (upto < 0).any():
-        raise ParameterError("distance must be whole numbers >= 0, at most one a candidate")
+        raise ParameterError("distance must be integers >= 0, at most one per candidate")
     return upto.astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-r"""Safe ways to make a sensitivity from others.
+r"""Combinations of admissible sensitivities that are admissible.
 
 If :math:`\delta_1, \delta_2` are admissible for one score, so are their maximum and their
 minimum, a floor by a public constant and the jump to the bound at a public distance; if
@@ -39,8 +39,8 @@ def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
 def floored(part: Sensitivity, floor: float) -> Sensitivity:
     """Return the maximum of ``part`` and a public constant.
 
-    Where a candidate's sensitivity is 0 at every distance below the horizon, dampening has
-    nothing to divide its score by; a small public floor says what to do.
+    Where a candidate's sensitivity is 0 at every distance below the horizon, its dampened
+    score is at least the horizon, however small the score; a small public floor avoids it.
 
     Args:
         part: The sensitivity to raise.

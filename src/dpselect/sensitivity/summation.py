@@ -1,7 +1,7 @@
-"""Sums whose rounding error does not grow with the number of terms.
+"""Compensated sums, whose rounding error does not grow with the number of terms.
 
-Unit scores are built from sums over thousands of distances, and what is released owes an
-answer for every rounding error in them (see ``dpselect.draws.grid``).
+Unit scores are built from sums over thousands of distances, and every rounding error in them
+is part of the sensitivity of a release (see ``dpselect.draws.grid``).
 
 Source: Neumaier, ZAMM 54 (1974); the error of a sum of n terms is 2^-53 relative to the
 result plus n^2 2^-106 relative to the sum of magnitudes.

@@ -1,0 +1,127 @@
+"""Sensitivities given as a bound, as one function of the distance, or as one per candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect.neighbours import NeighboursLike
+from dpselect.sensitivity.base import UNBOUNDED, Interval, Sensitivity, checked_distances
+from dpselect.sensitivity.summation import RunningSum
+from dpselect.typing import Indices, Values
+
+
+class GlobalSensitivity(Sensitivity):
+    r"""The largest change of a score between any two neighbouring databases.
+
+    Args:
+        bound: :math:`\Delta`, or one :math:`\Delta_r` per candidate, shape ``(n,)``, as
+            :class:`~dpselect.GeneralizedExponential` uses them; score units, finite, > 0.
+            Public: it must hold for every database and not be read off the data.
+        neighbours: The neighbour relation that the bound holds for.
+        horizon: As for every sensitivity; it matters only where the bounds differ.
+
+    Raises:
+        SensitivityError: A bound is not finite and > 0, or has more than one dimension.
+
+    Source: Dwork and Roth 2014, Definition 3.1; one per candidate: Raskhodnikova and Smith,
+        arXiv:1504.07912.
+    """
+
+    def __init__(
+        self, bound: ArrayLike, neighbours: NeighboursLike, *, horizon: int = UNBOUNDED
+    ) -> None:
+        super().__init__(bound, neighbours, horizon)
+
+    @property
+    def flat(self) -> bool:
+        return self.bounds.ndim == 0
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    def _local(self, distance: int) -> Values:  # noqa: ARG002 -- the same at every distance
+        return self.bounds
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        upto = checked_distances(distance)
+        inside = np.minimum(upto, self.horizon)
+        return inside * self.bounds + (upto - inside) * self.bound
+
+    def shortfall(self) -> Values:
+        return self.horizon * (self.bound - self.bounds)
+
+
+class LocalSensitivity(Sensitivity):
+    r"""A sensitivity function that does not depend on the candidate.
+
+    Args:
+        at: ``at(t)`` is :math:`\delta(x, t) \ge \max_r LS(x, t, r)` for an integer
+            ``t >= 0``; score units, >= 0, non-decreasing. Private: it may read the data.
+        bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
+        neighbours: The neighbour relation.
+        horizon: Public distance from which on the bound is used.
+
+    Source: Farias et al., VLDB J. 2023, Definition 5.
+    """
+
+    def __init__(
+        self,
+        at: Callable[[int], float],
+        bound: float,
+        neighbours: NeighboursLike,
+        *,
+        horizon: int = UNBOUNDED,
+    ) -> None:
+        super().__init__(bound, neighbours, horizon)
+        self._at = at
+
+    @property
+    def flat(self) -> bool:
+        return True
+
+    def _local(self, distance: int) -> Values:
+        return np.asarray(float(self._at(distance)))
+
+    def locate(self, heights: Values) -> Interval:
+        # The sums are the same for all candidates: add them up once, then search in them.
+        sums, running = [0.0], RunningSum()
+        while len(sums) <= self.horizon and sums[-1] <= heights.max():
+            running.add(self.at(len(sums) - 1))
+            sums.append(float(running.total))
+        steps = np.searchsorted(sums[: self.horizon + 1], heights, side="right") - 1
+        start = np.array([*sums, sums[-1] + self.bound])
+        return Interval(steps.astype(np.float64), start[steps], start[steps + 1] - start[steps])
+
+
+class ElementSensitivity(Sensitivity):
+    r"""A sensitivity function that differs between candidates.
+
+    Args:
+        at: ``at(t)`` is :math:`\delta(x, t, r)` for all candidates, shape ``(n,)``, for a
+            whole number ``t >= 0``; score units, >= 0, non-decreasing in ``t``. Private:
+            it may read the data. Check it with :func:`dpselect.audit.check_admissible`.
+        bound: Global sensitivity :math:`\Delta`, or one per candidate, shape ``(n,)``;
+            finite, > 0. Public.
+        horizon: Public distance :math:`T^*` from which on the bound is used. Any is
+            admissible; it is required because the shifted mechanism depends on it.
+        neighbours: The neighbour relation.
+
+    Source: Farias et al., VLDB J. 2023, Definitions 5 and 6.
+    """
+
+    def __init__(
+        self,
+        at: Callable[[int], ArrayLike],
+        bound: ArrayLike,
+        horizon: int,
+        neighbours: NeighboursLike,
+    ) -> None:
+        super().__init__(bound, neighbours, horizon)
+        self._at = at
+
+    def _local(self, distance: int) -> ArrayLike:
+        return self._at(distance)
