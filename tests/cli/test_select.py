@@ -3,6 +3,8 @@
 import pytest
 
 import dpselect as dp
+from dpselect.combine import COMBINATIONS
+from dpselect.mechanisms import MECHANISMS
 
 ASK = ("--neighbours", "substitute", "--epsilon", 400, "--label-column", "offer")
 
@@ -32,7 +34,7 @@ def test_the_best_candidate_is_chosen(run, offers, objectives, chosen):
     options = [part for one in objectives for part in ("--objective", one)]
     ran = run("select", offers, *options, *ASK, "--json")
 
-    assert set(ran.json["candidates"]) <= chosen
+    assert set(ran.json["answer"]) <= chosen
     assert ran.json["neighbours"] == "substitute"
 
 
@@ -42,7 +44,7 @@ def test_weights_decide_a_weighted_sum(run, offers):
             "select", offers, *ASK, "--combine", "weighted-sum", "--json",
             "--objective", "quality:global=1", "--objective", f"cost:{weight}:global=1",
         )  # fmt: skip
-        return ran.json["candidates"]
+        return ran.json["answer"]
 
     assert chosen(-1) == ["best"]
     assert chosen(-9) == ["cheap"]
@@ -54,7 +56,7 @@ def test_a_margin_takes_two_objectives(run, offers):
         "--objective", "quality:global=1", "--objective", "cost:-1:global=1",
     )  # fmt: skip
 
-    assert sorted(ran.json["candidates"]) == ["best", "cheap", "close", "worst"]
+    assert sorted(ran.json["answer"]) == ["best", "cheap", "close", "worst"]
 
 
 def test_local_sensitivities_are_columns_by_distance(run, offers):
@@ -63,16 +65,50 @@ def test_local_sensitivities_are_columns_by_distance(run, offers):
         "--mechanism", "local-dampening", "--json",
     )  # fmt: skip
 
-    assert ran.json["candidates"] == ["best"]
+    assert ran.json["answer"] == ["best"]
     assert ran.json["mechanism"].startswith("LocalDampening(")
 
 
-def test_shifted_takes_a_direction(run, offers):
-    ask = ("select", offers, *ASK, "--objective", "quality:global=5", "--mechanism", "shifted")
+@pytest.mark.parametrize("mode", [(), ("--dry-run",)])
+def test_shifted_needs_a_direction_where_candidates_differ(run, offers, mode):
+    ask = ("select", offers, *ASK, "--mechanism", "shifted", *mode, "--objective")
+    local = (*ask, "quality:global=5:local=d")
 
-    assert "needs --direction" in run(*ask).error
-    assert "--direction must be" in run(*ask, "--direction", "up").error
-    assert run(*ask, "--direction", "non-decreasing").code == 0
+    assert "needs --direction" in run(*local).error
+    assert "--direction must be" in run(*local, "--direction", "up").error
+    assert run(*local, "--direction", "non-decreasing").code == 0
+    assert run(*ask, "quality:global=5").code == 0
+
+
+def test_anchored_takes_the_highest_score_of_the_objective(run, offers):
+    ask = ("select", offers, *ASK, "--mechanism", "anchored", "--json", "--objective")
+    ran = run(*ask, "quality:2:global=5:highest=10")
+
+    assert "needs highest=SCORE" in run(*ask, "quality:global=5").error
+    assert "anchor=20.0" in ran.json["mechanism"]
+    assert ran.json["answer"] == ["best"]
+
+
+def test_a_pareto_score_has_every_fact_that_mechanisms_need(run, offers):
+    for mechanism in MECHANISMS:
+        ran = run(
+            "select", offers, *ASK, "--json", "--mechanism", mechanism,
+            "--objective", "quality:global=1:local=d", "--objective", "cost:-1:global=1",
+        )  # fmt: skip
+        assert ran.code == 0
+
+
+def test_the_help_names_what_is_registered(run):
+    shown = run("select", "--help").out
+
+    assert all(name in shown for name in [*MECHANISMS, *COMBINATIONS])
+
+
+def test_what_is_asked_is_part_of_the_release(run, offers):
+    ran = run("select", offers, *ASK, "--objective", "quality:global=1", "--json")
+
+    assert ran.json["function"] == "select"
+    assert ran.json["arguments"]["objectives"] == ["quality:global=1"]
 
 
 def test_a_dry_run_does_not_depend_on_the_scores(run, offers):
@@ -112,7 +148,7 @@ def test_the_ledger_is_spent(run, offers, tmp_path):
         (
             ("--objective", "cost:global=1", "--objective", "reach:global=1",
              "--combine", "both"),
-            "--combine must be",
+            "combine must be",
         ),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``dpselect compare``: mechanisms side by side on a percentile of public data."""
+"""``dpselect compare``: exact errors of all mechanisms on a percentile of public data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from dpselect.cli import options, output
 
-HELP = """Compare mechanisms by their exact expected errors, to pick one.
+HELP = """Compare all mechanisms by their exact expected errors, to pick one.
 
 What is printed is computed without noise: use public or synthetic data that look like the
 data to be protected, and say --data-is-public.
@@ -18,15 +18,6 @@ data to be protected, and say --data-is-public.
 [bold]dpselect compare synthetic.csv --column days --p 90 --upper 60 --epsilon 0.1,1,10 \
 --data-is-public --plot errors.png[/bold]
 """
-
-NAMES = (
-    "exponential",
-    "permute-and-flip",
-    "noisy-max",
-    "local-dampening",
-    "shifted",
-    "pairwise",
-)
 
 
 def register(app: typer.Typer) -> None:
@@ -48,11 +39,12 @@ def compare(
     options.declared_public(data_is_public, "dpselect compare")
     epsilons = options.numbers("--epsilon", epsilon)
     from dpselect import accuracy, tables
-    from dpselect.percentiles import mechanism_for, percentile
+    from dpselect.mechanisms import MECHANISMS, by_name
+    from dpselect.percentiles import percentile
 
     with output.working("comparing"):
         objective = percentile(tables.numeric_column(data, column), p=p, upper=upper)
-        mechanisms = [mechanism_for(name, epsilons[0]) for name in NAMES]
+        mechanisms = [by_name(name, epsilons[0]) for name in MECHANISMS]
         table = accuracy.compare(objective, mechanisms, epsilons)
     if plot is not None:
         output.save(table.plot()[0], plot)

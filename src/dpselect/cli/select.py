@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpselect.cli import options, output
+from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -17,15 +19,19 @@ if TYPE_CHECKING:
     from dpselect.mechanisms import Mechanism
     from dpselect.neighbours import Neighbours
     from dpselect.objective import Objective
+    from dpselect.plan import Plan
     from dpselect.sensitivity import Sensitivity
-    from dpselect.typing import Direction
+    from dpselect.typing import Values
 
-HELP = """Choose from a table with one row per candidate; the rows are public, scores private.
+FORM = "COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:highest=SCORE][:monotone]"
 
-An objective is COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:monotone]. WEIGHT -1 makes smaller
+HELP = f"""Choose from a table with one row per candidate; the rows are public, scores private.
+
+An objective is {FORM}. WEIGHT -1 makes smaller
 better. BOUND is what one individual can change of a score: a number, or a column with one
 for each candidate. With local=PREFIX the columns PREFIX0, PREFIX1, ... hold the sensitivity at
-distance 0, 1, ...; beyond the last the bound is taken.
+distance 0, 1, ...; beyond the last the bound is taken. SCORE is one that no candidate exceeds,
+whatever the data.
 
 [bold]dpselect select offers.csv --objective votes:global=1:monotone --label-column offer \
 --neighbours add-remove --epsilon 1[/bold]
@@ -37,35 +43,30 @@ distance 0, 1, ...; beyond the last the bound is taken.
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("select", help=HELP)(select)
+    app.command("select", help=HELP, cls=ListsNames)(select)
 
 
 def select(
     scores: Annotated[Path, typer.Argument(help="A .parquet or .csv file, a candidate a row.")],
-    objective: Annotated[
-        list[str], typer.Option(help="COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:monotone]")
-    ],
+    objective: Annotated[list[str], typer.Option(help=FORM)],
     neighbours: Annotated[
         str, typer.Option(help="add-remove, substitute, edge or swap: what one individual is.")
     ],
     epsilon: options.Epsilon,
     k: Annotated[int, typer.Option("--k", help="How many candidates.")] = 1,
     combine: Annotated[
-        str, typer.Option(help="pareto, weighted-sum or margin, for several objectives.")
+        str, typer.Option(help="For several objectives: {combinations}.")
     ] = "pareto",
     label_column: Annotated[
         str | None, typer.Option(help="A public column to release from; else the row number.")
     ] = None,
-    mechanism: Annotated[
-        str,
-        typer.Option(
-            help="exponential, permute-and-flip, noisy-max, local-dampening, shifted, "
-            "pairwise or generalized."
-        ),
-    ] = "permute-and-flip",
+    mechanism: Annotated[str, typer.Option(help="{mechanisms}.")] = "permute-and-flip",
     direction: Annotated[
         str | None,
-        typer.Option(help="non-decreasing or non-increasing, with --mechanism shifted."),
+        typer.Option(
+            help="non-decreasing or non-increasing: whether larger scores have larger "
+            "sensitivities. Only for shifted; known where all candidates have the same."
+        ),
     ] = None,
     ledger: options.Ledger = None,
     dry_run: options.DryRun = False,
@@ -76,13 +77,14 @@ def select(
     terms = [_parse(text) for text in objective]
     how = _mechanism(mechanism, epsilon, direction)
     budget = options.open_ledger(ledger)
+    table = _Table(scores, terms, combine, relation)
+    how, plan = _plan(table, how, k, label_column)
     if dry_run:
-        plan = _plan(scores, terms, combine, relation, how, k)
         output.print_plan(plan, budget, as_json=as_json)
         return
     with output.working("choosing"):
-        whole = _combined(scores, terms, combine, relation, label_column)
-        release = how.release(whole, k, budget)
+        whole = table.objective(table.column, table.labels(label_column))
+        release = how.release(whole, k, budget, plan=plan)
     output.print_release(
         release, "candidates" if k > 1 else "candidate", budget, as_json=as_json
     )
@@ -90,25 +92,29 @@ def select(
 
 @dataclass(frozen=True)
 class _Term:
-    """One ``--objective``."""
+    """One ``--objective``, as text and in its parts."""
 
+    text: str
     column: str
     bound: str
     weight: float = 1.0
     local: str | None = None
+    highest: float | None = None
     monotone: bool = False
 
 
 def _parse(text: str) -> _Term:
-    """Return the parts of ``COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:monotone]``."""
+    """Return the parts of ``FORM``."""
     column, *parts = text.split(":")
-    term = _Term(column, "")
+    term = _Term(text, column, "")
     for part in parts:
         key, given, value = part.partition("=")
         if given and value and key == "global":
             term = replace(term, bound=value)
         elif given and value and key == "local":
             term = replace(term, local=value)
+        elif given and key == "highest":
+            term = replace(term, highest=_number(value, text))
         elif part == "monotone":
             term = replace(term, monotone=True)
         else:
@@ -133,121 +139,151 @@ def _is_number(text: str) -> bool:
 
 
 def _malformed(text: str) -> ParameterError:
-    return ParameterError(
-        f"--objective {text} must be COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:monotone], "
-        "as cost:-1:global=5"
-    )
+    return ParameterError(f"--objective {text} must be {FORM}, as cost:-1:global=5")
 
 
 def _mechanism(name: str, epsilon: float, direction: str | None) -> Mechanism:
-    from dpselect.mechanisms import by_name
+    from dpselect import _validate
+    from dpselect.mechanisms import ShiftedLocalDampening, by_name
 
-    towards: Direction | None = None
-    if direction is not None:
-        if direction not in {"non-decreasing", "non-increasing"}:
-            raise ParameterError("--direction must be non-decreasing or non-increasing")
-        towards = "non-decreasing" if direction == "non-decreasing" else "non-increasing"
-    if name == "shifted" and towards is None:
-        raise ParameterError("--mechanism shifted needs --direction")
-    return by_name(name, epsilon, direction=towards)
+    mechanism = by_name(name, epsilon)
+    if direction is None or not isinstance(mechanism, ShiftedLocalDampening):
+        return mechanism
+    try:
+        return replace(mechanism, direction=_validate.direction(direction))
+    except ParameterError as error:
+        raise ParameterError(f"--{error}") from None
 
 
-def _combined(
-    scores: Path,
-    terms: Sequence[_Term],
-    combine: str,
-    relation: Neighbours,
-    label_column: str | None,
-) -> Objective:
-    """Read the table and return its one objective."""
-    from dpselect import tables
-    from dpselect.objective import Objective
+@dataclass(frozen=True)
+class _Table:
+    """A file of candidates, and the objectives that it holds."""
 
-    labels = None
-    if label_column is not None:
-        table = tables.read_columns(scores, numeric=[], plain=[label_column])
-        labels = table[label_column].to_list()
-    parts = [
-        Objective(
-            tables.numeric_column(scores, term.column),
-            _sensitivity(scores, term, relation),
-            labels,
-            monotone=term.monotone,
+    path: Path
+    terms: Sequence[_Term]
+    combine: str
+    relation: Neighbours
+
+    def objective(
+        self, column: Callable[[str], Values], labels: Sequence[object] | None = None
+    ) -> Objective:
+        """Return the combined objective.
+
+        Args:
+            column: Returns a private column by its name, or zeros in its place.
+            labels: Of the candidates.
+        """
+        from dpselect import combine
+        from dpselect.objective import Objective
+
+        parts = [
+            Objective(
+                column(term.column),
+                self._sensitivity(term, column),
+                labels,
+                monotone=term.monotone,
+                highest=term.highest,
+            )
+            for term in self.terms
+        ]
+        weights = [term.weight for term in self.terms]
+        if len(parts) == 1:
+            return combine.weighted_sum(parts, weights)
+        return combine.by_name(self.combine, parts, weights)
+
+    def column(self, name: str) -> Values:
+        """Return a column of numbers."""
+        from dpselect import tables
+
+        return tables.numeric_column(self.path, name)
+
+    def labels(self, name: str | None) -> list[object] | None:
+        """Return the public column that is released."""
+        from dpselect import tables
+
+        if name is None:
+            return None
+        return list(tables.read_columns(self.path, numeric=[], plain=[name])[name])
+
+    def rows(self, label: str | None) -> int:
+        """Return the number of candidates, which is public."""
+        from dpselect import tables
+
+        numeric = [term.column for term in self.terms]
+        return tables.count_records(
+            self.path, numeric=numeric, plain=[] if label is None else [label]
         )
-        for term in terms
-    ]
-    return _one(parts, terms, combine)
+
+    def _sensitivity(self, term: _Term, column: Callable[[str], Values]) -> Sensitivity:
+        """Return the local sensitivity where the table has one, else the global one."""
+        from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
+
+        bound = float(term.bound) if _is_number(term.bound) else self.column(term.bound)
+        if term.local is None:
+            return GlobalSensitivity(bound, self.relation)
+        names = self._local_columns(term.local)
+        values = [column(name) for name in names]
+        return ElementSensitivity(values.__getitem__, bound, len(names), self.relation)
+
+    def _local_columns(self, prefix: str) -> list[str]:
+        from dpselect import tables
+
+        names = tables.open_table(self.path).collect_schema().names()
+        columns: list[str] = []
+        while f"{prefix}{len(columns)}" in names:
+            columns.append(f"{prefix}{len(columns)}")
+        if not columns:
+            raise ParameterError(f"local={prefix} needs a column {prefix}0")
+        return columns
 
 
 def _plan(
-    scores: Path,
-    terms: Sequence[_Term],
-    combine: str,
-    relation: Neighbours,
-    mechanism: Mechanism,
-    k: int,
-) -> output.Plan:
-    """Plan with scores of 0: candidates and bounds are public and stay the same."""
+    table: _Table, mechanism: Mechanism, k: int, label: str | None
+) -> tuple[Mechanism, Plan]:
+    """Plan with scores of 0: candidates, bounds and facts are public and stay the same.
+
+    Returns:
+        The mechanism, with the facts of the objective, and the plan.
+    """
     import numpy as np
 
-    from dpselect import _validate, tables
+    from dpselect import _validate
     from dpselect.accuracy import error_bound
-    from dpselect.objective import Objective
 
-    _validate.at_least("k", k, 1)
-    rows = tables.count_records(scores, numeric=[term.column for term in terms])
-    parts = [
-        Objective(np.zeros(rows), _bound(scores, term, relation), monotone=term.monotone)
-        for term in terms
-    ]
+    rows, terms = table.rows(label), table.terms
+    if _validate.at_least("k", k, 1) > rows:
+        raise ParameterError(f"k must be at most the number of candidates, {rows}, not {k}")
+    public = table.objective(lambda _: np.zeros(rows))
+    mechanism = _with_facts(mechanism, public)
+    several = len(terms) > 1
     error = error_bound(
         replace(mechanism, epsilon=mechanism.epsilon / k),
         candidates=rows,
-        bound=_one(parts, terms, combine).sensitivity.bound,
+        bound=public.sensitivity.bound,
+        unit=f"units of {table.combine if several else terms[0].column}",
+        # Some candidate is on the front of every table.
+        attained=0.0 if several and table.combine == "pareto" else None,
     )
-    unit = f"units of {terms[0].column}" if len(terms) == 1 else f"units of {combine}"
-    return output.Plan(mechanism, relation, error, unit)
+    return mechanism, mechanism.plan(
+        k,
+        neighbours=table.relation,
+        function="select",
+        arguments={
+            "objectives": [term.text for term in terms],
+            "combine": table.combine if several else None,
+            "label_column": label,
+            "k": k,
+        },
+        public=("the candidates", "every bound and weight"),
+        error=error,
+    )
 
 
-def _one(parts: Sequence[Objective], terms: Sequence[_Term], combine: str) -> Objective:
-    """Return one objective of several, each with its weight."""
-    from dpselect import combine as combining
-
-    weights = [term.weight for term in terms]
-    if len(parts) == 1 or combine == "weighted-sum":
-        return combining.weighted_sum(parts, weights)
-    if combine not in {"pareto", "margin"}:
-        raise ParameterError("--combine must be pareto, weighted-sum or margin")
-    weighted = [
-        combining.weighted_sum([part], [weight])
-        for part, weight in zip(parts, weights, strict=True)
-    ]
-    return combining.pareto(weighted) if combine == "pareto" else combining.margin(weighted)
-
-
-def _bound(scores: Path, term: _Term, relation: Neighbours) -> Sensitivity:
-    """Return the global sensitivity: a number, or a public column with one a candidate."""
-    from dpselect import tables
-    from dpselect.sensitivity import GlobalSensitivity
-
-    if _is_number(term.bound):
-        return GlobalSensitivity(float(term.bound), relation)
-    return GlobalSensitivity(tables.numeric_column(scores, term.bound), relation)
-
-
-def _sensitivity(scores: Path, term: _Term, relation: Neighbours) -> Sensitivity:
-    """Return the local sensitivity of the table where it has one, else the global one."""
-    from dpselect import tables
-    from dpselect.sensitivity import ElementSensitivity
-
-    whole = _bound(scores, term, relation)
-    if term.local is None:
-        return whole
-    names = tables.open_table(scores).collect_schema().names()
-    columns: list[str] = []
-    while f"{term.local}{len(columns)}" in names:
-        columns.append(f"{term.local}{len(columns)}")
-    if not columns:
-        raise ParameterError(f"local={term.local} needs a column {term.local}0")
-    table = [tables.numeric_column(scores, column) for column in columns]
-    return ElementSensitivity(table.__getitem__, whole.bounds, len(table), relation)
+def _with_facts(mechanism: Mechanism, objective: Objective) -> Mechanism:
+    try:
+        return mechanism.for_objective(objective)
+    except ParameterError:
+        needs = {"shifted": "--direction", "anchored": "highest=SCORE in every --objective"}
+        raise ParameterError(
+            f"--mechanism {mechanism.name} needs {needs.get(mechanism.name, 'more')}"
+        ) from None
