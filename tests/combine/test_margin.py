@@ -78,6 +78,9 @@ def test_a_margin_is_an_objective_of_unit_scores():
         assert combined.sensitivity.bound == 1
         assert combined.neighbours is EDGE
         assert combined.candidates == ["a", "b"]
+        # Flat, so that either direction holds; no lead is the largest possible one.
+        assert combined.direction is not None
+        assert combined.highest is None
         assert not combined.monotone
 
 

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError
+from support.strategies import element_objectives
 
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
 COUNT = dp.GlobalSensitivity(1, ADD_REMOVE)
@@ -87,3 +90,91 @@ def test_a_step_of_two_changes_is_not_disjoint(relation):
 def test_weights_are_one_finite_number_per_objective(combine, weights, message):
     with pytest.raises(ParameterError, match=message):
         combine([counts(3, 5), counts(1, 7)], weights)
+
+
+@st.composite
+def terms_with_a_direction(draw, n=5):
+    """Objectives whose sensitivity goes with the score, or is flat, and their weights.
+
+    Weights are such that all terms have the same direction.
+    """
+    direction = draw(st.sampled_from(["non-decreasing", "non-increasing"]))
+    parts, weights = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        scores = np.array(draw(st.lists(st.integers(-5, 5), min_size=n, max_size=n)), float)
+        weight = draw(st.sampled_from([-3.0, -1.0, 0.5, 1.0]))
+        slope = 1 if (weight > 0) == (direction == "non-decreasing") else -1
+        widths = 6.0 + slope * scores
+        local = dp.ElementSensitivity(lambda t, widths=widths: widths + t, 40.0, 9, ADD_REMOVE)
+        own = "non-decreasing" if slope == 1 else "non-increasing"
+        flat = draw(st.booleans())
+        parts.append(
+            dp.Objective(scores, dp.GlobalSensitivity(2, ADD_REMOVE))
+            if flat
+            else dp.Objective(scores, local, direction=own)
+        )
+        weights.append(weight)
+    return direction, parts, weights
+
+
+@given(terms_with_a_direction(), st.sampled_from([dp.weighted_sum, dp.disjoint_sum]))
+def test_a_candidate_better_in_every_term_is_further_in_the_direction(drawn, combine):
+    direction, parts, weights = drawn
+    total = combine(parts, weights)
+    terms = np.stack([w * part.scores for w, part in zip(weights, parts, strict=True)])
+    better = (terms[:, :, None] >= terms[:, None, :]).all(axis=0)
+
+    if not all(part.sensitivity.flat for part in parts):
+        assert total.direction == direction
+    for t in range(3):
+        delta = np.broadcast_to(total.sensitivity.at(t), len(total))
+        higher = delta[:, None] >= delta - 1e-9
+        lower = delta[:, None] <= delta + 1e-9
+        ordered = higher if total.direction == "non-decreasing" else lower
+        assert ordered[better].all()
+
+
+@pytest.mark.parametrize(
+    ("directions", "weights", "expected"),
+    [
+        (["non-decreasing", "non-decreasing"], [1, -1], None),
+        (["non-decreasing", "non-increasing"], [1, 1], None),
+        (["non-decreasing", None], [1, 1], None),
+        (["non-decreasing", "non-increasing"], [1, 0], "non-decreasing"),
+    ],
+)
+def test_terms_of_different_directions_have_none(directions, weights, expected):
+    local = dp.ElementSensitivity(lambda _: [1.0, 2.0], 9.0, 3, ADD_REMOVE)
+    parts = [dp.Objective([0, 1], local, direction=one) for one in directions]
+
+    assert dp.weighted_sum(parts, weights).direction == expected
+
+
+@given(
+    st.lists(element_objectives(least=4, most=4), min_size=1, max_size=3),
+    st.lists(st.floats(0.1, 9), min_size=3, max_size=3),
+    st.sampled_from([dp.weighted_sum, dp.disjoint_sum]),
+)
+def test_no_sum_exceeds_its_highest(drawn, weights, combine):
+    parts = [
+        dp.Objective(one.scores, one.sensitivity, highest=one.scores.max()) for one in drawn
+    ]
+    total = combine(parts, weights[: len(parts)])
+
+    assert total.scores.max() <= total.highest + 1e-9 * (1 + abs(total.highest))
+
+
+def test_the_highest_sum_is_that_of_the_highest_parts():
+    sensitivity = dp.GlobalSensitivity(1, ADD_REMOVE)
+    parts = [dp.Objective([0, 1], sensitivity, highest=top) for top in (2, 5)]
+
+    assert dp.weighted_sum(parts, [3, 2]).highest == 16
+    assert dp.disjoint_sum(parts, [3, 0]).highest == 6
+
+
+def test_a_sum_with_an_unknown_or_negative_part_states_no_highest():
+    sensitivity = dp.GlobalSensitivity(1, ADD_REMOVE)
+    known, unknown = (dp.Objective([0, 1], sensitivity, highest=top) for top in (2, None))
+
+    assert dp.weighted_sum([known, unknown], [1, 1]).highest is None
+    assert dp.weighted_sum([known, known], [1, -1]).highest is None

@@ -36,7 +36,7 @@ whatever the data.
 [bold]dpselect select offers.csv --objective votes:global=1:monotone --label-column offer \
 --neighbours add-remove --epsilon 1[/bold]
 
-[bold]dpselect select offers.csv --objective cost:-1:global=5 --objective quality:global=1 \
+[bold]dpselect select offers.csv --objective cost:-2:global=5 --objective quality:global=1 \
 --combine margin --neighbours substitute --epsilon 1[/bold]
 """
 
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 def select(
     scores: Annotated[Path, typer.Argument(help="A .parquet or .csv file, a candidate a row.")],
-    objective: Annotated[list[str], typer.Option(help=FORM)],
+    objective: Annotated[list[str], typer.Option(help="COLUMN:global=BOUND and more, as above; may be repeated.")],
     neighbours: Annotated[
         str, typer.Option(help="add-remove, substitute, edge or swap: what one individual is.")
     ],

@@ -30,14 +30,14 @@ def test_coverage_is_the_share_that_some_point_dominates(sets, dominance):
     ours, theirs = sets
     covered = [any(COVERS[dominance](a, b) for a in ours) for b in theirs]
 
-    assert coverage(ours, theirs, dominance) == np.mean(covered)
+    assert coverage(ours, theirs, dominance=dominance) == np.mean(covered)
 
 
 def test_a_set_covers_itself_only_in_the_weak_sense():
     front = [[3, 0], [1, 1], [0, 3]]
 
     assert coverage(front, front) == 1
-    assert coverage(front, front, "pareto") == 0
+    assert coverage(front, front, dominance="pareto") == 0
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_sets_are_tables_of_finite_scores(a, b, message):
 
 def test_an_unknown_dominance_is_refused():
     with pytest.raises(ParameterError, match="'weak', 'pareto' or 'strict', not 'mild'"):
-        coverage([[1]], [[1]], "mild")
+        coverage([[1]], [[1]], dominance="mild")

@@ -29,7 +29,7 @@ def test_candidates_front_and_draws_are_where_their_scores_are():
 def test_given_axes_are_drawn_into():
     axes = mpl.figure.Figure().subplots()
 
-    assert plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), axes=axes) is axes
+    assert plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), ax=axes) is axes
 
 
 def test_a_front_has_two_objectives():

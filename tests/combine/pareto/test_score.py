@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import dpselect as dp
 from dpselect.combine import ParetoSensitivity, pareto_front
 from dpselect.combine.pareto import sensitivity as module
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from support.strategies import (
     dampened_by_definition,
     element_objectives,
@@ -135,7 +135,7 @@ def test_dampened_scores_follow_the_definition(objectives, horizon):
     assert dp.scaling.dampened(objective) == pytest.approx(expected)
 
 
-def test_many_classes_take_the_same_path_as_few():
+def test_many_groups_take_the_same_path_as_few():
     """Large enough for every algorithm, small enough to add distance by distance."""
     rng = np.random.default_rng(5)
     keys = rng.integers(0, 9, 700)
@@ -180,7 +180,7 @@ def test_the_horizon_is_the_largest_of_the_objectives_unless_it_is_given():
 
 
 def test_a_candidate_counts_no_more_than_its_rivals_as_in_example_4_6():
-    """Print counts two, the candidate itself and a rival; errata, row 4, has one."""
+    """The paper counts two, the candidate itself and a rival; errata, row 4, has one."""
     parts = [
         dp.Objective([5.0, 5.0], dp.GlobalSensitivity(1, EDGE)),
         dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, EDGE)),
@@ -212,43 +212,19 @@ def test_one_objective_ranks_as_it_does_alone(objective):
     assert ranks.tolist() == [-np.sum(objective.scores > u) for u in objective.scores]
 
 
-@pytest.mark.parametrize(
-    "combine",
-    [
-        dp.pareto,
-        dp.margin,
-        dp.combine.local_margin,
-        lambda parts: dp.weighted_sum(parts, [1] * len(parts)),
-        lambda parts: dp.disjoint_sum(parts, [1] * len(parts)),
-        pareto_front,
-    ],
-)
-class TestWhatCannotBeCombined:
-    def part(self, scores=(1, 2), neighbours=EDGE, candidates=None):
-        return dp.Objective(scores, dp.GlobalSensitivity(1, neighbours), candidates)
-
-    def test_nothing(self, combine):
-        with pytest.raises(ParameterError, match="at least one objective"):
-            combine([])
-
-    def test_what_is_no_objective(self, combine):
-        with pytest.raises(ParameterError, match="each of objectives must be a Objective"):
-            combine([self.part(), [1, 2]])
-
-    def test_different_numbers_of_candidates(self, combine):
-        with pytest.raises(ParameterError, match="the same candidates; these score 2, 3"):
-            combine([self.part(), self.part([1, 2, 3])])
-
-    def test_different_candidates(self, combine):
-        with pytest.raises(ParameterError, match="the same candidates in the same order"):
-            combine([self.part(), self.part(candidates=[1, 0])])
-
-    def test_different_neighbours(self, combine):
-        with pytest.raises(NeighboursError, match="cannot be combined: add-remove, edge"):
-            combine([self.part(), self.part(neighbours=dp.Neighbours.ADD_REMOVE)])
-
-
 def test_a_negative_horizon_is_refused():
     part = dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE))
     with pytest.raises(ParameterError, match="horizon must be at least 0"):
         dp.pareto([part], horizon=-1)
+
+
+@given(several_objectives())
+def test_the_highest_score_is_zero_and_some_candidate_has_it(objectives):
+    objective = dp.pareto(objectives)
+
+    assert objective.highest == 0 == objective.scores.max()
+
+
+@given(several_objectives())
+def test_the_direction_is_the_same_for_all_data(objectives):
+    assert dp.pareto(objectives).direction == "non-increasing"

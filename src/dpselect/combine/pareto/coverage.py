@@ -1,4 +1,4 @@
-"""The coverage metric: how much of one set of candidates another dominates."""
+"""Metric C, the coverage of one set of candidates by another."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
 """At least as good in every objective; also better in one; better in every objective."""
 
 
-def coverage(a: ArrayLike, b: ArrayLike, dominance: Dominance = "weak") -> float:
+def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:
     r"""Return the share of the points of ``b`` that some point of ``a`` dominates.
 
     .. math:: C(A, B) = |\{b \in B : \exists a \in A, a \succeq b\}| / |B|
 
-    With ``a`` the true best candidates and ``b`` those drawn, 0 is best: nothing drawn is
-    beaten by a true one. A point that is in both sets covers itself only in the weak sense.
+    With ``a`` the true best candidates and ``b`` those drawn, 0 is best: no drawn candidate
+    is dominated by a true one. A point that is in both sets covers itself only in the weak sense.
     ``C(A, B) + C(B, A)`` need not be 1.
 
     Args:
         a: Shape ``(p, m)``: one row per candidate, one score per objective, finite, larger
             is better.
         b: Shape ``(q, m)``.
-        dominance: ``"weak"``: at least as good in every objective, the metric as it is
-            defined; ``"pareto"``: and better in one; ``"strict"``: better in every one, what
-            the authors of PrivPareto ran on graphs.
+        dominance: ``"weak"``: at least as good in every objective, as metric C is
+            defined; ``"pareto"``: and better in one; ``"strict"``: better in every one, as
+            in the experiments of PrivPareto on graphs.
 
     Returns:
         From 0 to 1; as private as the scores.
@@ -47,7 +47,7 @@ def coverage(a: ArrayLike, b: ArrayLike, dominance: Dominance = "weak") -> float
         >>> from dpselect.combine import coverage
         >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]])
         0.666...
-        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], "pareto")
+        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="pareto")
         0.333...
     """
     ours, theirs = _points("a", a), _points("b", b)

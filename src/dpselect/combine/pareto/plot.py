@@ -1,4 +1,4 @@
-"""A picture of a Pareto front and of what was drawn."""
+"""Picture of a Pareto front and of the candidates drawn."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 def plot_front(
     objectives: Sequence[Objective],
+    *,
     drawn: Sequence[Hashable] = (),
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw all candidates by two objectives, their Pareto front, and what was drawn.
+    """Plot all candidates by two objectives, their Pareto front, and those drawn.
 
-    The picture shows every score: it is for public or synthetic data, or for the curator's
-    own eyes.
+    The picture shows every score and is as private as they are.
 
     Args:
         objectives: Two, for the same candidates in the same order.
-        drawn: Candidates that were drawn, such as ``release.candidates``.
-        axes: Where to draw; a new figure if not given.
+        drawn: Candidates that were drawn, such as ``release.answer``.
+        ax: Where to draw; a new figure if not given.
 
     Returns:
         The axes, with the first objective to the right and the second upwards.
@@ -39,24 +39,24 @@ def plot_front(
             candidate.
         NeighboursError: Different neighbour relations.
     """
-    from matplotlib import pyplot as plt
-
     parts = aligned(objectives)
     if len(parts) != 2:
         raise ParameterError(f"a front is drawn of two objectives, not {len(parts)}")
     position = {candidate: at for at, candidate in enumerate(parts[0].candidates)}
     if not set(drawn) <= position.keys():
         raise ParameterError("drawn must hold candidates of the objectives")
-    if axes is None:
-        axes = plt.subplots(layout="constrained")[1]
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        ax = plt.subplots(layout="constrained")[1]
     right, up = (part.scores for part in parts)
     front = pareto_front(parts)
     front = front[np.lexsort((-up[front], right[front]))]
     chosen = [position[candidate] for candidate in drawn]
-    axes.scatter(right, up, s=8, color="0.75", label="candidates")
-    axes.step(right[front], up[front], where="pre", marker="o", ms=4, label="Pareto front")
+    ax.scatter(right, up, s=8, color="0.75", label="candidates")
+    ax.step(right[front], up[front], where="pre", marker="o", ms=4, label="Pareto front")
     if chosen:
-        axes.scatter(right[chosen], up[chosen], marker="x", color="C3", zorder=3, label="drawn")
-    axes.set(xlabel="first objective", ylabel="second objective")
-    axes.legend(fontsize="small")
-    return axes
+        ax.scatter(right[chosen], up[chosen], marker="x", color="C3", zorder=3, label="drawn")
+    ax.set(xlabel="first objective", ylabel="second objective")
+    ax.legend(fontsize="small")
+    return ax

@@ -1,0 +1,74 @@
+"""Combinations by name equal the functions that they name."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dpselect as dp
+from dpselect.combine import COMBINATIONS, by_name
+from dpselect.errors import ParameterError
+from support.strategies import several_objectives
+
+EDGE = dp.Neighbours.EDGE
+
+
+def parts(*scores):
+    return [dp.Objective(u, dp.GlobalSensitivity(1, EDGE)) for u in scores]
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+@given(several_objectives())
+def test_a_name_without_weights_is_the_function_on_the_objectives(name, objectives):
+    ones = [1] * len(objectives)
+    expected = {
+        "pareto": lambda: dp.pareto(objectives),
+        "weighted-sum": lambda: dp.weighted_sum(objectives, ones),
+        "margin": lambda: dp.margin(objectives),
+    }[name]()
+
+    for weights in (None, ones):
+        found = by_name(name, objectives, weights)
+        assert (found.scores == expected.scores).all()
+        assert found.sensitivity.bound == expected.sensitivity.bound
+
+
+def test_weights_are_those_of_the_sum():
+    assert by_name("weighted-sum", parts([5, 9], [7, 2]), [1, -10]).scores.tolist() == [
+        -65,
+        -11,
+    ]
+
+
+@pytest.mark.parametrize("name", ["pareto", "margin"])
+def test_of_weights_only_the_signs_matter_elsewhere(name):
+    both = parts([5, 9, 1], [7, 2, 1])
+    turned = parts([5, 9, 1], [-7, -2, -1])
+
+    found = by_name(name, both, [3, -2])
+    expected = COMBINATIONS[name](turned)
+    assert found.scores == pytest.approx(expected.scores)
+    shortfalls = found.sensitivity.shortfall(), expected.sensitivity.shortfall()
+    assert np.array_equal(*shortfalls)
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_an_objective_of_weight_zero_is_left_out(name):
+    both = parts([5, 9, 1], [7, 2, 1])
+
+    assert (by_name(name, both, [0, 1]).scores == by_name(name, both[1:]).scores).all()
+
+
+def test_an_unknown_name_is_answered_with_the_names():
+    with pytest.raises(ParameterError, match="one of pareto, weighted-sum, margin, not 'both'"):
+        by_name("both", parts([1, 2]))
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+@pytest.mark.parametrize("weights", [[1], [0, 0], [1, np.nan], ["a", "b"]])
+def test_weights_are_one_finite_number_per_objective(name, weights):
+    with pytest.raises(ParameterError, match="weights must be"):
+        by_name(name, parts([1, 2], [2, 1]), weights)
+
+
+def test_the_room_shows_its_public_names():
+    assert dir(dp.combine) == sorted(dp.combine.__all__)
