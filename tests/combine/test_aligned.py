@@ -11,6 +11,10 @@ from dpselect.errors import NeighboursError, ParameterError
 EDGE = dp.Neighbours.EDGE
 
 
+def with_weights(name, parts):
+    return by_name(name, parts, [-2] * len(parts))
+
+
 @pytest.mark.parametrize(
     "combine",
     [
@@ -20,10 +24,7 @@ EDGE = dp.Neighbours.EDGE
         lambda parts: dp.weighted_sum(parts, [1] * len(parts)),
         lambda parts: dp.disjoint_sum(parts, [1] * len(parts)),
         *(partial(by_name, name) for name in COMBINATIONS),
-        *(
-            lambda parts, name=name: by_name(name, parts, [-2] * len(parts))
-            for name in COMBINATIONS
-        ),
+        *(partial(with_weights, name) for name in COMBINATIONS),
         pareto_front,
     ],
 )
