@@ -23,7 +23,7 @@ from rich.table import Table
 
 import dpselect as dp
 from dpselect.combine import ParetoSensitivity, local_margin
-from dpselect.combine.dominance import count_at_least
+from dpselect.combine.pareto.dominance import count_at_least
 from dpselect.networks import Graph, degree, ego_density
 from dpselect.typing import Indices, Values
 
@@ -125,7 +125,7 @@ def synthetic(n: int = 317_080, largest: int = 343) -> Case:
 def laws(table: Table, case: Case) -> None:
     """Measure everything from the objectives to a law, and what the law is worth."""
     local = dp.LocalDampening(epsilon=EPSILON)
-    shifted = dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing")
+    shifted = dp.ShiftedLocalDampening(epsilon=EPSILON)
     objective = dp.pareto(case.objectives)
     margin, near = dp.margin(case.objectives), local_margin(case.objectives)
     for what, call in (

@@ -33,10 +33,9 @@ def test_a_name_without_weights_is_the_function_on_the_objectives(name, objectiv
 
 
 def test_weights_are_those_of_the_sum():
-    assert by_name("weighted-sum", parts([5, 9], [7, 2]), [1, -10]).scores.tolist() == [
-        -65,
-        -11,
-    ]
+    total = by_name("weighted-sum", parts([5, 9], [7, 2]), [1, -10])
+
+    assert total.scores.tolist() == [-65, -11]
 
 
 @pytest.mark.parametrize("name", ["pareto", "margin"])

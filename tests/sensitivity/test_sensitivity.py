@@ -149,7 +149,11 @@ def test_a_table_grows_and_keys_are_whole(table, keys, what):
 
 def test_a_relation_is_required():
     with pytest.raises(NeighboursError, match="ADD_REMOVE"):
-        dp.GlobalSensitivity(1, "edge")
+        dp.GlobalSensitivity(1, "all")
+
+
+def test_a_relation_may_be_named():
+    assert dp.GlobalSensitivity(1, "edge").neighbours is EDGE
 
 
 def test_the_repr_tells_only_what_is_public():
