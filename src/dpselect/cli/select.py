@@ -48,7 +48,9 @@ def register(app: typer.Typer) -> None:
 
 def select(
     scores: Annotated[Path, typer.Argument(help="A .parquet or .csv file, a candidate a row.")],
-    objective: Annotated[list[str], typer.Option(help="COLUMN:global=BOUND and more, as above; may be repeated.")],
+    objective: Annotated[
+        list[str], typer.Option(help="COLUMN:global=BOUND, as above; may be repeated.")
+    ],
     neighbours: Annotated[
         str, typer.Option(help="add-remove, substitute, edge or swap: what one individual is.")
     ],

@@ -22,8 +22,8 @@ def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> fl
     .. math:: C(A, B) = |\{b \in B : \exists a \in A, a \succeq b\}| / |B|
 
     With ``a`` the true best candidates and ``b`` those drawn, 0 is best: no drawn candidate
-    is dominated by a true one. A point that is in both sets covers itself only in the weak sense.
-    ``C(A, B) + C(B, A)`` need not be 1.
+    is dominated by a true one. A point that is in both sets covers itself only in the weak
+    sense. ``C(A, B) + C(B, A)`` need not be 1.
 
     Args:
         a: Shape ``(p, m)``: one row per candidate, one score per objective, finite, larger
