@@ -1,4 +1,4 @@
-r"""Counting points that are at least a query in every coordinate, compiled.
+r"""Kernels that count the points at least as large as a query in every coordinate.
 
 Ranks stand for coordinates in the two sweeps: with ``p`` the place of a point in ascending
 order of a coordinate and ``t`` the number of points below a query, the point is at least
@@ -148,6 +148,9 @@ def sweep(order: Indices, rank: Indices, ahead: Indices, least: Indices) -> Indi
             coordinate, shape ``(q,)``.
         least: How many points are below the query in the second, shape ``(q,)``.
     """
+    # The points that are at least a query in the first coordinate are the first ahead[query]
+    # of order. Once the tree holds exactly those, the query's count is their number less
+    # those below it in the second. Queries wait in linked lists, one for each number.
     n, q = order.size, ahead.size
     first = np.full(n + 1, -1, np.int64)
     after = np.empty(q, np.int64)
@@ -179,6 +182,10 @@ def divide_and_conquer(order: Indices, keys: Indices, ranks: Indices, n: int) ->
         ranks: ``p`` of a point and ``t`` of a query in the third coordinate.
         n: The number of points.
     """
+    # Merge sort by the second coordinate, descending. At every merge, the left run has the
+    # larger first coordinates, so each pair (point left, query right) is met once, in the
+    # merge that first joins them: when the query is taken, the tree holds those points of the
+    # left run whose second coordinate is at least the query's, by their ranks in the third.
     size = order.size
     counts = np.zeros(size - n, np.int64)
     tree = np.zeros(n + 1, np.int64)
