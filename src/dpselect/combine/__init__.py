@@ -1,7 +1,7 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
 from dpselect.combine.margin import local_margin, margin
-from dpselect.combine.pareto.coverage import Dominance, coverage
+from dpselect.combine.pareto.coverage import coverage
 from dpselect.combine.pareto.plot import plot_front
 from dpselect.combine.pareto.score import pareto, pareto_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
@@ -10,7 +10,6 @@ from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
 
 __all__ = [
     "COMBINATIONS",
-    "Dominance",
     "ParetoSensitivity",
     "by_name",
     "coverage",
