@@ -43,7 +43,7 @@ def least_delta(n, d, beta, epsilon, failure):
     ("n", "d", "beta"),
     [(5, 2, 1), (8, 3, 1), (8, 4, 3), (10, 4, 2), (12, 5, 3), (13, 4, 2), (20, 5, 2)],
 )
-def test_the_optimum_is_that_of_the_linear_programme(n, d, beta):
+def test_the_optimum_is_that_of_the_linear_program(n, d, beta):
     for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
         ours = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
 

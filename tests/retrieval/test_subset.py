@@ -257,7 +257,7 @@ def test_a_release_that_ignores_the_subset_is_free(free):
 
 
 @pytest.mark.parametrize("scheme", ["optimal", "ball", "union"])
-def test_what_tells_the_truth_cannot_be_paid_for(scheme):
+def test_no_budget_allows_a_release_of_the_truth(scheme):
     budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
     mechanism = SubsetRetrieval(n=10, d=3, beta=0, epsilon=0.5, scheme=scheme)
 
