@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from dpselect_studies import datasets
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import datasets, pooling
+from dpselect import pooling
 from dpselect.neighbours import Neighbours
 from dpselect.pooling import Assay, Results
 from dpselect.retrieval import SubsetRetrieval
