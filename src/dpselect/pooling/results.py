@@ -137,7 +137,7 @@ def decode(
         results: Outcomes of the lab.
         decoder: ``comp``, ``dd``, ``scomp``, ``lp``, ``ilp`` or ``bp``.
         assay: For ``lp``, ``ilp`` and ``bp``: error probabilities of the tests.
-        prevalence: For ``bp``, and beside an assay: P[positive] before any test.
+        prevalence: For ``bp``, and with an assay that errs: P[positive] before any test.
         replaced: Names of samples that were replaced by known positives; they are to be
             tested again.
 
