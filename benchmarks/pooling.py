@@ -1,4 +1,4 @@
-"""Decoding, planning and drawing, against plain NumPy and plain Python.
+"""Decoding, comparing designs and drawing subsets, against plain NumPy.
 
 Run: ``python benchmarks/pooling.py``. Each ratio is of two times measured in this run.
 """
@@ -17,8 +17,10 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect import pooling
-from dpselect.pooling import SubsetRetrieval, exact, kernels
+from dpselect.draws import swaps
+from dpselect.pooling import kernels
 from dpselect.pooling.kernels import covered, definite, possible
+from dpselect.retrieval import SubsetRetrieval
 
 SIZES = ((500, 10, 120), (5000, 50, 900))
 
@@ -50,7 +52,7 @@ def plain_scomp(design: Marks, positive: Marks) -> Marks:
         chosen[gain.argmax()] = True
 
 
-def plain_belief(design: Marks, positive: Marks, prior: float, rounds: int) -> Marks:
+def plain_propagation(design: Marks, positive: Marks, prior: float, rounds: int) -> Marks:
     """Belief propagation as array expressions over all pool-person pairs, for 2 % errors."""
     some = np.where(positive, 0.98, 0.02)[:, None]
     none = np.where(positive, 0.02, 0.98)[:, None]
@@ -84,7 +86,7 @@ def decoding(table: Table) -> None:
         size = f"n = {n}, {pools} pools"
         _add(table, f"SCOMP, {size}", seconds(partial(pooling.scomp, design, positive)), plain)
         _add(table, f"the same in a simulation, {size}", seconds(compiled_scomp), plain)
-        belief = partial(
+        propagation = partial(
             pooling.bp,
             design,
             positive,
@@ -94,11 +96,16 @@ def decoding(table: Table) -> None:
             tolerance=1e-300,
         )
         prior = np.log(d / (n - d))
-        plain = seconds(partial(plain_belief, design, positive, prior, 20), repeat=2)
-        _add(table, f"20 rounds of belief, {size}", seconds(belief, repeat=3), plain)
+        plain = seconds(partial(plain_propagation, design, positive, prior, 20), repeat=2)
+        _add(
+            table,
+            f"20 rounds of belief propagation, {size}",
+            seconds(propagation, repeat=3),
+            plain,
+        )
 
 
-def planning(table: Table) -> None:
+def comparing(table: Table) -> None:
     """Compare a simulated design with the same rounds in NumPy."""
     rng = np.random.default_rng(0)
 
@@ -112,26 +119,27 @@ def planning(table: Table) -> None:
         return hits / 1000
 
     def ours() -> float:
-        plan = pooling.plan(n=500, d=10, pools=[120], trials=1000, rng=rng)
-        return plan.options[0].exact
+        found = pooling.compare_designs(n=500, d=10, pools=[120], trials=1000, rng=rng)
+        return found.designs[0].exact
 
-    found = len(pooling.plan(n=500, d=10, pools=[120], trials=1, rng=rng).options)
+    few = pooling.compare_designs(n=500, d=10, pools=[120], trials=1, rng=rng)
+    found = len(few.designs)
     _add(
         table,
-        f"a plan of {found} designs, 1000 rounds each",
+        f"a comparison of {found} designs, 1000 rounds each",
         seconds(ours, repeat=2),
         found * seconds(plain, repeat=1),
     )
 
 
 def drawing(table: Table) -> None:
-    """Time what a release takes; there is nothing to compare the exact draw with."""
+    """Time the two parts of a release, which have no plain counterpart."""
     for n, d in ((10_000, 100), (1_000_000, 1000), (1_000_000, 500_000)):
         mechanism = SubsetRetrieval(n=n, d=d, beta=d // 2, epsilon=0.5, failure=0.05)
         size = f"n = {n:,}, d = {d:,}"
         delta = seconds(mechanism.delta, repeat=2)
         table.add_row(f"exact delta, {size}", f"{1e3 * delta:.2f}", "", "")
-        draw = seconds(partial(exact.draw_distance, mechanism.law()), repeat=2)
+        draw = seconds(partial(swaps.draw_distance, mechanism.law()), repeat=2)
         table.add_row(f"exact draw of the distance, {size}", f"{1e3 * draw:.2f}", "", "")
 
 
@@ -143,7 +151,7 @@ def main() -> None:
     """Print the table."""
     table = Table("what", "ours, ms", "plain NumPy, ms", "ratio")
     decoding(table)
-    planning(table)
+    comparing(table)
     drawing(table)
     Console(width=110).print(table)
     print(f"{platform.processor() or platform.machine()}, numpy {version('numpy')}")

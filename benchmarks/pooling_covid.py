@@ -1,7 +1,7 @@
-"""Real SARS-CoV-2 tests: pools that were really made, and pools made of real samples.
+"""Real SARS-CoV-2 tests: the pools of a study, and simulated pools of real samples.
 
-Run: ``DPSELECT_DATA=folder python benchmarks/pooling_covid.py``. The table of
-``docs/pooling.md``; about a minute.
+Run: ``DPSELECT_DATA=folder python benchmarks/pooling_covid.py``. The tables of
+``docs/pooling.md`` and ``docs/retrieval.md``; about a minute.
 
 A pool of Ghent samples is positive if its mixed signal crosses the threshold: with ``s``
 samples the cycle is ``log2 s - log2 sum 2^-cq``, and what is above the highest cycle that
@@ -14,13 +14,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from dpselect_studies import datasets
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import datasets, pooling
+from dpselect import pooling
 from dpselect.neighbours import Neighbours
-from dpselect.pooling import Assay, Results, SubsetRetrieval
+from dpselect.pooling import Assay, Results
+from dpselect.retrieval import SubsetRetrieval
 
 BATCH = 96
 EVERY = 4
@@ -36,7 +38,7 @@ Marks = NDArray[np.bool_]
 
 @dataclass
 class Tally:
-    """What a way of testing came to."""
+    """Tests and errors of one way of testing, summed over batches."""
 
     people: int = 0
     tests: int = 0
@@ -119,7 +121,7 @@ def ghent(table: Table, rng: np.random.Generator) -> None:
 
 
 def private_reports(table: Table) -> None:
-    """Say what a private report of KEMRI's positives would be worth."""
+    """Add the delta and the mean swaps of private subsets of the KEMRI positives."""
     frame = datasets.load("covid_pools_kemri")
     d, n = int(frame["sample_positive"].sum()), frame.height
     for epsilon, beta in ((1.0, 64), (2.0, 64), (4.0, 32), (6.0, 32), (8.0, 32)):

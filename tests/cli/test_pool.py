@@ -1,4 +1,4 @@
-"""The commands that plan, write and decode pooled tests."""
+"""The commands that compare designs, write worksheets and decode pooled tests."""
 
 import stat
 
@@ -38,7 +38,7 @@ def results(tmp_path, positive=(), invalid=(), pools=7):
     return path
 
 
-def test_a_plan_is_a_table(run):
+def test_a_comparison_is_a_table(run):
     ran = run(*PLAN)
 
     assert ran.code == 0
@@ -46,18 +46,18 @@ def test_a_plan_is_a_table(run):
         assert word in ran.out
 
 
-def test_a_plan_is_json_without_infinities(run, tmp_path):
+def test_a_comparison_is_json_without_infinities(run, tmp_path):
     ran = run(*PLAN, "--json", "--plot", tmp_path / "plan.png")
 
-    assert ran.json["options"][0]["epsilon"] is None
+    assert ran.json["designs"][0]["epsilon"] is None
     assert "Infinity" not in ran.out
     assert (tmp_path / "plan.png").stat().st_size > 0
 
 
-def test_a_private_plan_says_its_epsilon(run):
+def test_a_private_comparison_states_its_epsilon(run):
     ran = run(*PLAN, "--epsilon", 2, "--neighbours", "swap", "--json")
 
-    assert {option["epsilon"] for option in ran.json["options"]} == {2.0}
+    assert {design["epsilon"] for design in ran.json["designs"]} == {2.0}
 
 
 def test_worksheets_are_written_and_results_decoded(run, array, tmp_path):
@@ -71,7 +71,7 @@ def test_worksheets_are_written_and_results_decoded(run, array, tmp_path):
     assert stat.S_IMODE((tmp_path / "report.csv").stat().st_mode) == 0o600
 
 
-def test_people_are_told_whom_to_test_again(run, array, tmp_path):
+def test_samples_to_test_again_are_listed(run, array, tmp_path):
     ran = run(
         "pool", "decode", results(tmp_path, positive=(1, 2, 4, 5)),
         "--worksheet", array / "collector.csv",
@@ -91,7 +91,7 @@ def test_invalid_pools_are_left_out(run, array, tmp_path):
     assert row["posterior"] == pytest.approx(1, abs=1e-3)
 
 
-def test_replaced_vials_are_secret_and_paid_for(run, samples, tmp_path):
+def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
     dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
     arguments = (
@@ -149,6 +149,53 @@ def test_a_dry_run_writes_nothing(run, samples, tmp_path):
 
     assert ran.json["pools"] == 3
     assert not (tmp_path / "x").exists()
+
+
+def test_a_dry_run_states_what_replaced_vials_would_cost(run, samples, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    arguments = (
+        "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4,
+        "--replace", 3, "--ledger", ledger, "--out", tmp_path / "x", "--dry-run",
+    )  # fmt: skip
+    told = run(*arguments)
+    as_json = run(*arguments, "--json").json
+
+    assert "largest pool" in told.out
+    assert "delta 0.75 (swap neighbours)" in told.out
+    assert (as_json["delta"], as_json["neighbours"]) == (0.75, "swap")
+    assert as_json["arguments"] == {"people": 12, "beta": 3}
+    assert not (tmp_path / "x").exists()
+    assert dp.Budget.open(ledger).entries == ()
+
+
+def test_a_ledger_of_another_relation_is_refused(run, samples, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)
+    for more in ((), ("--dry-run",)):
+        ran = run(
+            "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4,
+            "--replace", 3, "--ledger", ledger, "--out", tmp_path / "x", *more,
+        )  # fmt: skip
+
+        assert ran.code == 2
+        assert "swap" in ran.error
+        assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--delta", 0.1), "--delta goes with --epsilon"),
+        (("--neighbours", "edges"), "--neighbours must be one of"),
+        (("--epsilon", 1, "--neighbours", "edge"), "SUBSTITUTE"),
+    ],
+)
+def test_bad_comparisons_are_one_clear_line(run, arguments, says):
+    ran = run(*PLAN, *arguments)
+
+    assert ran.code == 2
+    assert says in ran.error
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_one_positive_in_an_array_is_found_and_certain(decoder):
     }
 
 
-def test_belief_gives_posteriors():
+def test_belief_propagation_gives_posteriors():
     report = decode(SAMPLES, DESIGN, results_of(ONE), decoder="bp", prevalence=0.05)
 
     assert report.converged
@@ -146,7 +146,7 @@ def test_an_assay_that_errs_is_taken_into_account():
         ({"decoder": "bp"}, "needs a prevalence"),
         ({"decoder": "magic"}, "decoder must be one of"),
         ({"assay": Assay(sensitivity=0.9)}, "use lp, ilp or bp"),
-        ({"assay": Assay(sensitivity=0.9), "decoder": "ilp"}, "prevalence beside it"),
+        ({"assay": Assay(sensitivity=0.9), "decoder": "ilp"}, "needs a prevalence too"),
     ],
 )
 def test_decoders_need_their_arguments(arguments, says):

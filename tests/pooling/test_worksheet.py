@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpselect.errors import DataError, ParameterError
-from dpselect.pooling import Worksheet, array_2d, doubly_balanced, draw_replaced, worksheet
+from dpselect.pooling import Worksheet, array_2d, doubly_balanced, worksheet
 
 SAMPLES = [f"S{i}" for i in range(12)]
 DESIGN = array_2d(12, rows=3, columns=4)
@@ -95,13 +95,6 @@ def test_what_cannot_be_written_whole_is_not_there_at_all(tmp_path, monkeypatch,
     with pytest.raises(DataError, match="No space left"):
         Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_vials_to_replace_are_drawn_from_all():
-    assert draw_replaced(5, beta=5) == (0, 1, 2, 3, 4)
-    assert len(draw_replaced(100, beta=7)) == 7
-    with pytest.raises(ParameterError, match="at most"):
-        draw_replaced(5, beta=6)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``dpselect pool``: plan pooled tests, write worksheets, decode what the lab sends back."""
+"""``dpselect pool``: compare designs of pooled tests, write worksheets, decode results."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import typer
 
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpselect.budget import Budget
-    from dpselect.pooling import Assay, PoolingPlan, Report
+    from dpselect.pooling import Assay, DesignComparison, OutcomePrivacy, Report
     from dpselect.pooling.designs import Design
 
 HELP = """Test many samples in few pools.
@@ -37,18 +35,20 @@ MOST_ROWS = 12
 Sensitivity = Annotated[float, typer.Option(help="P[positive | a positive in the pool].")]
 Specificity = Annotated[float, typer.Option(help="P[negative | none in the pool].")]
 Dilution = Annotated[
-    float, typer.Option(help="Sensitivity falls with (share of positives)^dilution.")
+    float, typer.Option(help="Sensitivity is multiplied by (share of positives)^dilution.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the design, which is public.")]
-Cap = Annotated[int | None, typer.Option("--max-pool-size", help="What the assay allows.")]
+Cap = Annotated[
+    int | None, typer.Option("--max-pool-size", help="Samples that a pool may hold.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(help=HELP, no_args_is_help=True)
-    group.command("plan", help="Simulate the designs that fit, side by side.")(plan)
-    group.command("worksheet", help="Write who goes into which pool.")(worksheet)
-    group.command("decode", help="Say who is positive, and whom to test again.")(decode)
+    group.command("plan", help="Simulate the designs that fit and compare them.")(plan)
+    group.command("worksheet", help="Write which sample goes into which pool.")(worksheet)
+    group.command("decode", help="Report who is positive and whom to retest.")(decode)
     app.add_typer(group, name="pool")
 
 
@@ -57,9 +57,12 @@ def plan(
     prevalence: Annotated[float | None, typer.Option(help="Share of positives.")] = None,
     d: Annotated[int | None, typer.Option("--d", help="Positives, instead.")] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Flip outcomes, so that the lab's are private for it.")
+        float | None,
+        typer.Option(
+            help="Flip outcomes so that they are private for it; without it the lab is trusted."
+        ),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Beside epsilon.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="Besides epsilon.")] = 0.0,
     neighbours: Annotated[
         str, typer.Option(help="substitute (one status changes) or swap.")
     ] = "substitute",
@@ -77,25 +80,22 @@ def plan(
 
     from dpselect import pooling
 
-    relation = options.relation("--neighbours", neighbours)
     with output.working("simulating"):
-        found = pooling.plan(
+        found = pooling.compare_designs(
             n=n,
             prevalence=prevalence,
             d=d,
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=relation,
             max_pool_size=max_pool_size,
             assay=_assay(sensitivity, specificity, dilution),
+            privacy=_privacy(epsilon, delta, neighbours),
             trials=trials,
             rng=np.random.default_rng(_seed(seed)),
         )
     if plot is not None:
         output.save(found.plot(), plot)
     if as_json:
-        rows = [_strict(asdict(option)) for option in found.options]
-        output.print_json({"n": found.n, "neighbours": str(relation), "options": rows})
+        rows = [_without_infinities(asdict(design)) for design in found.designs]
+        output.print_json({"n": found.n, "neighbours": neighbours, "designs": rows})
         return
     _show(found)
     if plot is not None:
@@ -134,7 +134,7 @@ def worksheet(
     """Write the collector's file, the lab's, and the secret one."""
     import numpy as np
 
-    from dpselect.pooling import Worksheet, draw_replaced
+    from dpselect import pooling
     from dpselect.pooling import worksheet as sheets
 
     names = sheets.read_samples(samples)
@@ -149,28 +149,23 @@ def worksheet(
     }
     rng = np.random.default_rng(_seed(seed))
     matrix = _design(design, len(names), arguments, max_pool_size, rng)
-    sheet = Worksheet(names, matrix, wells=wells)
-    replaced = draw_replaced(len(names), beta=replace)
-    facts: dict[str, object] = {
-        "samples": len(names),
-        "pools": len(matrix),
-        "largest_pool": int(matrix.sum(axis=1).max()),
-        "pools_per_sample": int(matrix.sum(axis=0).max()),
-    }
-    if replace:
-        facts["lab_sees"] = f"(0, {_delta(replace, len(names)):g})-DP, swap neighbours"
+    sheet = pooling.Worksheet(names, matrix, wells=wells)
+    charge = pooling.plan_replaced(people=len(names), beta=replace)
     budget = options.open_ledger(ledger)
-    _refuse_unless_it_fits(budget, replace, len(names))
+    if budget is not None and not replace:
+        raise ParameterError("without --replace nothing is private, and nothing can be spent")
     sheet.refuse_if_written(out)
+    facts = _facts(matrix)
+    if dry_run and replace:
+        if not as_json:
+            _print(facts, as_json=False)
+        output.print_plan(charge, budget, as_json=as_json)
+        return
+    if replace:
+        facts["lab_sees"] = f"(0, {charge.delta:g})-DP, {charge.neighbours} neighbours"
     if not dry_run:
-        sheet = Worksheet(names, matrix, wells=wells, replaced=replaced)
-        if budget is not None:
-            budget.spend(
-                0.0,
-                neighbours=Neighbours.SWAP,
-                delta=_delta(replace, len(names)),
-                mechanism=f"pooled with {replace} of {len(names)} vials replaced",
-            )
+        replaced = pooling.draw_replaced(people=len(names), beta=replace, budget=budget)
+        sheet = pooling.Worksheet(names, matrix, wells=wells, replaced=replaced)
         facts["files"] = [str(path) for path in sheet.write(out)]
     _print(facts, as_json=as_json)
 
@@ -264,20 +259,25 @@ def _design(
     return matrix
 
 
-def _refuse_unless_it_fits(budget: Budget | None, beta: int, people: int) -> None:
-    """Refuse what the ledger would."""
-    if budget is None:
-        return
-    from dpselect.budget.totals import same_relation
-
-    if beta == 0:
-        raise ParameterError("without --replace nothing is private, and nothing can be spent")
-    same_relation(budget.neighbours, Neighbours.SWAP)
-    budget.remaining_after(0.0, delta=_delta(beta, people))
+def _facts(matrix: Design) -> dict[str, object]:
+    pools, people = matrix.shape
+    return {
+        "samples": people,
+        "pools": pools,
+        "largest_pool": int(matrix.sum(axis=1).max()),
+        "pools_per_sample": int(matrix.sum(axis=0).max()),
+    }
 
 
-def _delta(beta: int, people: int) -> float:
-    return 1 - beta / people
+def _privacy(epsilon: float | None, delta: float, neighbours: str) -> OutcomePrivacy | None:
+    from dpselect.pooling import OutcomePrivacy
+
+    if epsilon is not None:
+        return OutcomePrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours)
+    if delta:
+        raise ParameterError("--delta goes with --epsilon: give both, or neither")
+    options.relation("--neighbours", neighbours)
+    return None
 
 
 def _assay(sensitivity: float, specificity: float, dilution: float, flip: float = 0.0) -> Assay:
@@ -292,7 +292,7 @@ def _seed(seed: int) -> int:
     return seed
 
 
-def _strict(row: dict[str, Any]) -> dict[str, Any]:
+def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without infinities, which JSON does not have."""
     return {
         name: None if isinstance(value, float) and not isfinite(value) else value
@@ -311,32 +311,32 @@ def _print(facts: dict[str, object], *, as_json: bool) -> None:
         output.console().print(f"wrote {path}")
 
 
-def _show(found: PoolingPlan) -> None:
+def _show(found: DesignComparison) -> None:
     from rich.table import Table
 
     table = Table(title=f"{found.n} people, best first")
-    private = isfinite(found.options[0].epsilon)
+    private = found.privacy is not None
     table.add_column("design", no_wrap=True)
     for name in ("pools", "each in", "size", "retests", "false +", "false -", "all right"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("wrong after retests", justify="right")
     if private:
         table.add_column("flip", justify="right")
-    for option in found.options[:MOST_ROWS]:
+    for design in found.designs[:MOST_ROWS]:
         table.add_row(
-            option.design,
-            str(option.pools),
-            str(option.weight),
-            str(option.largest_pool),
-            f"{option.retests:.1f}",
-            f"{option.false_positives:.2f}",
-            f"{option.false_negatives:.2f}",
-            f"{option.exact:.2f}",
-            f"{option.errors_after_retests:.2f}",
-            *([f"{option.flip:.3f}"] if private else []),
+            design.name,
+            str(design.pools),
+            str(design.weight),
+            str(design.largest_pool),
+            f"{design.retests:.1f}",
+            f"{design.false_positives:.2f}",
+            f"{design.false_negatives:.2f}",
+            f"{design.exact:.2f}",
+            f"{design.errors_after_retests:.2f}",
+            *([f"{design.flip:.3f}"] if private else []),
         )
     output.console().print(table)
-    left = len(found.options) - MOST_ROWS
+    left = len(found.designs) - MOST_ROWS
     if left > 0:
         output.console().print(f"and {left} more: --json has them all")
 
@@ -345,7 +345,7 @@ def _summarise(report: Report, out: Path | None) -> None:
     named = [(row["sample"], row) for row in report.rows()]
     output.print_facts(
         {
-            "decoder": report.decoder + ("" if report.converged else " (did not settle)"),
+            "decoder": report.decoder + ("" if report.converged else " (did not converge)"),
             "positive": ", ".join(str(s) for s, row in named if row["positive"]) or "nobody",
             "test again": ", ".join(str(s) for s, row in named if row["retest"]) or "nobody",
         }

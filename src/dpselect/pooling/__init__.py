@@ -1,16 +1,19 @@
-"""Who tested positive? Private subset retrieval and private group testing."""
+"""Private group testing: designs, noise before and after pooling, decoders and worksheets.
 
-from dpselect.pooling.assay import Assay, flipped, outcomes, simulate_outcomes
-from dpselect.pooling.belief import Belief, bp
-from dpselect.pooling.bounds import (
-    optimal_delta,
-    sphere_delta,
-    theorem_1_lower,
-    theorem_1_upper,
-    theorem_2_upper,
-)
-from dpselect.pooling.curves import delta_curves, plot_delta
+:func:`compare_designs` simulates designs, a :class:`Worksheet` says which sample goes into
+which pool, and :func:`decode` says who is positive. :func:`release_outcomes` flips outcomes
+(noise after pooling), :func:`draw_replaced` draws samples to replace by known positives (noise
+before pooling).
+"""
+
+from dpselect.pooling.assay import Assay, outcomes, simulate_outcomes
+from dpselect.pooling.belief_propagation import Marginals, bp
 from dpselect.pooling.decoders import comp, dd, scomp
+from dpselect.pooling.design_comparison import (
+    DesignComparison,
+    SimulatedDesign,
+    compare_designs,
+)
 from dpselect.pooling.designs import (
     array_2d,
     bernoulli,
@@ -20,57 +23,61 @@ from dpselect.pooling.designs import (
     near_constant_column_weight,
 )
 from dpselect.pooling.kautz_singleton import kautz_singleton
-from dpselect.pooling.lab import flip_delta, flip_epsilon, flip_for, union_delta
-from dpselect.pooling.planner import plan
-from dpselect.pooling.plans import Option, PoolingPlan
-from dpselect.pooling.programmes import Noise, ilp, lp
+from dpselect.pooling.linear_programs import ErrorModel, ilp, lp
+from dpselect.pooling.outcome_privacy import (
+    OutcomePrivacy,
+    flip_delta,
+    flip_epsilon,
+    flip_for,
+    union_delta,
+)
+from dpselect.pooling.private_outcomes import (
+    draw_replaced,
+    plan_outcomes,
+    plan_replaced,
+    release_outcomes,
+)
 from dpselect.pooling.results import Report, Results, decode, read_results
-from dpselect.pooling.subset import SubsetRelease, SubsetRetrieval
-from dpselect.pooling.unknown_size import randomised_response, retrieve_of_unknown_size
-from dpselect.pooling.worksheet import Worksheet, draw_replaced
+from dpselect.pooling.worksheet import Worksheet
 
 __all__ = [
     "Assay",
-    "Belief",
-    "Noise",
-    "Option",
-    "PoolingPlan",
+    "DesignComparison",
+    "ErrorModel",
+    "Marginals",
+    "OutcomePrivacy",
     "Report",
     "Results",
-    "SubsetRelease",
-    "SubsetRetrieval",
+    "SimulatedDesign",
     "Worksheet",
     "array_2d",
     "bernoulli",
     "bp",
     "comp",
+    "compare_designs",
     "constant_column_weight",
     "dd",
     "decode",
-    "delta_curves",
     "dorfman",
     "doubly_balanced",
     "draw_replaced",
     "flip_delta",
     "flip_epsilon",
     "flip_for",
-    "flipped",
     "ilp",
     "kautz_singleton",
     "lp",
     "near_constant_column_weight",
-    "optimal_delta",
     "outcomes",
-    "plan",
-    "plot_delta",
-    "randomised_response",
+    "plan_outcomes",
+    "plan_replaced",
     "read_results",
-    "retrieve_of_unknown_size",
+    "release_outcomes",
     "scomp",
     "simulate_outcomes",
-    "sphere_delta",
-    "theorem_1_lower",
-    "theorem_1_upper",
-    "theorem_2_upper",
     "union_delta",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,14 +1,15 @@
-r"""What a test says of a pool, and the three testing functions.
+r"""Outcomes of pooled tests, without noise and with an assay that errs.
 
-With the design :math:`M` and the positives :math:`e`, a pool's outcome is
+With the design :math:`M` and the positives :math:`e`, the outcome of a pool is
 
 - (20) noiseless: whether any of its samples is positive: :func:`outcomes`;
-- (21) noise before pooling: the same of a subset that a
-  :class:`~dpselect.pooling.SubsetRetrieval` drew: ``outcomes(design, drawn)``;
-- (22) noise after pooling: (20) with every outcome flipped independently: :func:`flipped`.
+- (21) noise before pooling: the same of a subset that was made private before, by
+  :mod:`dpselect.retrieval` or by :func:`~dpselect.pooling.draw_replaced`:
+  ``outcomes(design, drawn)``;
+- (22) noise after pooling: (20) with every outcome flipped independently:
+  :func:`~dpselect.pooling.release_outcomes`.
 
-A real assay errs too, without being asked to; its errors are no privacy, since nobody can
-vouch for them.
+An assay has errors of its own; they are no privacy, since their probability is not known.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, section V.
 """
@@ -33,7 +34,7 @@ Outcomes: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assay:
-    r"""How often the test of a pool is right.
+    r"""Error probabilities of the test of a pool.
 
     A pool of :math:`s` samples of which :math:`k > 0` are positive tests positive with
     probability ``sensitivity`` :math:`\cdot (k/s)^{\text{dilution}}`.
@@ -42,12 +43,12 @@ class Assay:
         sensitivity: P[positive | an undiluted positive], in (0, 1].
         specificity: P[negative | no positive in the pool], in (0, 1].
         dilution: At least 0; 0 for none.
-        flip: Chance that the outcome is then flipped on purpose, [0, 1/2); see
-            :func:`flipped`.
+        flip: Probability that the outcome is then flipped for privacy, [0, 1/2); see
+            :func:`~dpselect.pooling.release_outcomes`.
 
     Raises:
         ParameterError: A number is out of range, or sensitivity and specificity add up to at
-            most 1: such a test says nothing, or the opposite.
+            most 1: such a test is no better than a fair coin, or inverted.
     """
 
     sensitivity: float = 1.0
@@ -64,13 +65,13 @@ class Assay:
             raise ParameterError("flip must be below 1/2")
         if self.sensitivity + self.specificity <= 1:
             raise ParameterError(
-                "sensitivity and specificity must add up to more than 1; a test below that "
-                "tells less than a coin"
+                "sensitivity and specificity must add up to more than 1; at 1 a test is no "
+                "better than a coin"
             )
 
     @property
     def perfect(self) -> bool:
-        """Whether it never errs."""
+        """Whether no test is ever wrong or flipped."""
         return self.sensitivity == self.specificity == 1 and self.dilution == self.flip == 0
 
     def chance_of_positive(self, positives: ArrayLike, sizes: ArrayLike) -> Values:
@@ -97,37 +98,27 @@ def outcomes(design: ArrayLike, positives: ArrayLike) -> Outcomes:
 
 
 def simulate_outcomes(
-    design: ArrayLike, positives: ArrayLike, assay: Assay, *, rng: np.random.Generator
+    design: ArrayLike, positives: ArrayLike, *, assay: Assay, rng: np.random.Generator
 ) -> Outcomes:
-    """Return the outcomes of an assay that errs: for experiments."""
+    """Return the outcomes of an assay that errs: for experiments, never to publish.
+
+    Args:
+        design: Shape ``(pools, people)``.
+        positives: Whether each person is positive, shape ``(people,)``. Private.
+        assay: How often tests are right.
+        rng: The generator.
+
+    Raises:
+        DataError: ``positives`` is not one truth value for each person.
+    """
     matrix = designs.checked(design)
     inside = matrix[:, statuses(positives, matrix.shape[1])].sum(axis=1)
     chance = assay.chance_of_positive(inside, matrix.sum(axis=1))
     return _validate.instance("rng", rng, np.random.Generator).random(chance.size) < chance
 
 
-def flipped(results: ArrayLike, *, flip: float) -> Outcomes:
-    r"""Flip each outcome independently and exactly: equation (22).
-
-    Guarantee:
-        Each outcome is :math:`\ln((1-\rho)/\rho)`-DP; :func:`~dpselect.pooling.flip_epsilon`
-        has what that makes for a person.
-
-    Args:
-        results: The outcomes, shape ``(pools,)``. Private.
-        flip: The probability :math:`\rho`, in (0, 1/2).
-    """
-    from dpselect.pooling.flips import flipper_by_chance
-
-    share = _validate.within("flip", flip, 0, 0.5)
-    if share in {0, 0.5}:
-        raise ParameterError("flip must be above 0 and below 1/2")
-    flip_one = flipper_by_chance(1 - share)
-    return np.array([flip_one(bool(result)) for result in np.asarray(results)], dtype=np.bool_)
-
-
 def statuses(positives: ArrayLike, people: int) -> NDArray[np.bool_]:
-    """Return one truth value for each person, or refuse without repeating any."""
+    """Return one truth value for each person, or raise an error that shows none."""
     given = np.asarray(positives)
     if given.shape != (people,) or not (
         given.dtype == np.bool_ or np.isin(given, (0, 1)).all()

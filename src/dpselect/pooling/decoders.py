@@ -1,4 +1,4 @@
-"""Who is positive, by looking at pools and samples: COMP, DD and SCOMP.
+"""Combinatorial decoders: COMP, DD and SCOMP.
 
 Each takes a design of shape ``(pools, people)`` and one outcome for each pool, and returns
 one truth value for each person. Pools without a valid result are left out of both.
@@ -11,6 +11,8 @@ arXiv:1306.6438 (DD, SCOMP); Scarlett and Johnson 2020, arXiv:1808.04457 (noisy 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,20 +20,23 @@ from dpselect import _validate
 from dpselect.pooling import designs
 from dpselect.pooling.assay import Outcomes, checked_outcomes
 from dpselect.pooling.designs import Design
-from dpselect.pooling.kernels import Links, covered, definite, links
+
+if TYPE_CHECKING:
+    from dpselect.pooling.kernels import Links
 
 
 def comp(
     design: ArrayLike, outcomes: ArrayLike, *, negative_allowed: int = 0
 ) -> NDArray[np.bool_]:
-    """Take everybody for positive who is in at most ``negative_allowed`` negative pools.
+    """Return everybody who is in at most ``negative_allowed`` negative pools (COMP).
 
-    Without noise and with 0 it misses nobody.
+    Without noise and with 0, no positive is missed.
 
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
-        negative_allowed: Negative pools that noise may explain away; 0 without noise.
+        negative_allowed: Negative pools of a positive person that are put down to noise; 0
+            without noise.
 
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
@@ -42,19 +47,22 @@ def comp(
 def dd(
     design: ArrayLike, outcomes: ArrayLike, *, negative_allowed: int = 0, alone_needed: int = 1
 ) -> NDArray[np.bool_]:
-    """Take those for positive whom COMP leaves as the only one in a positive pool.
+    """Return those who are the only one left by COMP in some positive pool (DD).
 
-    Without noise and with 0 and 1 it takes nobody who is negative.
+    Without noise and with 0 and 1, there are no false positives.
 
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
         negative_allowed: As in :func:`comp`.
-        alone_needed: In how many positive pools one must be alone; 1 without noise.
+        alone_needed: The least number of positive pools to be the only one left in; 1
+            without noise.
 
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
     """
+    from dpselect.pooling.kernels import definite
+
     matrix, positive = _read(design, outcomes)
     candidates = _candidates(matrix, positive, negative_allowed)
     needed = _validate.at_least("alone_needed", alone_needed, 1)
@@ -71,19 +79,21 @@ def scomp(
     alone_needed: int = 1,
     gain_needed: int = 1,
 ) -> NDArray[np.bool_]:
-    """Begin with DD and add who explains most positive pools, until all are explained.
+    """Add to DD the person in most unexplained positive pools, until all are explained (SCOMP).
 
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
         negative_allowed: As in :func:`comp`.
         alone_needed: As in :func:`dd`.
-        gain_needed: Fewer unexplained positive pools than that are left to noise; 1
-            without noise.
+        gain_needed: A person who explains fewer positive pools is not added; 1 without
+            noise.
 
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
     """
+    from dpselect.pooling.kernels import covered, definite
+
     matrix, positive = _read(design, outcomes)
     candidates = _candidates(matrix, positive, negative_allowed)
     alone = _validate.at_least("alone_needed", alone_needed, 1)
@@ -103,6 +113,8 @@ def _candidates(design: Design, positive: Outcomes, allowed: int) -> NDArray[np.
 
 def _among(design: Design, candidates: NDArray[np.bool_]) -> tuple[Links, NDArray[np.bool_]]:
     """Return the design of the candidates alone, who are few, and a mark for each."""
+    from dpselect.pooling.kernels import links
+
     among = np.ascontiguousarray(design[:, candidates])
     return links(among), np.ones(among.shape[1], dtype=np.bool_)
 

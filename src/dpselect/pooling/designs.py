@@ -1,4 +1,4 @@
-"""Pooling designs: who goes into which pool. Public; drawn without looking at a sample.
+"""Pooling designs: which sample goes into which pool. Public, and independent of all samples.
 
 Each function returns a boolean matrix of shape ``(pools, people)``.
 """

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and are never overwritten."""
+"""Atomic writing of new files: all appear complete or none, and none is overwritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_together(contents: Mapping[Path, str], *, secret: Collection[Path]) -> None:
-    """Write new files that all appear whole, or none does.
+    """Write new files that all appear complete, or none does.
 
     Args:
         contents: Text by path.

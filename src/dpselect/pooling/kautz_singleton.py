@@ -1,10 +1,10 @@
-r"""The Kautz-Singleton design: few positives are found whatever they are.
+r"""The Kautz-Singleton design, which finds any set of up to ``d`` positives for certain.
 
 Each person is a polynomial of degree below :math:`k` over a field of :math:`q` elements; at
 each of ``length`` points its value says in which of :math:`q` pools the sample is. Two
 polynomials agree at no more than :math:`k - 1` points, so ``d`` others cannot cover all
 pools of a person as long as :math:`d(k - 1) <` ``length``: COMP is then right on every set of
-up to ``d`` positives, without error and without luck.
+up to ``d`` positives.
 
 Source: Kautz and Singleton 1964.
 """

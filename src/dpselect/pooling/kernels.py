@@ -1,27 +1,23 @@
-"""Decoders as loops over the samples of each pool and the pools of each sample.
+"""Compiled decoders: loops over the people of each pool and the pools of each person.
 
-They are compiled: ``benchmarks/pooling.py`` holds them against the same in array expressions.
+``benchmarks/pooling.py`` compares them with the same in array expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 Marks = NDArray[np.bool_]
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-compiled: Callable[[Function], Function] = njit(cache=True, nogil=True)
 
 
 class Links(NamedTuple):
-    """A design in compressed rows, both ways."""
+    """A design as lists of the people of each pool and of the pools of each person."""
 
     starts: Indices
     """Where each pool begins in ``people``, shape ``(pools + 1,)``."""
@@ -45,7 +41,7 @@ class Limits(NamedTuple):
 
 
 def links(design: Marks) -> Links:
-    """Return a design in compressed rows."""
+    """Return a design as lists."""
     pools, people = np.divmod(np.flatnonzero(design), design.shape[1])
     # A stable sort of what is in the order of pools: a quarter of nonzero(design.T)'s time.
     order = np.argsort(people, kind="stable")
@@ -59,7 +55,7 @@ def links(design: Marks) -> Links:
 
 @compiled
 def possible(links: Links, positive: Marks, negative_allowed: int) -> Marks:
-    """Mark everybody with at most so many negative pools."""
+    """Mark everybody who is in at most ``negative_allowed`` negative pools."""
     negatives = np.zeros(links.person_starts.size - 1, np.int64)
     for t in range(positive.size):
         if not positive[t]:
@@ -89,7 +85,12 @@ def definite(links: Links, positive: Marks, candidates: Marks, needed: int) -> M
 def covered(
     links: Links, positive: Marks, candidates: Marks, chosen: Marks, needed: int
 ) -> Marks:
-    """Add the candidate in most unexplained positive pools, until none is in ``needed``."""
+    """Add the candidate in most unexplained positive pools, until none is in ``needed``.
+
+    ``gain`` holds, for each candidate, the number of unexplained positive pools it is in; it
+    is kept up to date as pools are explained, so the whole costs one pass over the design
+    and one search for the maximum per person added.
+    """
     unexplained = positive & ~_touched(links, chosen)
     gain = np.zeros(candidates.size, np.int64)
     for t in range(positive.size):
@@ -128,17 +129,28 @@ def _count(links: Links, t: int, step: int, candidates: Marks, gain: Indices) ->
 def propagated(
     links: Links, some: Values, none: Values, prior: float, limits: Limits
 ) -> tuple[Values, bool, int]:
-    """Pass messages between pools and people, pool after pool, until they stay.
+    r"""Pass messages from pools to people, pool after pool, until they converge.
+
+    The message of pool :math:`t` to person :math:`i` is the log likelihood ratio of ``i``
+    being positive, given the outcome of ``t``. With :math:`q` the probability that everybody
+    else in the pool is negative, :math:`\ln q = -\sum_{j \ne i} \ln(1 + e^{\ell_j})` for
+    their log odds :math:`\ell_j` without the message of ``t`` itself, it is
+
+    .. math:: \ln \frac{\text{some}_t}{q\,\text{none}_t + (1 - q)\,\text{some}_t} :
+
+    a positive ``i`` makes the pool contain a positive, and with a negative ``i`` it depends
+    on the others. ``total`` is the log odds of each person with all messages, updated at
+    once, so later pools of the same round use the new ones.
 
     Args:
         links: The design.
-        some: Chance of each pool's outcome with a positive in it, > 0.
+        some: Probability of each pool's outcome with a positive in it, > 0.
         none: The same without one, > 0.
-        prior: Log ratio of being positive before any test.
+        prior: Log odds of being positive before any test.
         limits: When to stop.
 
     Returns:
-        Log ratios of being positive; whether the messages stayed; after how many rounds.
+        Log odds of being positive; whether the messages converged; the number of rounds.
     """
     message = np.zeros(links.people.size)
     total = np.full(links.person_starts.size - 1, prior)
@@ -147,7 +159,7 @@ def propagated(
         for t in range(links.starts.size - 1):
             log_none = 0.0
             for e in range(links.starts[t], links.starts[t + 1]):
-                # ln P[this person is negative], as seen without this pool.
+                # ln P[this person is negative] without the message of this pool.
                 log_none -= np.logaddexp(0.0, total[links.people[e]] - message[e])
             for e in range(links.starts[t], links.starts[t + 1]):
                 i = links.people[e]

@@ -1,4 +1,4 @@
-"""From a lab's results file to a report: who is positive, who is to be tested again."""
+"""Results files of a lab, and reports of who is positive and who is to be tested again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import decoders, files
 from dpselect.pooling.assay import Assay
-from dpselect.pooling.belief import DOUBT, bp
+from dpselect.pooling.belief_propagation import DOUBT, bp
 from dpselect.pooling.designs import Design
-from dpselect.pooling.programmes import Noise, ilp, lp
+from dpselect.pooling.linear_programs import ErrorModel, ilp, lp
 from dpselect.pooling.worksheet import pool_name, read_csv
 from dpselect.typing import Values
 
@@ -27,11 +27,11 @@ INVALID = {"", "invalid", "inconclusive", "missing", "na", "nan", "null", "faile
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A lab's answers, one for each pool of a design.
+    """Outcomes of a lab, one for each pool of a design.
 
     Attributes:
         positive: Shape ``(pools,)``; ``False`` where there is no valid result.
-        valid: Shape ``(pools,)``: whether there is one.
+        valid: Shape ``(pools,)``: whether there is a valid result.
     """
 
     positive: NDArray[np.bool_]
@@ -40,16 +40,16 @@ class Results:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What the outcomes say about each sample; as private as the outcomes.
+    """The decoded answer for each sample; as private as the outcomes.
 
     Attributes:
         samples: Their names.
         positive: The decoder's answers.
         posterior: P[positive], or ``None`` where the decoder gives none.
-        retest: Who is in doubt: possible but not certain, or a posterior within 0.05 to
-            0.95; also all whose pools have no valid result.
+        retest: Whether a sample is in doubt: possible but not certain, or a posterior
+            within 0.05 to 0.95; also if none of its pools has a valid result.
         decoder: Its name.
-        converged: ``False`` if belief propagation did not settle.
+        converged: ``False`` if belief propagation did not converge.
     """
 
     samples: Sequence[str]
@@ -134,12 +134,12 @@ def decode(
     Args:
         samples: Their names, one for each column of the design.
         design: Shape ``(pools, people)``.
-        results: The lab's answers.
+        results: Outcomes of the lab.
         decoder: ``comp``, ``dd``, ``scomp``, ``lp``, ``ilp`` or ``bp``.
-        assay: For ``lp``, ``ilp`` and ``bp``: how often tests are right.
-        prevalence: For ``bp``, and beside an assay: P[positive] before any test.
-        replaced: Names of samples whose vials were replaced: their outcomes say nothing
-            about them, so they are to be tested again.
+        assay: For ``lp``, ``ilp`` and ``bp``: error probabilities of the tests.
+        prevalence: For ``bp``, and with an assay that errs: P[positive] before any test.
+        replaced: Names of samples that were replaced by known positives; they are to be
+            tested again.
 
     Raises:
         DataError: ``replaced`` names a sample that is not there.
@@ -153,20 +153,20 @@ def decode(
     untested = ~seen.any(axis=0) | np.isin(np.asarray(samples), list(replaced))
     if decoder == "bp":
         if prevalence is None:
-            raise ParameterError("bp needs a prevalence: how many are positive before any test")
-        belief = bp(seen, outcomes, prevalence=prevalence, assay=assay)
-        doubt = np.minimum(belief.posterior, 1 - belief.posterior) > DOUBT
+            raise ParameterError("bp needs a prevalence: P[positive] before any test")
+        marginals = bp(seen, outcomes, prevalence=prevalence, assay=assay)
+        doubt = np.minimum(marginals.posterior, 1 - marginals.posterior) > DOUBT
         return Report(
             samples,
-            belief.positives,
-            belief.posterior,
+            marginals.positives,
+            marginals.posterior,
             doubt | untested,
             decoder,
-            converged=belief.converged,
+            converged=marginals.converged,
         )
     candidates, sure = decoders.comp(seen, outcomes), decoders.dd(seen, outcomes)
-    found = _found(seen, outcomes, decoder, _noise(assay, prevalence, decoder))
-    # Where nothing can explain a positive pool, a test was wrong: all in it are in doubt.
+    found = _found(seen, outcomes, decoder, _error_model(assay, prevalence, decoder))
+    # If no candidate is in a positive pool, a test was wrong: all in the pool are in doubt.
     unexplained = outcomes & ~seen[:, candidates].any(axis=1)
     suspects = seen[unexplained].any(axis=0)
     doubt = (candidates & ~sure) | suspects | (found != sure) | untested
@@ -174,21 +174,23 @@ def decode(
 
 
 def _found(
-    seen: Design, outcomes: NDArray[np.bool_], decoder: str, noise: Noise | None
+    seen: Design, outcomes: NDArray[np.bool_], decoder: str, model: ErrorModel | None
 ) -> NDArray[np.bool_]:
     if decoder == "lp":
-        return lp(seen, outcomes, noise=noise)
+        return lp(seen, outcomes, model=model)
     if decoder == "ilp":
-        return ilp(seen, outcomes, noise=noise)
+        return ilp(seen, outcomes, model=model)
     simple = {"comp": decoders.comp, "dd": decoders.dd, "scomp": decoders.scomp}
     return simple[decoder](seen, outcomes)
 
 
-def _noise(assay: Assay | None, prevalence: float | None, decoder: str) -> Noise | None:
+def _error_model(
+    assay: Assay | None, prevalence: float | None, decoder: str
+) -> ErrorModel | None:
     if assay is None or assay.perfect:
         return None
     if decoder not in {"lp", "ilp"}:
-        raise ParameterError(f"{decoder} takes tests as right: use lp, ilp or bp with an assay")
+        raise ParameterError(f"{decoder} is for tests without errors: use lp, ilp or bp")
     if prevalence is None:
-        raise ParameterError("an assay that errs needs a prevalence beside it")
-    return Noise(assay=assay, prevalence=prevalence)
+        raise ParameterError("an assay that errs needs a prevalence too")
+    return ErrorModel(assay=assay, prevalence=prevalence)

@@ -1,15 +1,13 @@
-"""Worksheets: what the collector pipettes and what the lab is told.
+"""Worksheets of pooled tests: CSV files for the collector and for the lab.
 
-Three files, all CSV:
+- The collector's: ``sample, plate, well, pool, pool_plate, pool_well``, one row for each
+  sample in each pool.
+- The collector's secret: ``sample, plate, well``, the vials to replace by a known positive.
+  Only the owner can read it, and its name says that it is secret.
+- The lab's: ``pool, pool_plate, pool_well``, nothing else.
 
-- the collector's: ``sample, plate, well, pool, pool_plate, pool_well``, one row for each
-  sample in each pool;
-- the collector's secret: ``sample, plate, well``, the vials to replace by a known positive.
-  Only the owner can read it, and its name says that it is secret;
-- the lab's: ``pool, pool_plate, pool_well``, nothing else.
-
-All are written to the disk under other names first and take their own names when all are
-whole, so nobody pipettes from half a worksheet.
+All are written under other names first and renamed when all are complete, so that an
+incomplete worksheet never appears.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from dpselect import _validate
 from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import designs, files
 from dpselect.pooling.designs import Design
@@ -99,7 +96,7 @@ class Worksheet:
         return tuple(where / name for name in contents)
 
     def refuse_if_written(self, folder: str | Path) -> None:
-        """Refuse a folder that holds worksheets, before anything is spent on new ones."""
+        """Refuse a folder that holds worksheets, before a budget is charged."""
         where = Path(folder)
         if any((where / name).exists() for name in (COLLECTOR, LAB, SECRET)):
             raise DataError(f"{where} holds worksheets already; give a folder of its own")
@@ -124,16 +121,6 @@ class Worksheet:
         return csv_text(
             ("sample", "plate", "well"), [(s, at.plate, at.well) for s, at in places]
         )
-
-
-def draw_replaced(people: int, *, beta: int) -> tuple[int, ...]:
-    """Draw ``beta`` vials for Algorithm A2, from the operating system's randomness."""
-    from dpselect.pooling.exact import SYSTEM
-
-    people = _validate.at_least("people", people, 1)
-    if _validate.at_least("beta", beta, 0) > people:
-        raise ParameterError(f"beta must be at most the number of people, {people}")
-    return tuple(sorted(SYSTEM.sample(range(people), beta)))
 
 
 def place(position: int, wells: int) -> Place:

@@ -1,21 +1,26 @@
-"""What a syndrome gives away, against the definition over all syndromes."""
+"""Privacy of outcomes, against the definition over all syndromes."""
 
+from fractions import Fraction
 from itertools import combinations
 from math import exp
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpselect as dp
+from dpselect.draws.exp_bounds import exp_minus
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.pooling import (
-    SubsetRetrieval,
+    OutcomePrivacy,
     array_2d,
     doubly_balanced,
     flip_delta,
     flip_epsilon,
     flip_for,
-    lab,
+    outcome_privacy,
+    plan_replaced,
     union_delta,
 )
 
@@ -41,8 +46,8 @@ def worst_loss(design, flip, relation):
     pairs = neighbours(design.shape[1], relation)
     laws = (
         (
-            lab.syndrome_law(design, {e: 1.0}, flip=flip),
-            lab.syndrome_law(design, {f: 1.0}, flip=flip),
+            outcome_privacy.syndrome_law(design, {e: 1.0}, flip=flip),
+            outcome_privacy.syndrome_law(design, {f: 1.0}, flip=flip),
         )
         for e, f in pairs
     )
@@ -64,8 +69,8 @@ def test_flip_epsilon_is_the_worst_loss_over_all_syndromes(design, relation):
 def test_flip_delta_is_that_of_the_definition(design, relation, epsilon):
     exact = max(
         np.maximum(
-            lab.syndrome_law(design, {e: 1.0}, flip=0.2)
-            - exp(epsilon) * lab.syndrome_law(design, {f: 1.0}, flip=0.2),
+            outcome_privacy.syndrome_law(design, {e: 1.0}, flip=0.2)
+            - exp(epsilon) * outcome_privacy.syndrome_law(design, {f: 1.0}, flip=0.2),
             0,
         ).sum()
         for e, f in neighbours(design.shape[1], relation)
@@ -73,6 +78,33 @@ def test_flip_delta_is_that_of_the_definition(design, relation, epsilon):
 
     ours = flip_delta(design, flip=0.2, epsilon=epsilon, neighbours=relation)
     assert ours == pytest.approx(exact, abs=1e-12)
+
+
+@given(
+    epsilon=st.one_of(st.floats(1e-9, 60), st.floats(1e-300, 1e-9), st.floats(60, 1e6)),
+    relation=st.sampled_from(["substitute", "swap"]),
+)
+def test_a_flip_for_an_epsilon_costs_at_most_that(epsilon, relation):
+    design = DESIGNS["uneven"]
+    flip = flip_for(design, epsilon=epsilon, neighbours=relation)
+    price = flip_epsilon(design, flip=flip, neighbours=relation)
+
+    assert price <= epsilon
+    if 1e-9 < epsilon < 2000:
+        assert price == pytest.approx(epsilon, rel=1e-6)
+
+
+@given(flip=st.fractions(Fraction(1, 10**40), Fraction(1, 2), max_denominator=10**40))
+def test_the_price_of_an_outcome_is_rounded_up(flip):
+    """e^price, enclosed by integer bounds, is at least the odds of no flip."""
+    price = outcome_privacy.outcome_epsilon(flip)
+    low, high = exp_minus(Fraction(price), 2000)
+
+    assert Fraction(low, 1 << 2000) <= flip / (1 - flip)
+    if flip < Fraction(1, 2):
+        _, most = exp_minus(Fraction(price) * (1 - Fraction(1, 2**39)), 2000)
+        assert Fraction(most, 1 << 2000) >= flip / (1 - flip)
+    assert high >= low
 
 
 def test_a_delta_allows_fewer_flips():
@@ -99,20 +131,23 @@ def test_a_column_weight_bounds_the_swap_by_twice_as_much():
 @pytest.mark.parametrize("beta", [0, 1, 2])
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])
 def test_pooling_never_loses_more_than_the_subset_it_pools(design, beta, epsilon):
-    n = design.shape[1]
-    retrieval = SubsetRetrieval(n=n, d=2, beta=beta, epsilon=0, scheme="union")
+    plan = plan_replaced(people=design.shape[1], beta=beta)
 
-    assert union_delta(design, d=2, beta=beta, epsilon=epsilon) <= retrieval.delta() + 1e-12
+    assert union_delta(design, d=2, beta=beta, epsilon=epsilon) <= plan.delta + 1e-12
 
 
 def test_testing_everybody_alone_loses_exactly_that():
     design = np.eye(5, dtype=bool)
     for beta in range(3):
-        assert union_delta(design, d=2, beta=beta, epsilon=0.5) == pytest.approx(1 - beta / 5)
+        exact = union_delta(design, d=2, beta=beta, epsilon=0.5)
+        assert exact == pytest.approx(1 - beta / 5)
+        assert exact == pytest.approx(plan_replaced(people=5, beta=beta).delta)
 
 
 def test_syndrome_laws_sum_to_1():
-    law = lab.syndrome_law(DESIGNS["array"], {frozenset({0}): 0.5, frozenset(): 0.5}, flip=0.3)
+    law = outcome_privacy.syndrome_law(
+        DESIGNS["array"], {frozenset({0}): 0.5, frozenset(): 0.5}, flip=0.3
+    )
 
     assert law.sum() == pytest.approx(1)
 
@@ -130,13 +165,38 @@ def test_syndrome_laws_sum_to_1():
             NeighboursError,
             "SUBSTITUTE",
         ),
-        (lambda: lab.syndrome_law(np.eye(17), {}), ParameterError, "at most 16"),
+        (
+            lambda: OutcomePrivacy(epsilon=1.0, delta=1.0, neighbours="swap"),
+            ParameterError,
+            "delta must be below 1",
+        ),
+        (
+            lambda: OutcomePrivacy(epsilon=1.0, delta=-0.1, neighbours="swap"),
+            ParameterError,
+            "delta must be between",
+        ),
+        (lambda: OutcomePrivacy(epsilon=0.0, neighbours="swap"), ParameterError, "epsilon"),
+        (
+            lambda: OutcomePrivacy(epsilon=1.0, neighbours=dp.Neighbours.EDGE),
+            NeighboursError,
+            "SUBSTITUTE",
+        ),
+        (
+            lambda: OutcomePrivacy(epsilon=1.0, neighbours="statuses"),
+            NeighboursError,
+            "must be",
+        ),
+        (lambda: outcome_privacy.syndrome_law(np.eye(17), {}), ParameterError, "at most 16"),
         (
             lambda: union_delta(np.eye(40), d=20, beta=1, epsilon=0),
             ParameterError,
             "few people",
         ),
-        (lambda: lab.union_subset_law(60, frozenset(), 20), ParameterError, "few people"),
+        (
+            lambda: outcome_privacy.union_subset_law(60, frozenset(), 20),
+            ParameterError,
+            "few people",
+        ),
     ],
 )
 def test_bad_input_is_refused(make, error, says):

@@ -1,7 +1,7 @@
-"""How likely is everybody to be positive? Loopy belief propagation.
+"""Posterior probabilities of being positive, by loopy belief propagation.
 
-Exact when no two people share two pools and pools close no circle, as in Dorfman's design;
-elsewhere usually close, and it says when its messages did not settle.
+Exact where the graph of people and pools has no cycle, as in Dorfman's design; elsewhere
+usually close, and it reports when its messages did not converge.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from dpselect.errors import ParameterError
 from dpselect.pooling import designs
 from dpselect.pooling.assay import Assay, Outcomes, checked_outcomes
 from dpselect.pooling.designs import Design
-from dpselect.pooling.kernels import Limits, links, propagated
 from dpselect.typing import Values
 
 RAREST = 1e-12
-"""Stands for a chance of 0 or 1: a perfect assay that contradicts itself stays finite."""
+"""Replaces a probability of 0: contradictory outcomes of a perfect assay stay finite."""
 
 DOUBT = 0.05
-"""Whose posterior is between this and 1 minus this is on the retest list."""
+"""People with a posterior between this and 1 minus this are on the retest list."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Belief:
-    """What belief propagation came to; as private as the outcomes.
+class Marginals:
+    """Marginal posterior probabilities; as private as the outcomes.
 
     Attributes:
         posterior: P[positive] for each person, shape ``(people,)``.
-        converged: Whether the messages settled.
-        rounds: How many it took.
+        converged: Whether the messages converged.
+        rounds: How many rounds of messages were passed.
     """
 
     posterior: Values
@@ -43,7 +42,7 @@ class Belief:
 
     @property
     def positives(self) -> NDArray[np.bool_]:
-        """Who is more likely positive than not."""
+        """Whether each person is more likely positive than not, shape ``(people,)``."""
         return self.posterior > 0.5
 
 
@@ -56,23 +55,27 @@ def bp(
     rounds: int = 200,
     damping: float = 0.3,
     tolerance: float = 1e-6,
-) -> Belief:
-    """Return everybody's chance of being positive, for independent people.
+) -> Marginals:
+    """Return the posterior probability of being positive of each person.
+
+    The prior has people positive independently.
 
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
         prevalence: P[positive] before any test, in (0, 1).
-        assay: How often tests are right; always, if not given. A diluted one is taken as
-            if positive pools held one positive.
-        rounds: When to give up.
-        damping: Share of the old message that is kept, in [0, 1).
-        tolerance: Messages that move by less have settled, in nats.
+        assay: Error probabilities of the tests; none if not given. With dilution, positive
+            pools are taken to hold one positive.
+        rounds: The largest number of rounds, at least 1.
+        damping: Weight of the old message in the new one, in [0, 1).
+        tolerance: Messages that change by less have converged, in nats.
 
     Raises:
         ParameterError: A number is out of range.
         DataError: ``outcomes`` is not one truth value for each pool.
     """
+    from dpselect.pooling.kernels import Limits, links, propagated
+
     matrix = designs.checked(design)
     positive = checked_outcomes(outcomes, matrix)
     prior = log_odds(prevalence)
@@ -85,11 +88,11 @@ def bp(
     )
     some, none = chances(matrix, positive, assay or Assay())
     logs, converged, taken = propagated(links(matrix), some, none, prior, limits)
-    return Belief(1 / (1 + np.exp(-np.clip(logs, -700, 700))), bool(converged), int(taken))
+    return Marginals(1 / (1 + np.exp(-np.clip(logs, -700, 700))), bool(converged), int(taken))
 
 
 def chances(design: Design, positive: Outcomes, assay: Assay) -> tuple[Values, Values]:
-    """Return the chance of each outcome with one positive in the pool, and without any."""
+    """Return the probability of each outcome with one positive in the pool, and with none."""
     sizes = design.sum(axis=1)
     found = assay.chance_of_positive(np.ones(len(design)), sizes)
     false = assay.chance_of_positive(np.zeros(len(design)), sizes)
@@ -99,7 +102,7 @@ def chances(design: Design, positive: Outcomes, assay: Assay) -> tuple[Values, V
 
 
 def log_odds(prevalence: float) -> float:
-    """Return the log ratio of a prevalence strictly between 0 and 1."""
+    """Return the log odds of a prevalence strictly between 0 and 1."""
     share = _validate.within("prevalence", prevalence, 0, 1)
     if share in {0, 1}:
         raise ParameterError("prevalence must be strictly between 0 and 1")

@@ -1,4 +1,4 @@
-"""Simulated rounds of pooling, compiled, for the planner."""
+"""Compiled simulation of rounds of pooled tests, for the comparison of designs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpselect._compiled import compiled
 from dpselect.pooling.kernels import (
     Limits,
     Links,
     Marks,
-    compiled,
     covered,
     definite,
     possible,
@@ -20,7 +20,7 @@ from dpselect.typing import Indices, Values
 
 
 class Chances(NamedTuple):
-    """How often a test is right, as :class:`~dpselect.pooling.Assay` says it."""
+    """The fields of a :class:`~dpselect.pooling.Assay`."""
 
     sensitivity: float
     specificity: float
@@ -29,10 +29,10 @@ class Chances(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What all rounds have in common."""
+    """The public facts that all rounds share."""
 
     positives: int
-    """How many are positive; negative if everybody is on their own."""
+    """How many are positive; negative if everybody is positive independently."""
 
     prevalence: float
     noisy: bool
@@ -41,39 +41,41 @@ class Setting(NamedTuple):
 
 
 FALSE_POSITIVES, FALSE_NEGATIVES, RIGHT, DOUBTFUL, UNSEEN = range(5)
+COLUMNS = 5
+"""Columns of the result of :func:`rounds`, and how many there are."""
 
 
 @compiled
 def rounds(links: Links, chances: Chances, setting: Setting, seeds: Indices) -> Values:
-    """Play one round for each seed.
+    """Simulate one round for each seed.
 
     Returns:
         Shape ``(rounds, 5)``: false positives, false negatives, whether all was right, how
         many people were left in doubt, and wrong answers about people who were not.
     """
-    seen = np.zeros((seeds.size, 5))
+    seen = np.zeros((seeds.size, COLUMNS))
     n = links.person_starts.size - 1
     for r in range(seeds.size):
         np.random.seed(seeds[r])  # noqa: NPY002 -- what compiled code has
-        status = _drawn(n, setting)
-        positive = _tested(links, status, chances)
+        status = _statuses(n, setting)
+        positive = _outcomes(links, status, chances)
         if setting.noisy:
-            found, doubtful = _believed(links, positive, chances, setting)
+            found, doubtful = _by_posterior(links, positive, chances, setting)
         else:
             candidates = possible(links, positive, 0)
             sure = definite(links, positive, candidates, 1)
             found = covered(links, positive, candidates, sure, 1)
             doubtful = candidates & ~sure
-        seen[r, 0] = (found & ~status).sum()
-        seen[r, 1] = (status & ~found).sum()
-        seen[r, 2] = seen[r, 0] + seen[r, 1] == 0
-        seen[r, 3] = doubtful.sum()
-        seen[r, 4] = ((found != status) & ~doubtful).sum()
+        seen[r, FALSE_POSITIVES] = (found & ~status).sum()
+        seen[r, FALSE_NEGATIVES] = (status & ~found).sum()
+        seen[r, RIGHT] = seen[r, FALSE_POSITIVES] + seen[r, FALSE_NEGATIVES] == 0
+        seen[r, DOUBTFUL] = doubtful.sum()
+        seen[r, UNSEEN] = ((found != status) & ~doubtful).sum()
     return seen
 
 
 @compiled
-def _drawn(n: int, setting: Setting) -> Marks:
+def _statuses(n: int, setting: Setting) -> Marks:
     if setting.positives < 0:
         return np.random.random(n) < setting.prevalence  # noqa: NPY002
     status = np.zeros(n, np.bool_)
@@ -87,7 +89,7 @@ def _drawn(n: int, setting: Setting) -> Marks:
 
 
 @compiled
-def _tested(links: Links, status: Marks, chances: Chances) -> Marks:
+def _outcomes(links: Links, status: Marks, chances: Chances) -> Marks:
     positive = np.zeros(links.starts.size - 1, np.bool_)
     for t in range(positive.size):
         inside = 0
@@ -108,7 +110,7 @@ def _chance(inside: int, size: int, chances: Chances) -> float:
 
 
 @compiled
-def _believed(
+def _by_posterior(
     links: Links, positive: Marks, chances: Chances, setting: Setting
 ) -> tuple[Marks, Marks]:
     some = np.empty(positive.size)

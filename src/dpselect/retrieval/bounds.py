@@ -1,7 +1,7 @@
-r"""What is proved about every subset retrieval, to hold a scheme against.
+r"""Proved upper and lower bounds on the delta of subset retrieval, under ``SWAP``.
 
 All are for outputs that miss and add at most :math:`\beta` people each, except with
-probability ``failure``.
+probability ``failure``. They depend on public numbers alone.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278.
 """
@@ -11,13 +11,22 @@ from __future__ import annotations
 from math import exp
 
 from dpselect.errors import ParameterError
-from dpselect.pooling.subset import SubsetRetrieval
+from dpselect.retrieval.subset import SubsetRetrieval
 
 
 def theorem_1_upper(n: int, d: int, beta: int) -> float:
     r"""Return Theorem 1's :math:`\delta = (d-\beta)(n-d-\beta)/(d(n-d))` of Algorithm A1.
 
-    It is true of the ball, though not tight, and false of the sphere that is printed.
+    It holds for the ball, though it is not tight, and not for the sphere that the paper
+    states (see :func:`sphere_delta`).
+
+    Args:
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        beta: Swaps that are allowed for, 0 to ``min(d, n - d)``.
+
+    Raises:
+        ParameterError: An argument is out of range; so for all functions of this module.
     """
     _check(n, d, beta)
     return (d - beta) * (n - d - beta) / (d * (n - d))
@@ -36,7 +45,14 @@ def theorem_1_lower(
         - e^\varepsilon f.
 
     At :math:`\varepsilon = f = 0` this is Theorem 1's bound; for others it is ours. It holds
-    for outputs of any size; ``docs/pooling.md`` has the proof.
+    for outputs of any size; ``docs/retrieval.md`` has the proof.
+
+    Args:
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        beta: Errors that are allowed for, 0 to ``min(d, n - d)``.
+        epsilon: In nats, >= 0.
+        failure: Probability of more errors, in [0, 1).
     """
     upper = theorem_1_upper(n, d, beta)
     exchanged = beta**2 / (d * (n - d))
@@ -47,23 +63,23 @@ def theorem_1_lower(
 def theorem_2_upper(n: int, d: int, beta: int) -> float:
     r"""Return :math:`1 - \beta/n`, the exact :math:`\delta` of Algorithm A2 at any epsilon.
 
-    No scheme that adds at most ``beta`` people drawn *without looking* at the subset is below
-    it: some person is drawn with probability at most :math:`\beta/n`, and an output without
-    them is impossible once they are a member. Who may look draws from the strangers alone and
-    has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss a member, for the
-    same reason.
+    No scheme that adds at most ``beta`` people drawn independently of the subset is below it:
+    some person is drawn with probability at most :math:`\beta/n`, and an output without them
+    is impossible once they are a member. A scheme that knows the members draws from the
+    strangers alone and has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss
+    a member, for the same reason.
     """
     _check(n, d, beta)
     return 1 - beta / n
 
 
 def optimal_delta(n: int, d: int, beta: int, *, epsilon: float, failure: float = 0.0) -> float:
-    """Return the least delta that any scheme can have."""
+    """Return the least delta that any scheme can have, that of the ``optimal`` one."""
     return SubsetRetrieval(n=n, d=d, beta=beta, epsilon=epsilon, failure=failure).delta()
 
 
 def sphere_delta(n: int, d: int, beta: int) -> float:
-    r"""Return :math:`\delta` of Algorithm A1 as printed, which swaps exactly ``beta``.
+    r"""Return :math:`\delta` of Algorithm A1 as the paper states it: exactly ``beta`` swaps.
 
     :math:`((d-\beta)(n-d-\beta) + \beta^2)/(d(n-d))` at any epsilon, above Theorem 1's.
     """

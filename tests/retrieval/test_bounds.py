@@ -1,4 +1,4 @@
-"""What is proved about every subset retrieval, against programmes over all mechanisms."""
+"""Bounds on delta, against linear programs over all mechanisms."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpselect.pooling import SubsetRetrieval, bounds
+from dpselect.retrieval import SubsetRetrieval, bounds
 
 
 def least_delta(n, d, beta, epsilon, failure):
-    """The linear programme over all mechanisms, with outputs of any size.
+    """The linear program over all mechanisms, with outputs of any size.
 
     Averaged over all renamings of people no mechanism loses more. So the probability of an
-    output hangs on how many members it misses and how many strangers it adds alone, and two
+    output depends only on how many members it misses and how many strangers it adds, and two
     neighbours exchange one (missed, added) for the next along a diagonal.
     """
     kinds = list(product(range(d + 1), range(n - d + 1)))
@@ -43,7 +43,7 @@ def least_delta(n, d, beta, epsilon, failure):
     ("n", "d", "beta"),
     [(5, 2, 1), (8, 3, 1), (8, 4, 3), (10, 4, 2), (12, 5, 3), (13, 4, 2), (20, 5, 2)],
 )
-def test_the_optimum_is_that_of_the_linear_programme(n, d, beta):
+def test_the_optimum_is_that_of_the_linear_program(n, d, beta):
     for epsilon, failure in product((0.0, 0.3, 1.0, 3.0), (0.0, 0.02, 0.3, 0.9)):
         ours = bounds.optimal_delta(n, d, beta, epsilon=epsilon, failure=failure)
 
@@ -67,7 +67,7 @@ def test_no_mechanism_is_below_the_lower_bound(n):
 def test_the_lower_bound_is_the_least_that_its_argument_can_give(n, d):
     """By definition: for one output at a time, a random member i and stranger j are drawn.
 
-    Renamed, the output holds j and not i exactly as often on the other side. The programme
+    Renamed, the output holds j and not i exactly as often on the other side. The program
     over all laws of the output has as its least value what the bound states.
     """
     members, outputs = set(range(d)), list(product([False, True], repeat=n))
@@ -128,7 +128,7 @@ def test_the_certificate_of_the_optimum_is_feasible(tilt):
 
 
 def test_no_mechanism_at_all_is_better_than_the_optimum():
-    """The full programme over every kernel from pairs of 4 people to subsets of 4."""
+    """The full program over every kernel from pairs of 4 people to subsets of 4."""
     n, d, beta, epsilon, failure = 4, 2, 1, 0.4, 0.1
     inputs = [frozenset(s) for s in combinations(range(n), d)]
     outputs = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
@@ -187,7 +187,7 @@ def test_bounds_keep_their_order(n, share, part, epsilon, failure):
     assert bounds.theorem_1_upper(n, d, beta) <= bounds.sphere_delta(n, d, beta)
 
 
-def test_the_sphere_that_is_printed_breaks_its_bound():
+def test_the_sphere_of_the_paper_breaks_its_bound():
     assert bounds.theorem_1_upper(2, 1, 1) == 0
     assert bounds.sphere_delta(2, 1, 1) == 1
 

@@ -1,0 +1,70 @@
+r"""Integer bounds of :math:`e^{-x}`, and the chance of randomised response from them.
+
+An exact draw needs probabilities that are fractions. Where the law has a power of
+:math:`e`, it is enclosed between two integers over a power of two; where a fraction has to
+be chosen, it is chosen in the private direction.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+LARGEST_EPSILON = 1000.0
+"""Above it a flip is as likely as at it: less than :math:`10^{-434}`."""
+
+PRECISION = 128
+"""Bits by which the chance of a flip may exceed its bound, relative to it."""
+
+
+def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
+    r"""Return integers with :math:`\text{low} \le 2^\text{bits} e^{-x} \le \text{high}`.
+
+    Let :math:`y = x / 2^k \le 1`. The series :math:`e^{-y} = \sum_j (-y)^j / j!` alternates
+    and its terms fall, so its remainder is below the first term left out. Each term is
+    rounded down for ``low_term`` and up for ``high_term``; a term that is added takes the
+    rounding of the bound it is added to, one that is subtracted the other. At last
+    :math:`e^{-y}` is squared ``k`` times.
+
+    Args:
+        x: At least 0.
+        bits: At least 1.
+    """
+    halvings = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 1)
+    over = x.denominator << halvings
+    low_term = high_term = low = high = 1 << bits
+    for j in range(1, bits):
+        low_term = low_term * x.numerator // (over * j)
+        high_term = -(-high_term * x.numerator // (over * j))
+        if j % 2:
+            low, high = low - high_term, high - low_term
+        else:
+            low, high = low + low_term, high + high_term
+        if high_term <= 1:
+            break
+    low, high = max(low - 1, 0), high + 1
+    for _ in range(halvings):
+        low, high = (low * low) >> bits, -(-(high * high) >> bits)
+    return low, high
+
+
+def flip_chance(epsilon: float) -> Fraction:
+    r"""Return a fraction that is at least :math:`1/(1 + e^\varepsilon)`, and hardly above.
+
+    A bit that is flipped with this chance is ``epsilon``-DP: with
+    :math:`z = e^{-\varepsilon}` the chance :math:`z/(1 + z)` rises with ``z``, so an upper
+    bound of ``z`` gives an upper bound of the chance, and the log odds
+    :math:`\ln((1 - \rho)/\rho)` are at most ``epsilon``.
+
+    Args:
+        epsilon: The binary fraction that the float is; > 0. Above 1000 the chance is that
+            of 1000.
+
+    Returns:
+        In (0, 1/2], at most a factor :math:`1 + 2^{-100}` above the bound.
+    """
+    x = Fraction(min(epsilon, LARGEST_EPSILON))
+    # e^-x has at most 1.45 x leading zero bits.
+    bits = PRECISION + ceil(1.5 * x)
+    high = min(exp_minus(x, bits)[1], 1 << bits)
+    return Fraction(high, (1 << bits) + high)

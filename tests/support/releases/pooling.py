@@ -1,0 +1,69 @@
+"""Releases of the outcomes of pooled tests: flipped, and with replaced samples."""
+
+from functools import partial
+
+import numpy as np
+
+from dpselect.neighbours import Neighbours
+from dpselect.pooling import (
+    array_2d,
+    draw_replaced,
+    outcomes,
+    plan_outcomes,
+    plan_replaced,
+    release_outcomes,
+)
+from support.releases import ReleaseCase
+
+DESIGN = array_2d(12, rows=3, columns=4)
+FLIP = 0.2
+
+
+def one_status_changed(rng):
+    """Outcomes of two lists of statuses, one of which has one positive more."""
+    status = rng.random(12) < 0.2
+    other = status ^ (np.arange(12) == rng.integers(12))
+    return outcomes(DESIGN, status), outcomes(DESIGN, other)
+
+
+def statuses_swapped(rng):
+    """Two lists of statuses with three positives each, one swap apart."""
+    *positives, stranger = rng.choice(12, 4, replace=False)
+    people = np.arange(12)
+    return np.isin(people, positives), np.isin(people, [*positives[1:], stranger])
+
+
+def outcomes_swapped(rng):
+    first, second = statuses_swapped(rng)
+    return outcomes(DESIGN, first), outcomes(DESIGN, second)
+
+
+def flipped(relation, pair):
+    public = {"design": DESIGN, "flip": FLIP, "neighbours": relation}
+    return ReleaseCase(
+        name=f"release_outcomes, {relation}",
+        neighbours=relation,
+        release=lambda tested, budget: release_outcomes(tested, budget=budget, **public),
+        plan=partial(plan_outcomes, **public),
+        pair=pair,
+    )
+
+
+def pooled_with_replaced(status, budget):
+    """What the lab sees: the outcomes once some samples are known positives."""
+    replaced = draw_replaced(people=12, beta=6, budget=budget)
+    return outcomes(DESIGN, status | np.isin(np.arange(12), replaced))
+
+
+CASES = [
+    flipped(Neighbours.SUBSTITUTE, one_status_changed),
+    flipped(Neighbours.SWAP, outcomes_swapped),
+    ReleaseCase(
+        name="draw_replaced",
+        neighbours=Neighbours.SWAP,
+        release=pooled_with_replaced,
+        plan=partial(plan_replaced, people=12, beta=6),
+        pair=statuses_swapped,
+        delta=0.5,
+    ),
+]
