@@ -1,91 +1,107 @@
-"""Maps as Parquet files: one row for each cell, and the release beside them as metadata."""
+"""Released maps as Parquet files: a row for each cell, all other facts as JSON metadata."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpselect.errors import DataError
 from dpselect.neighbours import Neighbours
+from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.spatial.box import Box
-from dpselect.spatial.coarse import Coarse
-from dpselect.spatial.export import to_frame
+from dpselect.spatial.export import BoxCounts, to_frame
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.shares import Shares
-
-if TYPE_CHECKING:
-    from dpselect.spatial.histogram import SpatialHistogram
+from dpselect.spatial.rules import CoarseGrid
 
 KEY = "dpselect.spatial"
-FORMAT = 1
+FORMAT = 2
 
 
-def write(histogram: SpatialHistogram, path: str | Path) -> None:
-    """Write a map to a Parquet file."""
-    coarse = histogram.coarse
-    release = {
+def write(
+    cells: BoxCounts,
+    path: str | Path,
+    *,
+    plan: Plan,
+    coarse: CoarseGrid | None,
+    facts: Mapping[str, object],
+) -> None:
+    """Write a map to a Parquet file.
+
+    Args:
+        cells: Box, partition and counts.
+        path: Where to.
+        plan: Of the release.
+        coarse: The coarse grid, if there is one.
+        facts: All other attributes, as plain values.
+    """
+    metadata = {
         "format": FORMAT,
-        "box": asdict(histogram.box),
-        "label": histogram.chosen,
-        "base": histogram.partition.base,
-        "regions": histogram.partition.regions.tolist(),
-        "scale": histogram.scale,
-        "epsilon": histogram.epsilon,
-        "shares": asdict(histogram.shares),
-        "neighbours": str(histogram.neighbours),
-        "points_per_user": histogram.points_per_user,
-        "candidates": histogram.candidates,
+        "box": asdict(cells.box),
+        "partition": {
+            "label": cells.partition.label,
+            "base": cells.partition.base,
+            "regions": cells.partition.regions.tolist(),
+        },
+        "plan": {**asdict(plan), "neighbours": str(plan.neighbours)},
         "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
-        "processing": histogram.processing,
-        "version": histogram.version,
+        **facts,
     }
-    to_frame(histogram).write_parquet(path, metadata={KEY: json.dumps(release)})
+    to_frame(cells).write_parquet(path, metadata={KEY: json.dumps(metadata)})
 
 
-def read(path: str | Path) -> SpatialHistogram:
-    """Read a map that :func:`write` wrote.
+def read(path: str | Path) -> dict[str, Any]:
+    """Return the attributes of a map that :func:`write` wrote, by name.
 
     Raises:
-        DataError: There is no such file, or it is no map.
+        DataError: There is no such file, or it is not a map.
     """
     import polars as pl
 
     if not Path(path).is_file():
         raise DataError(f"there is no file {path}")
     try:
-        release = json.loads(pl.read_parquet_metadata(path)[KEY])
+        metadata = json.loads(pl.read_parquet_metadata(path)[KEY])
         counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
-        return _histogram(release, counts)
+        return _attributes(metadata, counts)
     except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
         raise DataError(f"{path} is not a map that to_parquet wrote") from None
 
 
-def _histogram(release: dict[str, Any], counts: np.ndarray[Any, Any]) -> SpatialHistogram:
-    from dpselect.spatial.histogram import SpatialHistogram
-
-    if release["format"] != FORMAT:
+def _attributes(metadata: dict[str, Any], counts: np.ndarray[Any, Any]) -> dict[str, Any]:
+    if metadata.pop("format") != FORMAT:
         raise ValueError("another format")
-    coarse = release["coarse"]
-    partition = Partition(
-        release["label"], release["base"], np.array(release["regions"], dtype=np.int64)
-    )
+    stored, coarse = metadata.pop("partition"), metadata.pop("coarse")
+    regions = np.array(stored["regions"], dtype=np.int64)
+    partition = Partition(stored["label"], stored["base"], regions)
     if counts.shape != (partition.cells,):
         raise ValueError("another number of cells")
-    return SpatialHistogram(
-        box=Box(**release["box"]),
-        partition=partition,
-        counts=np.asarray(counts, dtype=np.float64),
-        scale=release["scale"],
-        epsilon=release["epsilon"],
-        shares=Shares(**release["shares"]),
-        neighbours=Neighbours(release["neighbours"]),
-        points_per_user=release["points_per_user"],
-        candidates=tuple(release["candidates"]),
-        coarse=coarse and Coarse(np.array(coarse["counts"]), coarse["scale"]),
-        processing=tuple(release["processing"]),
-        version=release["version"],
+    return {
+        "box": Box(**metadata.pop("box")),
+        "partition": partition,
+        "counts": np.asarray(counts, dtype=np.float64),
+        "plan": _plan(metadata.pop("plan")),
+        "coarse": coarse and CoarseGrid(np.array(coarse["counts"]), coarse["scale"]),
+        "scale": metadata["scale"],
+        "points_per_user": metadata["points_per_user"],
+        "candidates": tuple(metadata["candidates"]),
+        "processing": tuple(metadata["processing"]),
+        "version": metadata["version"],
+    }
+
+
+def _plan(stored: dict[str, Any]) -> Plan:
+    error = stored["error"]
+    return Plan(
+        **{
+            **stored,
+            "spends": tuple(Spend(**spend) for spend in stored["spends"]),
+            "neighbours": Neighbours(stored["neighbours"]),
+            "public": tuple(stored["public"]),
+            "error": error and ErrorBound(**error),
+        }
     )
