@@ -15,7 +15,6 @@ from dpselect.spatial.histogram import SpatialHistogram
 from dpselect.spatial.objective import partition_error
 from dpselect.spatial.partition import Partition
 from dpselect.spatial.plan import Design, design_histogram
-from dpselect.spatial.reading import read_points, read_points_of_users
 from dpselect.spatial.rules import CoarseGrid, Method
 
 
@@ -114,20 +113,34 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         neighbours=neighbours,
         outside=outside,
     )
-    if user is None:
-        held = read_points(points, x=x, y=y, box=design.box, outside=outside)
-    else:
-        held = read_points_of_users(
-            points,
-            x=x,
-            y=y,
-            user=user,
-            box=design.box,
-            max_points_per_user=design.points_per_user,
-            outside=outside,
-        )
+    held = _read(points, x=x, y=y, user=user, design=design, outside=outside)
     design.plan.charge(budget)
     return _draw(held, design)
+
+
+def _read(
+    points: object,
+    *,
+    x: str | None,
+    y: str | None,
+    user: str | None,
+    design: Design,
+    outside: Outside,
+) -> Counts:
+    # narwhals takes as long to import as all of this room.
+    from dpselect.spatial import reading
+
+    if user is None:
+        return reading.read_points(points, x=x, y=y, box=design.box, outside=outside)
+    return reading.read_points_of_users(
+        points,
+        x=x,
+        y=y,
+        user=user,
+        box=design.box,
+        max_points_per_user=design.points_per_user,
+        outside=outside,
+    )
 
 
 def _draw(held: Counts, design: Design) -> SpatialHistogram:
