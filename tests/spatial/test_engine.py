@@ -1,5 +1,6 @@
 """Points that stay in their engine: the same counts, so the same law of every map."""
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -12,6 +13,7 @@ from dpselect.spatial import (
     reading,
     release_histogram,
 )
+from dpselect.spatial.engine import EngineCounts
 from dpselect.spatial.partition import nested, uniform_grid
 from support.engines import every_engine, held_by
 
@@ -55,6 +57,23 @@ def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing)
     draw = dp.PermuteAndFlip(epsilon=1.0)
     assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
     assert max(crossing) < 100 < len(POINTS)
+
+
+@every_engine
+def test_cells_and_many_rectangles_are_those_of_numpy(engine, crossing):
+    lattice = pl.DataFrame({axis: RNG.integers(0, 2**32, 300).astype(float) for axis in "xy"})
+    corners = np.sort(RNG.integers(0, 2**32 + 1, (130, 2, 2)), axis=1).reshape(-1, 4)
+    x, y = lattice["x"].to_numpy(), lattice["y"].to_numpy()
+    counts = EngineCounts(nw.from_native(held_by(engine, lattice)).lazy())
+
+    cells = counts.in_cells(uniform_grid((3, 5)))
+    held = counts.in_rectangles(corners)
+
+    by_numpy = np.histogram2d(x, y, bins=[3, 5], range=[[0, 2**32]] * 2)[0]
+    assert cells.tolist() == by_numpy.ravel().tolist()
+    inside = [((x >= w) & (x < e) & (y >= s) & (y < n)).sum() for w, s, e, n in corners]
+    assert held.tolist() == inside
+    assert sum(crossing) <= 10 * len(lattice)  # groups that hold points, not 201 x 201
 
 
 @every_engine
