@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan
-from dpselect.spatial import export, postprocess, storage
+from dpselect.spatial import export, postprocess
 from dpselect.spatial.box import Box
 from dpselect.spatial.counting import standard_deviation
 from dpselect.spatial.overlap import CountedCells, Overlap, are_polygons, polygon_answers
@@ -69,7 +69,7 @@ class SpatialHistogram:
         partition: The cells that were chosen.
         counts: Noisy counts, shape ``(partition.cells,)``; can be negative.
         scale: Scale of their discrete Laplace noise.
-        plan: What was asked, and what each noisy step cost.
+        plan: The public arguments of the release, and the price of each noisy step.
         points_per_user: How many points of one individual were counted.
         candidates: The candidates that the cells were chosen from, by label.
         coarse: The noisy grid that weighs the queries; None if there was one candidate.
@@ -205,7 +205,7 @@ class SpatialHistogram:
             "processing": self.processing,
             "version": self.version,
         }
-        storage.write(self, path, plan=self.plan, coarse=self.coarse, facts=facts)
+        export.write_parquet(self, path, plan=self.plan, coarse=self.coarse, facts=facts)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> SpatialHistogram:
@@ -214,7 +214,7 @@ class SpatialHistogram:
         Raises:
             DataError: There is no such file, or it is not a map.
         """
-        return cls(**storage.read(path))
+        return cls(**export.read_parquet(path))
 
     def to_geojson(self, path: str | Path | None = None) -> dict[str, Any]:
         """Return the cells as a GeoJSON feature collection, and write it if a path is given.

@@ -34,16 +34,16 @@ def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
     west, south, east, north = bounds
     across, along = LAST + 1.0, LAST + 1.0
     out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
-    kept = 0
+    inside = 0
     for i in range(x.size):
         here, there = x[i], y[i]
         # False for NaN too.
         if not (west <= here < east and south <= there < north):
             continue
-        out_x[kept] = min(np.int64((here - west) / (east - west) * across), LAST)
-        out_y[kept] = min(np.int64((there - south) / (north - south) * along), LAST)
-        kept += 1
-    return out_x[:kept].copy(), out_y[:kept].copy()
+        out_x[inside] = min(np.int64((here - west) / (east - west) * across), LAST)
+        out_y[inside] = min(np.int64((there - south) / (north - south) * along), LAST)
+        inside += 1
+    return out_x[:inside].copy(), out_y[:inside].copy()
 
 
 @compiled

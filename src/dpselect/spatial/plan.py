@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log, log1p, nextafter
+from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
@@ -26,39 +28,107 @@ PROBABILITY = 0.95
 """Of the error bound of a plan."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Design:
-    """A plan with the public inputs of each of its steps.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PublicArguments:
+    """The arguments of a release but for the points and the budget, as given by the caller."""
+
+    x: str | None
+    y: str | None
+    user: str | None
+    bounds: Box | ArrayLike
+    grids: Sequence[int | tuple[int, int]]
+    queries: ArrayLike
+    method: Method | Sequence[Method]
+    tuning_share: float
+    sanity: float
+    max_points_per_user: int | None
+    epsilon: float
+    neighbours: NeighboursLike
+    outside: Outside
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all but epsilon and neighbours, which a plan has, as plain values."""
+        box = Box.of(self.bounds)
+        given = {
+            "x": self.x,
+            "y": self.y,
+            "user": self.user,
+            "bounds": box.bounds,
+            "crs": box.crs,
+            "grids": self.grids,
+            "queries": np.asarray(self.queries, dtype=np.float64),
+            "method": _method_names(self.method),
+            "tuning_share": self.tuning_share,
+            "sanity": self.sanity,
+            "max_points_per_user": self.max_points_per_user,
+            "outside": self.outside,
+        }
+        return {name: shown(value) for name, value in given.items()}
+
+
+class Candidates(NamedTuple):
+    """What the cells are chosen from.
 
     Attributes:
-        plan: What is spent.
-        box: The box.
-        queries: Lattice edges, shape ``(m, 4)``.
-        partitions: The uniform candidates.
-        rules: Rules that make more candidates from the coarse grid.
+        partitions: Uniform grids.
+        rules: Rules that make more partitions from the coarse grid.
         tree: A tree that is grown on the points; None if there is none.
-        sanity: Share of all points below which an error counts as absolute.
-        points_per_user: How many points of one individual are counted.
-        coarse_scale: Of the noise of the coarse grid; None if nothing is chosen.
-        split_noise: Of the decisions of the tree; None without one.
-        choice: Draws the partition; None if nothing is chosen.
+    """
+
+    partitions: tuple[Partition, ...]
+    rules: tuple[PartitionRule, ...]
+    tree: PrivTree | None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all, in the order in which they become candidates."""
+        labels = [partition.label for partition in self.partitions]
+        trees = [] if self.tree is None else [self.tree.name]
+        return labels + trees + [rule.name for rule in self.rules]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The noise of every step; a step that is not needed is None.
+
+    Attributes:
+        spends: Their prices, in the order drawn.
+        coarse_scale: Of the noise of the coarse grid.
+        split_noise: Of the decisions of the tree.
+        choice: Draws the partition.
         counts_epsilon: Of the counts, in nats.
         counts_scale: Of the noise of the counts.
     """
 
-    plan: Plan
-    box: Box
-    queries: Indices
-    partitions: tuple[Partition, ...]
-    rules: tuple[PartitionRule, ...]
-    tree: PrivTree | None
-    sanity: float
-    points_per_user: int
+    spends: tuple[Spend, ...]
     coarse_scale: float | None
     split_noise: SplitNoise | None
     choice: PermuteAndFlip | None
     counts_epsilon: float
     counts_scale: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Design:
+    """A plan with the public inputs of each of its steps, checked.
+
+    Attributes:
+        plan: What is spent.
+        box: The box.
+        queries: Lattice edges, shape ``(m, 4)``.
+        candidates: What the cells are chosen from.
+        steps: The noise.
+        sanity: Share of all points below which an error counts as absolute.
+        points_per_user: How many points of one individual are counted.
+    """
+
+    plan: Plan
+    box: Box
+    queries: Indices
+    candidates: Candidates
+    steps: Steps
+    sanity: float
+    points_per_user: int
 
 
 def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
@@ -93,7 +163,7 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
         >>> [round(spend.epsilon, 3) for spend in plan.spends]
         [0.1, 0.1, 0.8]
     """
-    return design_histogram(
+    arguments = PublicArguments(
         x=x,
         y=y,
         user=user,
@@ -107,89 +177,38 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
         epsilon=epsilon,
         neighbours=neighbours,
         outside=outside,
-    ).plan
-
-
-def design_histogram(  # noqa: PLR0913 -- each argument is one public claim
-    *,
-    x: str | None,
-    y: str | None,
-    user: str | None,
-    bounds: Box | ArrayLike,
-    grids: Sequence[int | tuple[int, int]],
-    queries: ArrayLike,
-    method: Method | Sequence[Method],
-    tuning_share: float,
-    sanity: float,
-    max_points_per_user: int | None,
-    epsilon: float,
-    neighbours: NeighboursLike,
-    outside: Outside,
-) -> Design:
-    """Check all public arguments of a release and return its plan with their checked forms."""
-    box = Box.of(bounds)
-    partitions, rules, tree = _candidates(grids, method)
-    edges = lattice_rectangles(queries, bounds=box)
-    relation = _validate.table_neighbours(neighbours)
-    sanity = _validate.within("sanity", sanity, 0, 1)
-    checked_outside(outside)
-    parts = split_epsilon(
-        epsilon,
-        tuning_share,
-        # A rule needs the coarse grid even if it is the only candidate.
-        candidates=len(partitions) + 2 * len(rules) + (tree is not None),
-        trees=int(tree is not None),
     )
-    most = _points_per_user(user, max_points_per_user)
-    change = largest_change(relation, most)
-    coarse, structure, choice, counts = parts
-    coarse_scale, _, counts_scale = (_scale(one, change) for one in (coarse, structure, counts))
-    mechanism = PermuteAndFlip(epsilon=choice) if choice else None
+    return design_histogram(arguments).plan
+
+
+def design_histogram(arguments: PublicArguments) -> Design:
+    """Check all public arguments of a release; return its plan and the inputs of its steps."""
+    box = Box.of(arguments.bounds)
+    candidates = _candidates(arguments.grids, arguments.method)
+    queries = lattice_rectangles(arguments.queries, bounds=box)
+    relation = _validate.table_neighbours(arguments.neighbours)
+    sanity = _validate.within("sanity", arguments.sanity, 0, 1)
+    checked_outside(arguments.outside)
+    split = split_epsilon(
+        arguments.epsilon,
+        arguments.tuning_share,
+        # A rule needs the coarse grid even if it is the only candidate.
+        candidates=len(candidates.names) + len(candidates.rules),
+        trees=int(candidates.tree is not None),
+    )
+    most = _points_per_user(arguments.user, arguments.max_points_per_user)
+    steps = _steps(split, candidates.tree, relation, most)
     plan = Plan(
         function="release_histogram",
-        arguments={
-            name: shown(value)
-            for name, value in {
-                "x": x,
-                "y": y,
-                "user": user,
-                "bounds": box.bounds,
-                "crs": box.crs,
-                "grids": grids,
-                "queries": queries,
-                "method": _method_names(method),
-                "tuning_share": tuning_share,
-                "sanity": sanity,
-                "max_points_per_user": max_points_per_user,
-                "outside": outside,
-            }.items()
-        },
-        mechanism=_description(partitions, rules, tree, mechanism, counts_scale),
-        spends=_spends(coarse, structure, mechanism, counts, tree),
-        epsilon=float(epsilon),
+        arguments=arguments.to_dict(),
+        mechanism=_description(candidates, steps),
+        spends=steps.spends,
+        epsilon=float(arguments.epsilon),
         neighbours=relation,
-        public=_public(relation, user),
-        error=count_error(counts_scale),
+        public=_public(relation, arguments.user),
+        error=count_error(steps.counts_scale),
     )
-    return Design(
-        plan=plan,
-        box=box,
-        queries=edges,
-        partitions=partitions,
-        rules=rules,
-        tree=tree,
-        sanity=sanity,
-        points_per_user=most,
-        coarse_scale=coarse_scale if coarse else None,
-        split_noise=None
-        if tree is None
-        else SplitNoise.for_epsilon(
-            structure, depth=tree.depth, points_per_user=most, neighbours=relation
-        ),
-        choice=mechanism,
-        counts_epsilon=counts,
-        counts_scale=counts_scale,
-    )
+    return Design(plan, box, queries, candidates, steps, sanity, most)
 
 
 def split_epsilon(
@@ -244,7 +263,7 @@ def count_error(scale: float) -> ErrorBound:
 
 def _candidates(
     grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method]
-) -> tuple[tuple[Partition, ...], tuple[PartitionRule, ...], PrivTree | None]:
+) -> Candidates:
     methods = rules_of(method)
     rules = tuple(rule for rule in methods if not isinstance(rule, PrivTree))
     trees = [rule for rule in methods if isinstance(rule, PrivTree)]
@@ -252,7 +271,7 @@ def _candidates(
         raise ParameterError("method must hold at most one PrivTree: each costs a share")
     grids_needed = not methods or len(grids) > 0
     partitions = tuple(candidate_grids(grids)) if grids_needed else ()
-    return partitions, rules, trees[0] if trees else None
+    return Candidates(partitions, rules, trees[0] if trees else None)
 
 
 def _points_per_user(user: str | None, most: int | None) -> int:
@@ -276,37 +295,44 @@ def _scale(epsilon: float, change: int) -> float:
     return scale
 
 
-def _spends(
-    coarse: float,
-    structure: float,
-    choice: PermuteAndFlip | None,
-    counts: float,
+def _steps(
+    split: tuple[float, float, float, float],
     tree: PrivTree | None,
-) -> tuple[Spend, ...]:
-    spends = []
+    neighbours: Neighbours,
+    points_per_user: int,
+) -> Steps:
+    coarse, structure, choice, counts = split
+    change = largest_change(neighbours, points_per_user)
+    coarse_scale, _, counts_scale = (_scale(one, change) for one in (coarse, structure, counts))
+    mechanism = PermuteAndFlip(epsilon=choice) if choice else None
+    split_noise, spends = None, []
     if coarse:
         spends.append(Spend(f"counts of a coarse grid of {COARSE} x {COARSE}", coarse))
     if tree is not None:
+        split_noise = SplitNoise.for_epsilon(
+            structure, depth=tree.depth, points_per_user=points_per_user, neighbours=neighbours
+        )
         spends.append(Spend(f"squares of {tree.name}", structure))
-    if choice is not None:
-        spends.append(choice.spend("choice of the partition"))
-    return (*spends, Spend("counts of the cells", counts))
+    if mechanism is not None:
+        spends.append(mechanism.spend("choice of the partition"))
+    spends.append(Spend("counts of the cells", counts))
+    return Steps(
+        spends=tuple(spends),
+        coarse_scale=coarse_scale if coarse else None,
+        split_noise=split_noise,
+        choice=mechanism,
+        counts_epsilon=counts,
+        counts_scale=counts_scale,
+    )
 
 
-def _description(
-    partitions: Sequence[Partition],
-    rules: Sequence[PartitionRule],
-    tree: PrivTree | None,
-    choice: PermuteAndFlip | None,
-    scale: float,
-) -> str:
-    trees = () if tree is None else (tree.name,)
-    names = [*(part.label for part in partitions), *trees, *(rule.name for rule in rules)]
+def _description(candidates: Candidates, steps: Steps) -> str:
+    names = candidates.names
     listed = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
-    noise = f"discrete Laplace noise of scale {scale:.6g}"
-    if choice is None:
+    noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
+    if steps.choice is None:
         return f"{noise} on the cells of {listed}"
-    return f"{noise} on cells chosen by {choice.name} among {listed}"
+    return f"{noise} on cells chosen by {steps.choice.name} among {listed}"
 
 
 def _method_names(method: Method | Sequence[Method]) -> object:

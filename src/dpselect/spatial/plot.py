@@ -14,6 +14,7 @@ from dpselect.typing import Values
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
 
 COLOURS = "cividis"
 """Perceptually uniform, also with colour-vision deficiency."""
@@ -33,7 +34,6 @@ def draw(cells: BoxCounts, *, title: str, ax: Axes | None = None) -> Axes:
         title: Above it.
         ax: Axes to draw into; those of a new pyplot figure if not given.
     """
-    from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
 
     if ax is None:
@@ -44,7 +44,18 @@ def draw(cells: BoxCounts, *, title: str, ax: Axes | None = None) -> Axes:
     area, per_area = areas(cells.box, bounds)
     density = np.maximum(cells.counts, 0) / area
     norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
-    coloured: ScalarMappable
+    coloured = _colour(cells, bounds, density, norm, ax)
+    _label(cells.box, title, ax)
+    _legend(ax, coloured, f"points per {per_area}")
+    return ax
+
+
+def _colour(
+    cells: BoxCounts, bounds: Values, density: Values, norm: Normalize, ax: Axes
+) -> ScalarMappable:
+    """Draw a uniform grid as an image, other cells as polygons."""
+    from matplotlib.collections import PolyCollection
+
     if cells.partition.shape is None:
         west, south, east, north = bounds.T
         corners = np.stack([west, south, west, north, east, north, east, south], axis=1)
@@ -52,20 +63,17 @@ def draw(cells: BoxCounts, *, title: str, ax: Axes | None = None) -> Axes:
             list(corners.reshape(-1, 4, 2)), array=density, cmap=COLOURS, norm=norm
         )
         shapes.set_rasterized(True)
-        coloured = ax.add_collection(shapes)
-    else:
-        coloured = ax.imshow(
-            density.reshape(cells.partition.shape).T,
-            origin="lower",
-            extent=(cells.box.west, cells.box.east, cells.box.south, cells.box.north),
-            aspect="auto",
-            interpolation="nearest",
-            cmap=COLOURS,
-            norm=norm,
-        )
-    _label(cells.box, title, ax)
-    _legend(ax, coloured, f"points per {per_area}")
-    return ax
+        return ax.add_collection(shapes)
+    box = cells.box
+    return ax.imshow(
+        density.reshape(cells.partition.shape).T,
+        origin="lower",
+        extent=(box.west, box.east, box.south, box.north),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=COLOURS,
+        norm=norm,
+    )
 
 
 def _legend(ax: Axes, coloured: ScalarMappable, label: str) -> None:

@@ -14,7 +14,7 @@ from dpselect.spatial.error_measures import Weighted
 from dpselect.spatial.histogram import SpatialHistogram
 from dpselect.spatial.objective import partition_error
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.plan import Design, design_histogram
+from dpselect.spatial.plan import Design, PublicArguments, design_histogram
 from dpselect.spatial.rules import CoarseGrid, Method
 
 
@@ -98,7 +98,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         >>> map_.query([0, 0, 0.5, 0.5]).values.shape
         (1,)
     """
-    design = design_histogram(
+    arguments = PublicArguments(
         x=x,
         y=y,
         user=user,
@@ -113,53 +113,50 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         neighbours=neighbours,
         outside=outside,
     )
-    held = _read(points, x=x, y=y, user=user, design=design, outside=outside)
+    design = design_histogram(arguments)
+    held = _read(points, arguments, design)
     design.plan.charge(budget)
     return _draw(held, design)
 
 
-def _read(
-    points: object,
-    *,
-    x: str | None,
-    y: str | None,
-    user: str | None,
-    design: Design,
-    outside: Outside,
-) -> Counts:
+def _read(points: object, given: PublicArguments, design: Design) -> Counts:
     # narwhals takes as long to import as all of this room.
     from dpselect.spatial import reading
 
-    if user is None:
-        return reading.read_points(points, x=x, y=y, box=design.box, outside=outside)
+    if given.user is None:
+        return reading.read_points(
+            points, x=given.x, y=given.y, box=design.box, outside=given.outside
+        )
     return reading.read_points_of_users(
         points,
-        x=x,
-        y=y,
-        user=user,
+        x=given.x,
+        y=given.y,
+        user=given.user,
         box=design.box,
         max_points_per_user=design.points_per_user,
-        outside=outside,
+        outside=given.outside,
     )
 
 
 def _draw(held: Counts, design: Design) -> SpatialHistogram:
     """Draw everything; the plan has been charged."""
-    partitions = list(design.partitions)
-    coarse = None
-    if design.coarse_scale is not None:
+    steps, candidates = design.steps, design.candidates
+    partitions, coarse = list(candidates.partitions), None
+    if steps.coarse_scale is not None:
         exact = held.in_cells(CoarseGrid.cells())
-        coarse = CoarseGrid(noisy(exact, design.coarse_scale), design.coarse_scale)
-    if design.tree is not None and design.split_noise is not None:
-        partitions.append(design.tree.grow(held, design.split_noise))
+        coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
+    if candidates.tree is not None and steps.split_noise is not None:
+        partitions.append(candidates.tree.grow(held, steps.split_noise))
     if coarse is not None:
-        partitions += [rule.partition(coarse, design.counts_epsilon) for rule in design.rules]
+        partitions += [
+            rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules
+        ]
     partition = _chosen(held, design, partitions, coarse)
     return SpatialHistogram(
         box=design.box,
         partition=partition,
-        counts=noisy(held.in_cells(partition), design.counts_scale),
-        scale=design.counts_scale,
+        counts=noisy(held.in_cells(partition), steps.counts_scale),
+        scale=steps.counts_scale,
         plan=design.plan,
         points_per_user=design.points_per_user,
         candidates=tuple(candidate.label for candidate in partitions),
@@ -171,17 +168,17 @@ def _chosen(
     held: Counts, design: Design, partitions: Sequence[Partition], coarse: CoarseGrid | None
 ) -> Partition:
     """Draw a partition; the only one if there is nothing to choose."""
-    if coarse is None or design.choice is None:
+    if coarse is None or design.steps.choice is None:
         return partitions[0]
     relation = design.plan.neighbours
     objective = partition_error(
         held,
         partitions=partitions,
         queries=design.queries,
-        scale=design.counts_scale,
+        scale=design.steps.counts_scale,
         measure=Weighted(
             neighbours=relation, weights=coarse.weights(design.queries, design.sanity)
         ),
         points_per_user=design.points_per_user,
     )
-    return partitions[design.choice.choose(objective)[0]]
+    return partitions[design.steps.choice.choose(objective)[0]]
