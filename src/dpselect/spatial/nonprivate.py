@@ -31,8 +31,8 @@ def heuristic_grid_not_private(
 
     ``Heuristic``: :class:`~dpselect.spatial.Guideline` is the private one.
     """
-    kept, _ = Box.of(bounds).locate(x, y)
-    return guideline_size(kept.size, epsilon, c)
+    inside, _ = Box.of(bounds).locate(x, y)
+    return guideline_size(inside.size, epsilon, c)
 
 
 def leaky_grid_not_private(
