@@ -1,4 +1,4 @@
-"""Tuning a map, against the paper's algorithm as written and against what people do.
+"""Tuning of a map, against the paper's algorithm as written and against NumPy's histograms.
 
 Run: ``python benchmarks/spatial.py``. Each ratio is of two times measured in this run. What
 would take too long is measured on a part and multiplied; the table says so.
@@ -17,15 +17,21 @@ from rich.console import Console
 from rich.table import Table
 
 import dpselect as dp
-from dpselect.spatial import Box, Weighted, counting, even_queries
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import uniform
+from dpselect.spatial import (
+    Box,
+    Points,
+    Weighted,
+    even_queries,
+    lattice_rectangles,
+    partition_error,
+    uniform_grid,
+)
 from dpselect.typing import Values
 
 POINTS = 6_442_841
 GRIDS = (300, 400, 500, 600, 700, 800)
 BOX = Box(-180, -90, 180, 90)
-FORM = Weighted(neighbours=dp.Neighbours.ADD_REMOVE)
+MEASURE = Weighted(neighbours="add-remove")
 
 
 def world(points: int) -> tuple[Values, Values]:
@@ -50,10 +56,13 @@ def seconds(call: Callable[[], object], *, repeat: int = 3) -> float:
 
 def phase_one(x: Values, y: Values, queries: Values, grids: tuple[int, ...] = GRIDS) -> Values:
     """Tune as we do: locate, count, answer, bound the sensitivities."""
-    points = counting.Points(*BOX.locate(x, y))
-    edges = counting.rectangles(BOX, queries)
-    partitions = [uniform(size) for size in grids]
-    return partition_error(points, partitions, edges, scale=1.0, form=FORM).scores
+    points = Points(*BOX.locate(x, y))
+    edges = lattice_rectangles(queries, bounds=BOX)
+    partitions = [uniform_grid(size) for size in grids]
+    error = partition_error(
+        points, partitions=partitions, queries=edges, scale=1.0, measure=MEASURE
+    )
+    return error.scores
 
 
 def with_histogram2d(x: Values, y: Values, queries: Values, grids: tuple[int, ...]) -> Values:
@@ -166,7 +175,7 @@ def whole_release(table: Table, x: Values, y: Values, queries: Values) -> None:
             grids=GRIDS,
             queries=queries,
             epsilon=1.0,
-            neighbours=dp.Neighbours.ADD_REMOVE,
+            neighbours="add-remove",
         )
 
     table.add_row("the whole release", f"{seconds(release, repeat=1):.2f}", "", "", "")

@@ -1,4 +1,4 @@
-"""The commands that release a map and ask it."""
+"""The commands that release a map and query it."""
 
 import numpy as np
 import polars as pl
@@ -6,6 +6,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.spatial import SpatialHistogram
+from dpselect.spatial.rules import METHODS
 
 BOUNDS = ("--bounds", "-5,40,5,50")
 MAP = ("--x", "lon", "--y", "lat", *BOUNDS, "--grids", "8,16,32", "--epsilon", 2)
@@ -86,7 +87,11 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
 
     assert ran.json["dry_run"] is True
     assert ran.json["remaining_budget"] == 1
-    assert ran.json["epsilon of the counts"] == pytest.approx(1.6)
+    assert [(s["purpose"], round(s["epsilon"], 9)) for s in ran.json["spends"]] == [
+        ("counts of a coarse grid of 16 x 16", 0.2),
+        ("choice of the partition", 0.2),
+        ("counts of the cells", 1.6),
+    ]
     assert "would remain" in said.out
     assert not out.exists()
     assert dp.Budget.open(ledger).entries == ()
@@ -98,7 +103,7 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
         (("--bounds", "5,40,-5,50"), "bounds of x must go"),
         (("--bounds", "5,40"), "--bounds must be four numbers"),
         (("--bounds", "4e5,5e6,5e5,6e6", "--crs", "EPSG:4326"), "EPSG:4326 is in degrees"),
-        (("--grids", "8,x"), "--grids must be whole numbers"),
+        (("--grids", "8,x"), "--grids must be integers"),
         (("--grids", "8,8"), "different from each other"),
         (("--grids", "100000"), "at most 67,108,864"),
         (("--x", "longitude"), "no column 'longitude'"),
@@ -137,3 +142,9 @@ def test_help_names_both_commands(run):
 
     assert "query" in said.out
     assert "release" in said.out
+
+
+def test_help_names_every_method(run):
+    said = run("map", "release", "--help").out
+
+    assert all(name in said for name in METHODS)

@@ -21,9 +21,9 @@ def test_a_point_on_the_lower_edge_is_inside_and_on_the_upper_edge_outside():
 
 def test_a_point_on_an_inner_edge_belongs_to_the_cell_above():
     points = counting.Points(*UNIT.locate([0.5], [0.25]))
-    from dpselect.spatial.partition import uniform
+    from dpselect.spatial.partition import uniform_grid
 
-    assert points.in_cells(uniform(4)).reshape(4, 4).nonzero() == (2, 1)
+    assert points.in_cells(uniform_grid(4)).reshape(4, 4).nonzero() == (2, 1)
 
 
 def test_points_outside_are_dropped_one_by_one():

@@ -8,10 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import ParameterError
-from dpselect.spatial import Box, counting
+from dpselect.spatial import (
+    Box,
+    CountedCells,
+    Overlap,
+    counting,
+    lattice_rectangles,
+)
 from dpselect.spatial.box import POSITIONS
-from dpselect.spatial.partition import nested, uniform
-from dpselect.spatial.reach import Reach
+from dpselect.spatial.partition import nested, uniform_grid
 from support.spatial_definitions import cells_of, inside, share
 
 UNIT = Box(0, 0, 1, 1)
@@ -23,7 +28,7 @@ MIXED = nested(
         + [[i, j, 1, 1 + (i + j) % 3] for i in (2, 3) for j in (2, 3)]
     ),
 )
-PARTITIONS = [uniform(1), uniform(3), uniform((2, 7)), uniform(8), MIXED]
+PARTITIONS = [uniform_grid(1), uniform_grid(3), uniform_grid((2, 7)), uniform_grid(8), MIXED]
 every_partition = pytest.mark.parametrize("partition", PARTITIONS, ids=lambda p: p.label)
 
 positions = st.integers(0, POSITIONS - 1) | st.sampled_from([0, POSITIONS // 2, POSITIONS - 1])
@@ -89,19 +94,19 @@ def test_overlaps_are_areas_over_areas(partition, query, data):
     )
     alpha = [share(cell, query) for cell in cells_of(partition)]
     queries = np.array([query])
-    reach = Reach.of(partition, queries)
-    answer = counting.Answers(partition, np.array(counts, dtype=float)).of(queries)
+    overlap = Overlap.of(partition, queries)
+    answer = CountedCells(partition, np.array(counts, dtype=float)).answers(queries)
     cut = [a for a in alpha if 0 < a < 1]
 
     assert answer[0] == pytest.approx(
         float(sum(map(Fraction.__mul__, alpha, map(Fraction, counts)))), abs=1e-9
     )
-    assert reach.l1[0] == pytest.approx(float(sum(alpha)), abs=1e-9)
-    assert reach.l2[0] ** 2 == pytest.approx(float(sum(a * a for a in alpha)), abs=1e-9)
-    assert reach.largest[0] == pytest.approx(
+    assert overlap.l1[0] == pytest.approx(float(sum(alpha)), abs=1e-9)
+    assert overlap.l2[0] ** 2 == pytest.approx(float(sum(a * a for a in alpha)), abs=1e-9)
+    assert overlap.largest[0] == pytest.approx(
         float(max((max(a, 1 - a) for a in cut), default=0))
     )
-    assert reach.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
+    assert overlap.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
 
 
 @every_partition
@@ -114,9 +119,9 @@ def test_overlaps_agree_with_shapely(partition):
     cells = shapely.box(*partition.rectangles().T)
     queries = shapely.box(*rectangles.T)
     alpha = shapely.area(shapely.intersection(cells, queries[:, None])) / shapely.area(cells)
-    answers = counting.Answers(partition, counts)
+    counted = CountedCells(partition, counts)
 
-    assert answers.of(counting.rectangles(UNIT, rectangles)) == pytest.approx(
+    assert counted.answers(lattice_rectangles(rectangles, bounds=UNIT)) == pytest.approx(
         alpha @ counts, abs=1e-5
     )
 
@@ -141,22 +146,22 @@ def test_overlaps_agree_with_shapely(partition):
 )
 def test_queries_that_are_no_rectangles_in_the_box_are_refused(queries, message):
     with pytest.raises(ParameterError, match=message):
-        counting.rectangles(UNIT, queries)
+        lattice_rectangles(queries, bounds=UNIT)
 
 
 def test_the_whole_box_holds_every_point():
     points = counting.Points(*UNIT.locate([0, 0.5, np.nextafter(1, 0)], [0, 0.9, 0.5]))
 
-    assert points.in_rectangles(counting.rectangles(UNIT, [0, 0, 1, 1])) == [3]
+    assert points.in_rectangles(lattice_rectangles([0, 0, 1, 1], bounds=UNIT)) == [3]
 
 
 @pytest.mark.parametrize("size", [0, -3, 2.5, True, (2, 0), (2, 2, 2)])
 def test_sizes_that_are_no_grids_are_refused(size):
     with pytest.raises(ParameterError, match="grid"):
-        uniform(size)
+        uniform_grid(size)
 
 
 @pytest.mark.parametrize("size", [20_000, 2**40])
 def test_a_grid_too_large_for_memory_says_its_size_and_the_limit(size):
     with pytest.raises(ParameterError, match=rf"{size**2:,} cells.*at most 67,108,864"):
-        uniform(size)
+        uniform_grid(size)

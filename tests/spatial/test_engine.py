@@ -1,12 +1,20 @@
 """Points that stay in their engine: the same counts, so the same law of every map."""
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.spatial import Box, Weighted, counting, intake, release_histogram
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import nested, uniform
+from dpselect.spatial import (
+    Box,
+    Weighted,
+    lattice_rectangles,
+    partition_error,
+    reading,
+    release_histogram,
+)
+from dpselect.spatial.engine import EngineCounts
+from dpselect.spatial.partition import nested, uniform_grid
 from support.engines import every_engine, held_by
 
 BOX = Box(-10, 40, 20, 60)
@@ -18,15 +26,17 @@ POINTS = pl.DataFrame(
         "y": np.concatenate([RNG.uniform(39, 61, 300), [50.0] * 4, ODD]),
     }
 )
-QUERIES = counting.rectangles(BOX, [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]])
+QUERIES = lattice_rectangles(
+    [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]], bounds=BOX
+)
 BLOCKS = nested("blocks", 4, np.array([[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 2], [2, 2, 2, 5]]))
 
 
 @every_engine
 def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing):
-    partitions = [uniform(3), uniform((2, 5)), BLOCKS]
+    partitions = [uniform_grid(3), uniform_grid((2, 5)), BLOCKS]
     held = {
-        name: intake.read(points, "x", "y", box=BOX, outside="drop")
+        name: reading.read_points(points, x="x", y="y", box=BOX, outside="drop")
         for name, points in (("here", POINTS), ("there", held_by(engine, POINTS)))
     }
 
@@ -36,10 +46,10 @@ def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing)
     ours, theirs = (
         partition_error(
             points,
-            partitions,
-            QUERIES,
+            partitions=partitions,
+            queries=QUERIES,
             scale=1.0,
-            form=Weighted(neighbours=dp.Neighbours.ADD_REMOVE),
+            measure=Weighted(neighbours=dp.Neighbours.ADD_REMOVE),
         )
         for points in held.values()
     )
@@ -47,6 +57,23 @@ def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing)
     draw = dp.PermuteAndFlip(epsilon=1.0)
     assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
     assert max(crossing) < 100 < len(POINTS)
+
+
+@every_engine
+def test_cells_and_many_rectangles_are_those_of_numpy(engine, crossing):
+    lattice = pl.DataFrame({axis: RNG.integers(0, 2**32, 300).astype(float) for axis in "xy"})
+    corners = np.sort(RNG.integers(0, 2**32 + 1, (130, 2, 2)), axis=1).reshape(-1, 4)
+    x, y = lattice["x"].to_numpy(), lattice["y"].to_numpy()
+    counts = EngineCounts(nw.from_native(held_by(engine, lattice)).lazy())
+
+    cells = counts.in_cells(uniform_grid((3, 5)))
+    held = counts.in_rectangles(corners)
+
+    by_numpy = np.histogram2d(x, y, bins=[3, 5], range=[[0, 2**32]] * 2)[0]
+    assert cells.tolist() == by_numpy.ravel().tolist()
+    inside = [((x >= w) & (x < e) & (y >= s) & (y < n)).sum() for w, s, e, n in corners]
+    assert held.tolist() == inside
+    assert sum(crossing) <= 10 * len(lattice)  # groups that hold points, not 201 x 201
 
 
 @every_engine

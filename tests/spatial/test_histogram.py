@@ -13,12 +13,16 @@ from dpselect.errors import DataError, MissingDependencyError, ParameterError
 from dpselect.spatial import (
     AdaptiveGrid,
     Box,
+    CoarseGrid,
     PrivTree,
     SpatialHistogram,
     export,
+    geo,
     release_histogram,
 )
-from dpselect.spatial.postprocess import nonnegative
+from dpselect.spatial.counting import standard_deviation
+from dpselect.spatial.plot import areas
+from dpselect.spatial.postprocess import blocks, nonnegative
 
 BOX = Box(5, 45, 15, 55, crs="EPSG:4326")
 POINTS = np.random.default_rng(2).beta(2, 3, (4000, 2)) * 10 + [5, 45]
@@ -100,8 +104,6 @@ def test_nonnegative_counts_keep_the_total_and_are_nearest(counts):
 
 
 def test_consistent_counts_are_the_mean_of_both_measurements(map_):
-    from dpselect.spatial.postprocess import blocks
-
     consistent = map_.consistent()
     block, coarse_block = blocks(map_.partition)
     cells, coarse_cells = np.bincount(block), np.bincount(coarse_block)
@@ -110,7 +112,7 @@ def test_consistent_counts_are_the_mean_of_both_measurements(map_):
         np.bincount(coarse_block, map_.coarse.counts),
     )
     v = cells * map_.standard_deviation**2
-    w = coarse_cells * dp.spatial.noise.standard_deviation(map_.coarse.scale) ** 2
+    w = coarse_cells * standard_deviation(map_.coarse.scale) ** 2
 
     assert np.bincount(block, consistent.counts) == pytest.approx(
         (w * fine + v * coarse) / (v + w)
@@ -120,12 +122,9 @@ def test_consistent_counts_are_the_mean_of_both_measurements(map_):
 
 
 def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
-    from dpselect.spatial import coarse
-    from dpselect.spatial.postprocess import blocks
-
     corners = []
     for partition, block in zip(
-        (tree.partition, coarse.cells()), blocks(tree.partition), strict=True
+        (tree.partition, CoarseGrid.cells()), blocks(tree.partition), strict=True
     ):
         x0, y0, x1, y1 = partition.rectangles().T
         many = block.max() + 1
@@ -149,8 +148,8 @@ def test_a_tree_comes_back_from_its_file(tree, tmp_path):
     tree.to_parquet(tmp_path / "tree.parquet")
     back = SpatialHistogram.from_parquet(tmp_path / "tree.parquet")
 
-    assert back.shares == tree.shares
-    assert back.shares.structure > 0
+    assert back.plan == tree.plan
+    assert "squares of privtree depth=8" in {spend.purpose for spend in back.plan.spends}
     assert back.query(QUERIES).values.tolist() == tree.query(QUERIES).values.tolist()
 
 
@@ -177,7 +176,7 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
         "box",
         "scale",
         "epsilon",
-        "shares",
+        "plan",
         "neighbours",
         "candidates",
         "processing",
@@ -268,12 +267,10 @@ def test_a_plot_has_a_legend_and_units(map_):
 
 
 def test_areas_of_cells_sum_to_that_of_the_earth():
-    from dpselect.spatial.plot import _areas
-
     world = release(bounds=Box(-180, -90, 180, 90, crs="EPSG:4326"), grids=[9])
-    areas, unit = _areas(world, export.cell_bounds(world))
+    each, unit = areas(world.box, export.cell_bounds(world))
 
-    assert areas.sum() == pytest.approx(510.066e6, rel=1e-4)
+    assert each.sum() == pytest.approx(510.066e6, rel=1e-4)
     assert unit == "km²"
 
 
@@ -319,7 +316,7 @@ def test_a_legend_is_as_high_as_its_map(map_):
 
 
 def test_a_missing_package_is_named(even, monkeypatch):
-    monkeypatch.setattr(export, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
+    monkeypatch.setattr(geo, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
     for call in (even.to_geopandas, even.to_xarray, lambda: even.to_geotiff("map.tif")):
         with pytest.raises(MissingDependencyError, match=r"install dpselect\[geo\]"):
             call()

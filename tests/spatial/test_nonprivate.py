@@ -20,7 +20,13 @@ def test_the_heuristic_reads_the_number_of_points_inside():
 
 
 def test_leaky_takes_the_best_score():
-    arguments = {"bounds": UNIT, "grids": GRIDS, "queries": QUERIES, "scale": 1.0, "form": FORM}
+    arguments = {
+        "bounds": UNIT,
+        "grids": GRIDS,
+        "queries": QUERIES,
+        "scale": 1.0,
+        "measure": FORM,
+    }
     scores = grid_error(*POINTS.T, **arguments).scores
 
     assert nonprivate.leaky_grid_not_private(*POINTS.T, **arguments) == GRIDS[scores.argmax()]
@@ -28,8 +34,15 @@ def test_leaky_takes_the_best_score():
 
 @pytest.mark.parametrize(("scale", "best"), [(1e-3, 400), (1e4, 1)])
 def test_the_best_in_hindsight_is_fine_without_noise_and_coarse_with_much(scale, best):
+    rng = np.random.default_rng(3)
     chosen = nonprivate.best_grid_not_private(
-        *POINTS.T, bounds=UNIT, grids=[1, 400], queries=QUERIES, scale=scale, floor=10.0
+        *POINTS.T,
+        bounds=UNIT,
+        grids=[1, 400],
+        queries=QUERIES,
+        scale=scale,
+        floor=10.0,
+        rng=rng,
     )
 
     assert chosen == best

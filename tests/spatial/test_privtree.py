@@ -19,7 +19,7 @@ from dpselect.errors import ParameterError
 from dpselect.spatial import PrivTree
 from dpselect.spatial.counting import Points
 from dpselect.spatial.partition import MOST_CELLS
-from dpselect.spatial.privtree import Splits, loss
+from dpselect.spatial.privtree import SplitNoise, loss
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -91,11 +91,11 @@ def worst_loss(relation, depth, splits, threshold=0, most=5):
 @pytest.mark.parametrize(
     ("splits", "threshold", "depth", "most"),
     [
-        (Splits(1.3, 2), 0, 2, 8),
-        (Splits(4.0, 3), 2, 2, 8),
-        (Splits(0.8, 1), 0, 3, 4),
-        (Splits(1.3, 2), 2, 3, 5),
-        (Splits(4.0, 3), 0, 3, 5),
+        (SplitNoise(1.3, 2), 0, 2, 8),
+        (SplitNoise(4.0, 3), 2, 2, 8),
+        (SplitNoise(0.8, 1), 0, 3, 4),
+        (SplitNoise(1.3, 2), 2, 3, 5),
+        (SplitNoise(4.0, 3), 0, 3, 5),
     ],
 )
 def test_the_loss_of_a_tree_is_exact(relation, splits, threshold, depth, most):
@@ -106,7 +106,7 @@ def test_the_loss_of_a_tree_is_exact(relation, splits, threshold, depth, most):
 
 
 def test_the_loss_of_one_decision_is_one_over_the_scale():
-    splits = Splits(1.7, 3)
+    splits = SplitNoise(1.7, 3)
     laws = [law({(0, 0): n}, 1, splits) for n in range(6)]
     worst = max(dp.audit.privacy_loss(p, q) for p, q in pairwise(laws))
 
@@ -118,7 +118,9 @@ def test_the_loss_of_one_decision_is_one_over_the_scale():
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("points_per_user", [1, 2])
 def test_a_tree_keeps_its_epsilon_for_a_whole_individual(relation, epsilon, points_per_user):
-    splits = Splits.of(epsilon, depth=2, neighbours=relation, points_per_user=points_per_user)
+    splits = SplitNoise.for_epsilon(
+        epsilon, depth=2, neighbours=relation, points_per_user=points_per_user
+    )
     laws = {c: law(dict(zip(PLACES[2], c, strict=True)), 2, splits) for c in databases(2, 9)}
     near = {c: {c} for c in laws}
     for _ in range(points_per_user):
@@ -137,7 +139,9 @@ def test_a_tree_keeps_its_epsilon_for_a_whole_individual(relation, epsilon, poin
 @relations
 @given(epsilon=st.floats(1e-4, 50), depth=st.integers(2, 12), most=st.integers(1, 20))
 def test_the_noise_is_the_least_that_epsilon_pays_for(relation, epsilon, depth, most):
-    splits = Splits.of(epsilon, depth=depth, neighbours=relation, points_per_user=most)
+    splits = SplitNoise.for_epsilon(
+        epsilon, depth=depth, neighbours=relation, points_per_user=most
+    )
     least = partial(loss, depth=depth, neighbours=relation)
 
     assert least(splits.scale, splits.decay) * most <= epsilon
@@ -147,7 +151,9 @@ def test_the_noise_is_the_least_that_epsilon_pays_for(relation, epsilon, depth, 
 
 @given(epsilon=st.floats(1e-3, 50), depth=st.integers(1, 12))
 def test_the_noise_is_at_most_that_of_the_paper(epsilon, depth):
-    splits = Splits.of(epsilon, depth=depth, neighbours=ADD_REMOVE, points_per_user=1)
+    splits = SplitNoise.for_epsilon(
+        epsilon, depth=depth, neighbours=ADD_REMOVE, points_per_user=1
+    )
 
     assert splits.scale <= 7 / 3 / epsilon * (1 + 1e-9)
 
@@ -171,7 +177,7 @@ def points_in(database, depth):
 
 def test_trees_are_drawn_by_their_law():
     """Unseeded: false alarm 1 in 10^6."""
-    splits, draws, database = Splits(1.5, 2), 1500, {(0, 0): 4, (1, 0): 1}
+    splits, draws, database = SplitNoise(1.5, 2), 1500, {(0, 0): 4, (1, 0): 1}
     points = points_in(database, 2)
     trees = [PrivTree(depth=2, threshold=1).grow(points, splits) for _ in range(draws)]
     # The law counts the subtrees of the four quarters as digits of two, the first one slowest.
@@ -195,7 +201,7 @@ def test_trees_are_drawn_by_their_law():
 
 def test_without_noise_squares_are_quartered_while_they_hold_more_than_the_bias():
     """exp(-1/scale) is below 1e-43: a decision never differs from the one without noise."""
-    splits = Splits(0.01, 1)
+    splits = SplitNoise(0.01, 1)
     crowd = points_in({(5, 6): 3, (0, 0): 1}, 4)
     tree = PrivTree(depth=4).grow(crowd, splits)
     spans = sorted(tree.regions[:, 2].tolist(), reverse=True)
@@ -210,7 +216,7 @@ def test_without_noise_squares_are_quartered_while_they_hold_more_than_the_bias(
 def test_a_higher_threshold_makes_larger_cells():
     crowd = points_in({(5, 6): 30}, 4)
     fine, coarse = (
-        PrivTree(depth=4, threshold=t).grow(crowd, Splits(0.01, 1)) for t in (0, 28)
+        PrivTree(depth=4, threshold=t).grow(crowd, SplitNoise(0.01, 1)) for t in (0, 28)
     )
 
     assert (fine.cells, coarse.cells) == (13, 7)
@@ -223,7 +229,7 @@ def test_a_higher_threshold_makes_larger_cells():
     epsilon=st.floats(0.05, 5),
 )
 def test_cells_fill_the_box_and_hold_all_points(places, epsilon):
-    splits = Splits.of(epsilon, depth=5, neighbours=ADD_REMOVE, points_per_user=1)
+    splits = SplitNoise.for_epsilon(epsilon, depth=5, neighbours=ADD_REMOVE, points_per_user=1)
     points = points_in(places, 5)
     tree = PrivTree(depth=5).grow(points, splits)
     covered = np.zeros((tree.base, tree.base), dtype=int)

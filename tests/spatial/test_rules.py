@@ -7,29 +7,28 @@ from hypothesis import strategies as st
 
 from dpselect.errors import ParameterError
 from dpselect.spatial import AdaptiveGrid, Guideline, Quadtree
-from dpselect.spatial.coarse import SIZE, Coarse
-from dpselect.spatial.noise import standard_deviation
+from dpselect.spatial.counting import standard_deviation
 from dpselect.spatial.partition import MOST_CELLS
-from dpselect.spatial.rules import rules_of
+from dpselect.spatial.rules import COARSE, CoarseGrid, rules_of
 
 RULES = [Guideline(), AdaptiveGrid(), Quadtree()]
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
 def coarse(*cells, rest=0.0):
-    counts = np.full(SIZE**2, rest)
+    counts = np.full(COARSE**2, rest)
     counts[: len(cells)] = cells
-    return Coarse(counts, 4.0)
+    return CoarseGrid(counts, 4.0)
 
 
 @every_rule
 @settings(max_examples=25, deadline=None)
 @given(
-    counts=st.lists(st.integers(-(10**12), 10**12), min_size=SIZE**2, max_size=SIZE**2),
+    counts=st.lists(st.integers(-(10**12), 10**12), min_size=COARSE**2, max_size=COARSE**2),
     epsilon=st.floats(1e-6, 100),
 )
 def test_cells_fill_the_box_whatever_the_noise_did(rule, counts, epsilon):
-    partition = rule.partition(Coarse(np.array(counts, dtype=float), 1.0), epsilon)
+    partition = rule.partition(CoarseGrid(np.array(counts, dtype=float), 1.0), epsilon)
     corners = partition.regions[:, :3]
     covered = np.zeros((partition.base, partition.base), dtype=int)
     for x, y, span in corners:
@@ -70,13 +69,13 @@ def test_the_quadtree_keeps_a_square_that_holds_just_enough():
 
 def test_weights_are_one_over_noisy_answers_or_over_a_floor():
     whole, first = [0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]
-    noisy = Coarse(coarse(6, 994).counts, 4.0)
+    noisy = CoarseGrid(coarse(6, 994).counts, 4.0)
     weights = noisy.weights(np.array([whole, first]), 0.0)
 
     # The first cell holds 6 points and the noise deviates by 5.6; with 1 % it is 10.
     assert weights == pytest.approx([1 / 1000, 1 / 6])
     assert noisy.weights(np.array([whole, first]), 0.01) == pytest.approx([1 / 1000, 1 / 10])
-    assert Coarse(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
+    assert CoarseGrid(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
         [1 / standard_deviation(4.0)]
     )
 

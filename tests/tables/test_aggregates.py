@@ -24,7 +24,6 @@ CODES = pl.DataFrame(
         for name, size in {"p": 3, "q": 2, "r": 4, "y": 2}.items()
     }
 )
-POINTS = pl.DataFrame({axis: RNG.integers(0, 2**32, 300).astype(float) for axis in "xy"})
 
 
 def ranks_by_definition(candidates):
@@ -220,22 +219,6 @@ def test_hits_of_many_trees(engine, crossing):
     split = [row["y"] for row in rows if row["y"] == (row["r"] >= 1)]
     assert hits[4].tolist() == [split.count(0), split.count(1)]
     assert max(crossing) <= 2
-
-
-@every_engine
-def test_points_in_cells_and_rectangles(engine, crossing):
-    x, y = POINTS["x"].to_numpy(), POINTS["y"].to_numpy()
-    corners = np.sort(RNG.integers(0, 2**32 + 1, (130, 2, 2)), axis=1).reshape(-1, 4)
-    data = held_by(engine, POINTS)
-
-    cells = tables.count_cells(data, 3, 5)
-    held = tables.count_rectangles(data, corners)
-
-    by_numpy = np.histogram2d(x, y, bins=[3, 5], range=[[0, 2**32]] * 2)[0]
-    assert (cells == by_numpy).all()
-    inside = [((x >= w) & (x < e) & (y >= s) & (y < n)).sum() for w, s, e, n in corners]
-    assert held.tolist() == inside
-    assert sum(crossing) <= 10 * len(POINTS)  # groups that hold points, not 201 x 201
 
 
 @every_engine

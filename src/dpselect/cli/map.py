@@ -1,4 +1,4 @@
-"""``dpselect map``: release a map of points, and ask a released one."""
+"""``dpselect map``: release a map of points, and query a released one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RELEASE = "release"
 
 
 class _ReleaseByDefault(TyperGroup):
-    """What is no command of the group is the file of ``release``."""
+    """Group whose default command is ``release``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer's own
         if args and args[0] not in {*self.commands, "--help"}:
@@ -45,7 +45,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(cls=_ReleaseByDefault, help=HELP, no_args_is_help=True)
     group.command(RELEASE, help="Release a map; the word can be left out.")(release)
-    group.command("query", help="Ask a released map how many points lie in rectangles.")(query)
+    group.command(
+        "query", help="Estimate how many points of a released map lie in rectangles."
+    )(query)
     app.add_typer(group, name="map")
 
 
@@ -62,7 +64,10 @@ def release(
         str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
     ] = "",
     method: Annotated[
-        str, typer.Option(help="More to choose from: guideline, adaptive, quadtree, privtree.")
+        str,
+        typer.Option(
+            help="One or several of uniform, guideline, adaptive, quadtree, privtree."
+        ),
     ] = "uniform",
     queries: Annotated[
         Path | None,
@@ -91,18 +96,22 @@ def release(
     budget = options.open_ledger(ledger)
     box = Box.of(_rectangle("--bounds", bounds), crs=crs)
     public: dict[str, Any] = {
+        "x": x,
+        "y": y,
+        "user": user,
         "bounds": box,
         "grids": _sizes(grids),
         "queries": _queries(queries, box),
         "method": [name.strip() for name in method.split(",")],
-        "epsilon": epsilon,
         "tuning_share": tuning_share,
+        "max_points_per_user": max_points_per_user,
+        "epsilon": epsilon,
         "neighbours": options.relation("--neighbours", neighbours),
+        "outside": "clip" if clip else "drop",
     }
-    people: dict[str, Any] = {"user": user, "max_points_per_user": max_points_per_user}
     table = engines.opened(points, engine, master, numeric=[x, y])
     if dry_run:
-        _print_plan(table, [x, y], public, people, budget, as_json=as_json)
+        _print_plan(table, public, budget, as_json=as_json)
         return
     if out is None:
         raise ParameterError("give --out, where to write the map, such as map.parquet")
@@ -112,15 +121,7 @@ def release(
     from dpselect.spatial import release_histogram
 
     with output.working("drawing the map"):
-        released = release_histogram(
-            table,
-            x=x,
-            y=y,
-            outside="clip" if clip else "drop",
-            budget=budget,
-            **public,
-            **people,
-        )
+        released = release_histogram(table, budget=budget, **public)
         released.to_parquet(out)
     if plot is not None:
         output.save(released.plot(), plot)
@@ -134,7 +135,7 @@ def query(
     ],
     as_json: options.Json = False,
 ) -> None:
-    """Ask a released map; costs nothing."""
+    """Query a released map; it costs no epsilon."""
     from dpselect.spatial import SpatialHistogram
 
     rectangles = [_rectangle("--rect", text) for text in rect]
@@ -143,7 +144,7 @@ def query(
 
 
 def writable(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is spent."""
+    """Raise ParameterError if a file cannot be written, before anything is spent."""
     if path.is_dir() or not path.parent.is_dir():
         raise ParameterError(f"cannot write {path}: give a file in an existing folder")
 
@@ -159,7 +160,7 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")] if text else []
     except ValueError:
-        raise ParameterError("--grids must be whole numbers such as 30,40,50") from None
+        raise ParameterError("--grids must be integers such as 30,40,50") from None
 
 
 def _queries(path: Path | None, box: Box) -> Values:
@@ -178,61 +179,34 @@ def _queries(path: Path | None, box: Box) -> Values:
 
 
 def _print_plan(
-    points: object,
-    columns: list[str],
-    public: dict[str, Any],
-    people: dict[str, Any],
-    budget: Budget | None,
-    *,
-    as_json: bool,
+    points: object, public: dict[str, Any], budget: Budget | None, *, as_json: bool
 ) -> None:
+    """Print the plan, after a check that the columns are there; no row is read."""
     from dpselect import tables
     from dpselect.spatial import plan_histogram
 
-    plan = plan_histogram(**public, **people)
-    plain = [] if people["user"] is None else [people["user"]]
-    tables.check_columns(points, numeric=columns, plain=plain)
-    remaining = None
-    if budget is not None:
-        from dpselect.budget.totals import same_relation
-
-        same_relation(budget.neighbours, plan.neighbours)
-        remaining = budget.remaining_after(plan.epsilon, rho=plan.shares.rho)
-    facts = {
-        "epsilon": plan.epsilon,
-        "neighbours": str(plan.neighbours),
-        "release": plan.description,
-        "epsilon of the coarse grid": plan.shares.coarse,
-        "epsilon of the tree": plan.shares.structure,
-        "epsilon of the choice": plan.shares.choice,
-        "epsilon of the counts": plan.shares.counts,
-        "standard deviation of a cell": plan.standard_deviation,
-    }
-    if as_json:
-        output.print_json({"dry_run": True, **facts, "remaining_budget": remaining})
-        return
-    left = {} if remaining is None else {"would remain": f"{remaining:g}"}
-    output.print_facts({"would spend": f"epsilon {plan.epsilon:g}", **facts, **left})
+    plan = plan_histogram(**public)
+    plain = [] if public["user"] is None else [public["user"]]
+    tables.check_columns(points, numeric=[public["x"], public["y"]], plain=plain)
+    output.print_plan(plan, budget, as_json=as_json)
 
 
 def _print_map(
     released: SpatialHistogram, out: Path, budget: Budget | None, *, as_json: bool
 ) -> None:
+    remaining = None if budget is None else budget.remaining
     facts = {
         "cells": released.chosen,
+        "chosen among": len(released.candidates),
         "points, noisy": released.total,
         "standard deviation of a cell": round(released.standard_deviation, 4),
-        "epsilon": released.epsilon,
-        "neighbours": str(released.neighbours),
-        "chosen among": len(released.candidates),
         "written to": str(out),
     }
-    remaining = None if budget is None else budget.remaining
     if as_json:
-        output.print_json({**facts, "remaining_budget": remaining})
+        output.print_json({**released.plan.to_dict(), **facts, "remaining_budget": remaining})
         return
     left = {} if remaining is None else {"remaining budget": f"{remaining:g}"}
-    output.print_facts({**facts, **left})
+    output.print_facts({**facts, "price": output.price(released.plan), **left})
 
 
 def _print_answer(rectangles: list[list[float]], answer: Answer, *, as_json: bool) -> None:

@@ -1,43 +1,65 @@
-"""Maps of points whose cells were chosen privately, for the queries that matter.
+"""Maps of points: noisy counts in cells that are chosen privately for given queries.
 
-:func:`release_histogram` is the whole of it; :func:`grid_error` is the objective behind it, for
-any mechanism. Names that end in ``_not_private`` are the baselines of experiments.
+:func:`release_histogram` is the whole of it and :func:`plan_histogram` its plan;
+:func:`grid_error` is the objective behind it, for any mechanism.
 """
 
 from dpselect.spatial.box import Box
-from dpselect.spatial.error import grid_error
-from dpselect.spatial.forms import (
-    Form,
+from dpselect.spatial.counting import Counts, Points
+from dpselect.spatial.error_measures import (
+    ErrorMeasure,
     RelativeCappedSize,
     RelativeClipped,
     RelativeKnownSize,
     Weighted,
 )
 from dpselect.spatial.histogram import Answer, SpatialHistogram
-from dpselect.spatial.plan import Plan, plan_histogram
+from dpselect.spatial.objective import grid_error, partition_error
+from dpselect.spatial.overlap import CountedCells, Overlap
+from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.spatial.plan import plan_histogram
 from dpselect.spatial.privtree import PrivTree
-from dpselect.spatial.publish import release_histogram
-from dpselect.spatial.rules import AdaptiveGrid, Guideline, Quadtree
-from dpselect.spatial.shares import Shares
-from dpselect.spatial.workload import even_queries
+from dpselect.spatial.queries import even_queries, lattice_rectangles
+from dpselect.spatial.release import release_histogram
+from dpselect.spatial.rules import (
+    AdaptiveGrid,
+    CoarseGrid,
+    Guideline,
+    PartitionRule,
+    Quadtree,
+    guideline_size,
+)
 
 __all__ = [
     "AdaptiveGrid",
     "Answer",
     "Box",
-    "Form",
+    "CoarseGrid",
+    "CountedCells",
+    "Counts",
+    "ErrorMeasure",
     "Guideline",
-    "Plan",
+    "Overlap",
+    "Partition",
+    "PartitionRule",
+    "Points",
     "PrivTree",
     "Quadtree",
     "RelativeCappedSize",
     "RelativeClipped",
     "RelativeKnownSize",
-    "Shares",
     "SpatialHistogram",
     "Weighted",
     "even_queries",
     "grid_error",
+    "guideline_size",
+    "lattice_rectangles",
+    "partition_error",
     "plan_histogram",
     "release_histogram",
+    "uniform_grid",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,9 +1,9 @@
-r"""The public box of a map, and the lattice that everything inside it is counted on.
+r"""The public box of a map, and the lattice of positions inside it.
 
-A coordinate becomes one of :math:`2^{32}` positions along its axis before anything else
-happens to it. From there on cells, queries and overlaps are whole numbers: a point lies in a
-cell, or in a query, by the same arithmetic that gives the share of the cell that the query
-covers, so no rounding can put a point on the wrong side of a sensitivity bound.
+A coordinate is first rounded to one of :math:`2^{32}` positions along its axis. Cells, queries
+and overlaps are computed from these integers: whether a point lies in a cell or in a query is
+decided by the same arithmetic that gives the share of the cell that the query covers, so no
+rounding can put a point on the wrong side of a sensitivity bound.
 
 Convention: the box, every cell and every query are half-open, :math:`[low, high)` along both
 axes. A point on an inner edge belongs to the cell above it, and one on the upper edge of the
@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect.errors import DataError, ParameterError
-from dpselect.spatial import crs as reference
+from dpselect.spatial import geo
 from dpselect.typing import Indices, Values
 
-BITS = 32
-POSITIONS = 2**BITS
+POSITIONS = 2**32
+"""Positions of the lattice along an axis."""
 
 Outside: TypeAlias = Literal["drop", "clip"]
 Positions: TypeAlias = NDArray[np.uint32]
@@ -32,7 +32,7 @@ Positions: TypeAlias = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where points may lie; public, and never read off the data.
+    """The area of a map; public, and never read off the data.
 
     Attributes:
         west: Lower bound of ``x``; coordinate units, as all four.
@@ -62,7 +62,7 @@ class Box:
                     f"{low:g} to {high:g}; bounds are (west, south, east, north)"
                 )
         if self.crs is not None:
-            reference.check_degrees(self.crs, self.bounds)
+            geo.check_degrees(self.crs, self.bounds)
 
     @classmethod
     def of(cls, bounds: Box | ArrayLike, crs: str | None = None) -> Box:
@@ -86,11 +86,11 @@ class Box:
     def locate(
         self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "drop"
     ) -> tuple[Positions, Positions]:
-        """Return the lattice positions of points, each repaired on its own.
+        """Return the lattice positions of points, repaired record by record.
 
         A point with a NaN is dropped. One outside the box, or infinite, is dropped or, with
-        ``"clip"``, moved to the nearest position inside. So each record becomes at most one
-        point, whatever the others are.
+        ``"clip"``, moved to the nearest position inside. So each record maps to at most one
+        point, which depends on no other record.
 
         Args:
             x: Shape ``(n,)``.
@@ -98,7 +98,7 @@ class Box:
             outside: ``"drop"`` or ``"clip"``.
 
         Returns:
-            Two arrays of the points that are left, in their order. Private.
+            Two uint32 arrays of the points that are left, in their order. Private.
 
         Raises:
             ParameterError: ``outside`` is neither.
@@ -135,6 +135,6 @@ class Box:
 
 
 def checked_outside(outside: str) -> None:
-    """Raise unless ``outside`` is a known way to treat points outside the box."""
+    """Raise ParameterError unless ``outside`` is ``"drop"`` or ``"clip"``."""
     if outside not in {"drop", "clip"}:
         raise ParameterError(f"outside must be 'drop' or 'clip', not {outside!r}")

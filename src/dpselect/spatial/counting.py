@@ -1,16 +1,21 @@
-"""Points in cells and in rectangles: what is counted, and how a grid answers a query."""
+r"""Counts of points in cells and in rectangles, and the noise they are released with.
+
+:class:`Counts` is the one protocol; :class:`Points` implements it in memory,
+:class:`~dpselect.spatial.engine.EngineCounts` in the engine that holds the rows. Both give
+the same counts to the last bit.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from math import exp, expm1, sqrt
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from dpselect.errors import DataError, ParameterError
-from dpselect.spatial.box import Box, Positions
+from dpselect.errors import DataError
+from dpselect.neighbours import Neighbours
+from dpselect.spatial.box import Positions
 from dpselect.spatial.partition import Partition
 from dpselect.typing import Indices, Values
 
@@ -20,15 +25,18 @@ MOST_RECORDS = 2**31
 EDGES_AT_ONCE = 2048
 """Edges along an axis of one table of exact counts: 32 MiB."""
 
+LEADING_BITS = 16
+"""Bits of a position that index the table of edges: 65,536 entries, in the L2 cache."""
+
 
 class Counts(Protocol):
-    """Whatever holds the points, and counts them."""
+    """Exact counts of private points; whoever holds the points implements it."""
 
     def in_cells(self, partition: Partition) -> Values:
-        """Return how many points each cell holds, shape ``(cells,)``."""
+        """Return the number of points in each cell, shape ``(cells,)``. Private."""
 
     def in_rectangles(self, queries: Indices) -> Values:
-        """Return how many points each rectangle of lattice edges holds, shape ``(m,)``."""
+        """Return the number of points in each rectangle of lattice edges, shape ``(m,)``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +48,7 @@ class Points:
         y: Shape ``(n,)``.
 
     Raises:
-        DataError: There are more than ``MOST_RECORDS`` rows, a number that is public only
-            in that no table in memory has so many.
+        DataError: There are more than ``MOST_RECORDS`` rows, which no table in memory has.
     """
 
     x: Positions
@@ -80,7 +87,7 @@ class Points:
         from dpselect.spatial import kernels
 
         x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
-        below = kernels.count_irregular(self.x, self.y, x_edges, y_edges, 16)
+        below = kernels.count_irregular(self.x, self.y, x_edges, y_edges, LEADING_BITS)
         x0, y0, x1, y1 = (
             np.searchsorted(edges, queries[:, column])
             for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
@@ -88,71 +95,27 @@ class Points:
         return below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0]
 
 
-class Answers:
-    r"""How a partition with counts answers rectangles: :math:`\sum_i \alpha_i c_i`.
+def largest_change(neighbours: Neighbours, points_per_user: int = 1) -> int:
+    """Return the most that one neighbour step changes all counts of a partition, in sum.
 
-    :math:`\alpha_i` is the share of cell :math:`i` that the query covers. Prefix sums are
-    made once; a query then costs a few look-ups for each region, whatever its size.
+    One individual who comes or goes changes the counts by at most ``points_per_user``; one
+    who is replaced by another, by twice that.
+    """
+    return points_per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
+
+
+def noisy(counts: Values | Indices, scale: float) -> Values:
+    """Return counts with discrete Laplace noise: a release, integers in float64.
 
     Args:
-        partition: The cells.
-        counts: Shape ``(cells,)``; exact or noisy.
+        counts: Integers, shape ``(cells,)``. Private.
+        scale: Of the noise. Public.
     """
+    from dpselect.draws.opendp import discrete_laplace
 
-    def __init__(self, partition: Partition, counts: Values) -> None:
-        self.partition = partition
-        self._counts = counts
-
-    @cached_property
-    def _prefix(self) -> tuple[Values, Indices]:
-        from dpselect.spatial import kernels
-
-        return kernels.prefix_sums(self._counts, self.partition.regions)
-
-    def of(self, queries: Indices) -> Values:
-        """Return the answers, shape ``(m,)``; as private as the counts."""
-        from dpselect.spatial import kernels
-
-        return kernels.answers(
-            queries, self.partition.base, self.partition.regions, *self._prefix
-        )
+    return discrete_laplace(counts.astype(np.int64), scale).astype(np.float64)
 
 
-def rectangles(box: Box, values: ArrayLike) -> Indices:
-    """Return rectangles as lattice edges, shape ``(m, 4)``.
-
-    Args:
-        box: The box that they must lie in.
-        values: Shape ``(m, 4)`` or ``(4,)``: ``(west, south, east, north)`` of each,
-            coordinate units, half-open like cells.
-
-    Raises:
-        ParameterError: There is none, or one is not finite, swapped, thinner than the
-            lattice, or leaves the box.
-    """
-    try:
-        table = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        table = np.empty(0)
-    if table.ndim != 2 or table.shape[1] != 4 or len(table) == 0:
-        raise ParameterError(
-            "queries must be at least one rectangle, each (west, south, east, north)"
-        )
-    west, south, east, north = table.T
-    _refuse(np.any(~np.isfinite(table), axis=1), "must be finite numbers")
-    _refuse((west >= east) | (south >= north), "must go from a lower to a higher number")
-    outside = (west < box.west) | (south < box.south) | (east > box.east) | (north > box.north)
-    _refuse(outside, f"must lie inside the bounds {box.bounds}; cut them to these")
-    edges = np.column_stack(
-        [box.edges(column, axis % 2) for axis, column in enumerate((west, south, east, north))]
-    )
-    thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
-    _refuse(thin, "must be wider than 2**-32 of the box")
-    return edges
-
-
-def _refuse(wrong: NDArray[np.bool], what: str) -> None:
-    if wrong.any():
-        raise ParameterError(
-            f"queries {what}; the first that is not is number {wrong.argmax()}"
-        )
+def standard_deviation(scale: float) -> float:
+    r"""Return :math:`\sqrt{2 e^{-1/b}} / (1 - e^{-1/b})`, that of the discrete Laplace law."""
+    return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)

@@ -1,8 +1,9 @@
-r"""Points that stay in the engine that holds them: only counts of cells come out.
+r"""Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
 
 The lattice arithmetic of :mod:`~dpselect.spatial.kernels`, as expressions that every engine of
-narwhals runs. All products are whole numbers below :math:`2^{53}` over powers of two, so that
-floats carry them exactly and each point falls into the cell that the kernels would give it.
+narwhals runs. All products are integers below :math:`2^{53}` over powers of two, which floats
+represent exactly, so each point falls into the cell that the kernels would give it. Only
+counts of cells leave the engine.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.spatial.box import POSITIONS, Box, Outside
-from dpselect.spatial.partition import Partition, uniform
+from dpselect.spatial.partition import Partition, uniform_grid
 from dpselect.typing import Indices, Values
+
+RECTANGLES_AT_ONCE = 100
+"""Rectangles of one grouping, which has at most 201 x 201 groups."""
 
 
 class EngineCounts:
-    """Counts over a lazy frame; each is one aggregation in the engine.
+    """Counts over a lazy frame; each method is one or few aggregations in the engine.
 
     Args:
         points: A frame whose columns ``x`` and ``y`` are positions on the lattice, as
@@ -32,12 +36,36 @@ class EngineCounts:
     def in_cells(self, partition: Partition) -> Values:
         """Count the points of every cell by one grouping."""
         if partition.is_of_squares and partition.base > 1:
-            # One case for each square is more than an engine takes; sums need none.
-            held = self.in_cells(uniform(partition.base))
+            # Engines take no case expression of one branch for each square; sums need none.
+            held = self.in_cells(uniform_grid(partition.base))
             whole = np.bincount(partition.cells_of_squares().ravel(), held)
             return whole.astype(np.float64)
         if partition.shape is not None:
-            return tables.count_cells(self._points, *partition.shape).ravel().astype(np.float64)
+            return self._in_grid(*partition.shape).ravel().astype(np.float64)
+        return self._in_regions(partition)
+
+    def in_rectangles(self, queries: Indices) -> Values:
+        """Count the points of every rectangle.
+
+        The edges of some rectangles cut the plane into an irregular grid: one grouping by its
+        cells, and sums over them, instead of comparing every point with every rectangle.
+        """
+        parts = [
+            self._in_block(queries[first : first + RECTANGLES_AT_ONCE])
+            for first in range(0, len(queries), RECTANGLES_AT_ONCE)
+        ]
+        return np.concatenate(parts).astype(np.float64)
+
+    def _in_grid(self, nx: int, ny: int) -> Indices:
+        """Return the counts of the cells of a uniform grid, shape ``(nx, ny)``."""
+        cells = self._points.select(
+            (nw.col(axis) * float(size) / float(POSITIONS)).floor().cast(nw.Int64).alias(axis)
+            for axis, size in (("x", nx), ("y", ny))
+        )
+        return self._grouped(cells, (nx, ny))
+
+    def _in_regions(self, partition: Partition) -> Values:
+        """Count by base square and cell of its region, then add up what is one cell."""
         x = _Axis("x", partition)
         y = _Axis("y", partition)
         placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
@@ -64,13 +92,39 @@ class EngineCounts:
         np.add.at(counts, region[:, 5] + a * region[:, 4] + b, count)
         return counts
 
-    def in_rectangles(self, queries: Indices) -> Values:
-        """Count the points of every rectangle by groupings, a hundred at a time."""
-        return tables.count_rectangles(self._points, queries).astype(np.float64)
+    def _in_block(self, queries: Indices) -> Indices:
+        x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
+        cells = self._points.select(
+            tables.position(nw.col("x"), x_edges).alias("x"),
+            tables.position(nw.col("y"), y_edges).alias("y"),
+        )
+        below = self._grouped(cells, (x_edges.size + 1, y_edges.size + 1))
+        below = below.cumsum(axis=0).cumsum(axis=1)
+        x0, y0, x1, y1 = (
+            np.searchsorted(edges, queries[:, column])
+            for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
+        )
+        # A point at or above i edges lies below edge i: sums up to i count the points below it.
+        return below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0]
+
+    def _grouped(self, cells: nw.LazyFrame[Any], shape: tuple[int, int]) -> Indices:
+        """Return the number of rows of each pair ``x, y``; one grouping."""
+        grouped = cells.group_by("x", "y").agg(nw.len().alias("count"))
+        table = tables.collect(grouped, self._points, most=shape[0] * shape[1])
+        x, y, count = (table[name].astype(np.int64) for name in ("x", "y", "count"))
+        held = np.zeros(shape, np.int64)
+        held[x, y] = count
+        return held
 
 
 def located(
-    points: object, x: str, y: str, *, box: Box, outside: Outside, user: str | None = None
+    points: object,
+    *,
+    x: str,
+    y: str,
+    user: str | None = None,
+    box: Box,
+    outside: Outside,
 ) -> nw.LazyFrame[Any]:
     """Return the lattice positions of the points that are left, as ``x`` and ``y``.
 
@@ -78,10 +132,10 @@ def located(
         points: A lazy frame. Private.
         x: Column of the coordinate from west to east.
         y: Column of the coordinate from south to north.
+        user: Column of the individual that a point belongs to, returned as ``user``; points
+            without one are dropped.
         box: The public box.
-        outside: What to do with points outside it.
-        user: Column of who a point belongs to, kept as ``user``; points of nobody are
-            dropped.
+        outside: ``"drop"`` or ``"clip"``, for points outside it.
 
     Raises:
         ColumnError: A column is missing or not numeric.
@@ -90,12 +144,22 @@ def located(
     table = tables.check_columns(points, numeric=[x, y], plain=plain)
     clip = outside == "clip"
     columns = [
-        tables.lattice_position(x, box.west, box.east, clip=clip).alias("x"),
-        tables.lattice_position(y, box.south, box.north, clip=clip).alias("y"),
+        _lattice_position(x, box.west, box.east, clip=clip).alias("x"),
+        _lattice_position(y, box.south, box.north, clip=clip).alias("y"),
         *(nw.col(column).alias("user") for column in plain),
     ]
     positions = table.lazy().select(*columns)
     return positions.drop_nulls()
+
+
+def _lattice_position(column: str, low: float, high: float, *, clip: bool) -> nw.Expr:
+    """Return the lattice position of a coordinate, null where the record is dropped."""
+    value = tables.known(column)
+    if clip:
+        value = value.clip(low, float(np.nextafter(high, -np.inf)))
+    inside = (value >= low) & (value < high)
+    share = (value - low) / (high - low) * float(POSITIONS)
+    return nw.when(inside).then(share.floor().clip(0.0, float(POSITIONS - 1)))
 
 
 class _Axis:

@@ -1,18 +1,23 @@
-"""A released map in the forms of other tools."""
+"""Released cells as frames, files, rasters and the objects of geographic packages."""
 
 from __future__ import annotations
 
 import json
-from importlib import import_module
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpselect.errors import MissingDependencyError, ParameterError
-from dpselect.spatial import counting, crs
-from dpselect.spatial.box import POSITIONS
-from dpselect.spatial.partition import uniform
+from dpselect.errors import DataError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.plan import ErrorBound, Plan, Spend
+from dpselect.spatial.box import POSITIONS, Box
+from dpselect.spatial.geo import WORLD, needed
+from dpselect.spatial.overlap import CountedCells
+from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.spatial.rules import CoarseGrid
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -20,43 +25,147 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray
 
-    from dpselect.spatial.histogram import SpatialHistogram
+KEY = "dpselect.spatial"
+"""Of the metadata of a Parquet file: all of a map but its cells, as JSON."""
+
+FORMAT = 2
 
 
-def cell_bounds(histogram: SpatialHistogram) -> Values:
+class BoxCounts(Protocol):
+    """Counts of cells in a box, such as a :class:`~dpselect.spatial.SpatialHistogram`."""
+
+    @property
+    def box(self) -> Box:
+        """The public box."""
+
+    @property
+    def partition(self) -> Partition:
+        """Its cells."""
+
+    @property
+    def counts(self) -> Values:
+        """One count for each cell, shape ``(partition.cells,)``."""
+
+
+def cell_bounds(cells: BoxCounts) -> Values:
     """Return the cells as ``(west, south, east, north)``, shape ``(cells, 4)``."""
-    shares = histogram.partition.rectangles()
-    axes = [histogram.box.coordinates(shares[:, column], column % 2) for column in range(4)]
+    shares = cells.partition.rectangles()
+    axes = [cells.box.coordinates(shares[:, column], column % 2) for column in range(4)]
     return np.column_stack(axes)
 
 
-def to_frame(histogram: SpatialHistogram) -> pl.DataFrame:
+def to_frame(cells: BoxCounts) -> pl.DataFrame:
     """Return one row for each cell."""
     import polars as pl
 
-    columns = zip(("west", "south", "east", "north"), cell_bounds(histogram).T, strict=True)
-    return pl.DataFrame({**dict(columns), "count": histogram.counts})
+    columns = zip(("west", "south", "east", "north"), cell_bounds(cells).T, strict=True)
+    return pl.DataFrame({**dict(columns), "count": cells.counts})
 
 
-def raster(histogram: SpatialHistogram, shape: tuple[int, int] | None) -> Values:
+def write_parquet(
+    cells: BoxCounts,
+    path: str | Path,
+    *,
+    plan: Plan,
+    coarse: CoarseGrid | None,
+    facts: Mapping[str, object],
+) -> None:
+    """Write a map to a Parquet file.
+
+    Args:
+        cells: Box, partition and counts.
+        path: Where to.
+        plan: Of the release.
+        coarse: The coarse grid, if there is one.
+        facts: All other attributes, as plain values.
+    """
+    metadata = {
+        "format": FORMAT,
+        "box": asdict(cells.box),
+        "partition": {
+            "label": cells.partition.label,
+            "base": cells.partition.base,
+            "regions": cells.partition.regions.tolist(),
+        },
+        "plan": {**asdict(plan), "neighbours": str(plan.neighbours)},
+        "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
+        **facts,
+    }
+    to_frame(cells).write_parquet(path, metadata={KEY: json.dumps(metadata)})
+
+
+def read_parquet(path: str | Path) -> dict[str, Any]:
+    """Return the attributes of a map that :func:`write_parquet` wrote, by name.
+
+    Raises:
+        DataError: There is no such file, or it is not a map.
+    """
+    import polars as pl
+
+    if not Path(path).is_file():
+        raise DataError(f"there is no file {path}")
+    try:
+        metadata = json.loads(pl.read_parquet_metadata(path)[KEY])
+        counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
+        return _attributes(metadata, counts)
+    except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
+        raise DataError(f"{path} is not a map that to_parquet wrote") from None
+
+
+def _attributes(metadata: dict[str, Any], counts: np.ndarray[Any, Any]) -> dict[str, Any]:
+    if metadata.pop("format") != FORMAT:
+        raise ValueError("another format")
+    stored, coarse = metadata.pop("partition"), metadata.pop("coarse")
+    regions = np.array(stored["regions"], dtype=np.int64)
+    partition = Partition(stored["label"], stored["base"], regions)
+    if counts.shape != (partition.cells,):
+        raise ValueError("another number of cells")
+    return {
+        "box": Box(**metadata.pop("box")),
+        "partition": partition,
+        "counts": np.asarray(counts, dtype=np.float64),
+        "plan": _plan(metadata.pop("plan")),
+        "coarse": coarse and CoarseGrid(np.array(coarse["counts"]), coarse["scale"]),
+        "scale": metadata["scale"],
+        "points_per_user": metadata["points_per_user"],
+        "candidates": tuple(metadata["candidates"]),
+        "processing": tuple(metadata["processing"]),
+        "version": metadata["version"],
+    }
+
+
+def _plan(stored: dict[str, Any]) -> Plan:
+    error = stored["error"]
+    return Plan(
+        **{
+            **stored,
+            "spends": tuple(Spend(**spend) for spend in stored["spends"]),
+            "neighbours": Neighbours(stored["neighbours"]),
+            "public": tuple(stored["public"]),
+            "error": error and ErrorBound(**error),
+        }
+    )
+
+
+def raster(cells: BoxCounts, shape: tuple[int, int] | None) -> Values:
     """Return counts by position along x and y."""
-    own = histogram.partition.shape
+    own = cells.partition.shape
     if shape is None or shape == own:
         if own is None:
             raise ParameterError(
-                f"{histogram.chosen} has cells of several sizes: give the shape of the raster, "
-                "such as (256, 256)"
+                f"{cells.partition.label} has cells of several sizes: give the shape of the "
+                "raster, such as (256, 256)"
             )
-        return histogram.counts.reshape(own)
-    grid = uniform(shape)
+        return cells.counts.reshape(own)
+    grid = uniform_grid(shape)
     edges = np.floor(grid.rectangles() * POSITIONS).astype(np.int64)
-    return counting.Answers(histogram.partition, histogram.counts).of(edges).reshape(shape)
+    return CountedCells(cells.partition, cells.counts).answers(edges).reshape(shape)
 
 
-def to_geojson(histogram: SpatialHistogram, path: str | Path | None) -> dict[str, Any]:
+def to_geojson(cells: BoxCounts, path: str | Path | None) -> dict[str, Any]:
     """Return a GeoJSON feature collection, and write it if a path is given."""
-    system = histogram.box.crs
-    if system is not None and system.upper() not in crs.WORLD:
+    system = cells.box.crs
+    if system is not None and system.upper() not in WORLD:
         raise ParameterError(
             f"GeoJSON is in EPSG:4326 and the map in {system}: use "
             "to_geopandas().to_crs('EPSG:4326').to_json()"
@@ -71,7 +180,7 @@ def to_geojson(histogram: SpatialHistogram, path: str | Path | None) -> dict[str
             },
         }
         for (w, s, e, n), count in zip(
-            cell_bounds(histogram).tolist(), histogram.counts.tolist(), strict=True
+            cell_bounds(cells).tolist(), cells.counts.tolist(), strict=True
         )
     ]
     collection = {"type": "FeatureCollection", "features": features}
@@ -80,44 +189,41 @@ def to_geojson(histogram: SpatialHistogram, path: str | Path | None) -> dict[str
     return collection
 
 
-def to_geopandas(histogram: SpatialHistogram) -> geopandas.GeoDataFrame:
+def to_geopandas(cells: BoxCounts) -> geopandas.GeoDataFrame:
     """Return the cells as geometries."""
     geopandas, shapely = needed("geopandas"), needed("shapely")
-    cells = shapely.box(*cell_bounds(histogram).T)
-    return geopandas.GeoDataFrame(
-        {"count": histogram.counts}, geometry=cells, crs=histogram.box.crs
-    )
+    shapes = shapely.box(*cell_bounds(cells).T)
+    return geopandas.GeoDataFrame({"count": cells.counts}, geometry=shapes, crs=cells.box.crs)
 
 
-def to_xarray(histogram: SpatialHistogram, shape: tuple[int, int] | None) -> xarray.DataArray:
+def to_xarray(
+    cells: BoxCounts, shape: tuple[int, int] | None, attributes: Mapping[str, object]
+) -> xarray.DataArray:
     """Return a raster with labelled axes, from south to north and west to east."""
     xarray = needed("xarray")
-    counts = raster(histogram, shape)
-    box = histogram.box
+    counts = raster(cells, shape)
+    box = cells.box
     x, y = (
         box.coordinates((np.arange(size) + 0.5) / size, axis)
         for axis, size in enumerate(counts.shape)
     )
-    attributes = {
+    labels = {
         "units": "points per cell",
         "crs": box.crs or "",
-        "epsilon": histogram.epsilon,
-        "neighbours": str(histogram.neighbours),
-        "cells": histogram.chosen,
+        "cells": cells.partition.label,
+        **attributes,
     }
     return xarray.DataArray(
-        counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=attributes
+        counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=labels
     )
 
 
-def to_geotiff(
-    histogram: SpatialHistogram, path: str | Path, shape: tuple[int, int] | None
-) -> None:
+def to_geotiff(cells: BoxCounts, path: str | Path, shape: tuple[int, int] | None) -> None:
     """Write a GeoTIFF of one band, from north to south as such files are."""
     rasterio = needed("rasterio")
-    counts = raster(histogram, shape)
+    counts = raster(cells, shape)
     width, height = counts.shape
-    west, south, east, north = histogram.box.bounds
+    west, south, east, north = cells.box.bounds
     across, along = (east - west) / width, (north - south) / height
     with rasterio.open(
         path,
@@ -127,20 +233,7 @@ def to_geotiff(
         height=height,
         count=1,
         dtype="float64",
-        crs=histogram.box.crs,
+        crs=cells.box.crs,
         transform=rasterio.Affine(across, 0, west, 0, -along, north),
     ) as file:
         file.write(np.ascontiguousarray(counts.T[::-1]), 1)
-
-
-def needed(module: str) -> Any:  # noqa: ANN401 -- a module
-    """Return an optional module.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-    """
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise MissingDependencyError(f"this needs {package}: install dpselect[geo]") from None

@@ -1,4 +1,4 @@
-"""The map that is released: noisy counts of cells, and the answers that they give."""
+"""Released maps: noisy counts of cells, and the answers to queries they give."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.spatial import counting
+from dpselect.plan import Plan
+from dpselect.spatial import export, postprocess
 from dpselect.spatial.box import Box
-from dpselect.spatial.coarse import Coarse
-from dpselect.spatial.noise import standard_deviation
+from dpselect.spatial.counting import standard_deviation
+from dpselect.spatial.overlap import CountedCells, Overlap, are_polygons, polygon_answers
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.reach import Reach
-from dpselect.spatial.shares import Shares
+from dpselect.spatial.plot import draw
+from dpselect.spatial.queries import lattice_rectangles
+from dpselect.spatial.rules import CoarseGrid
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -33,9 +35,9 @@ class Answer:
 
     Attributes:
         values: Estimated numbers of points, shape ``(m,)``.
-        standard_errors: Of the noise in each, shape ``(m,)``. What uniform cells get wrong
-            comes on top, for queries that cut cells: no number that is private tells how
-            much. Post-processing only makes the noise smaller.
+        standard_errors: Of the noise in each, shape ``(m,)``. The error of uniform cells is
+            not included; only queries that cut cells have it, and no released number bounds
+            it. Post-processing only makes the noise smaller.
     """
 
     values: Values
@@ -60,20 +62,18 @@ class SpatialHistogram:
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, for individuals of at most ``points_per_user``
-        points each, everything that tuned it included. All that is made from it is too.
+        points each, including everything that tuned it. All methods are post-processing.
 
     Attributes:
         box: The public box.
         partition: The cells that were chosen.
         counts: Noisy counts, shape ``(partition.cells,)``; can be negative.
         scale: Scale of their discrete Laplace noise.
-        epsilon: What it cost in all, in nats.
-        shares: How that was split.
-        neighbours: The neighbour relation.
-        points_per_user: How many points of one individual count.
-        candidates: What the cells were chosen among, by label.
-        coarse: The noisy grid that weighed the queries; None if there was one candidate.
-        processing: What was done to the counts since, in order.
+        plan: The public arguments of the release, and the price of each noisy step.
+        points_per_user: How many points of one individual were counted.
+        candidates: The candidates that the cells were chosen from, by label.
+        coarse: The noisy grid that weighs the queries; None if there was one candidate.
+        processing: The post-processing of the counts, in order.
         version: The version of dpselect that drew it.
     """
 
@@ -81,18 +81,26 @@ class SpatialHistogram:
     partition: Partition
     counts: Values
     scale: float
-    epsilon: float
-    shares: Shares
-    neighbours: Neighbours
+    plan: Plan
     points_per_user: int = 1
     candidates: tuple[str, ...] = ()
-    coarse: Coarse | None = None
+    coarse: CoarseGrid | None = None
     processing: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("dpselect"))
 
     @property
+    def epsilon(self) -> float:
+        """What the whole release cost, in nats."""
+        return self.plan.epsilon
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbour relation that epsilon is stated for."""
+        return self.plan.neighbours
+
+    @property
     def chosen(self) -> str:
-        """The label of the cells that were chosen."""
+        """The label of the partition that was chosen."""
         return self.partition.label
 
     @property
@@ -120,39 +128,42 @@ class SpatialHistogram:
                 brought into the box's reference system if both are known.
 
         Raises:
-            ParameterError: There is none, or one is no area inside the bounds.
+            ParameterError: There is none, or one is not an area inside the bounds.
         """
-        from dpselect.spatial import polygons
-
-        if polygons.are_polygons(areas):
-            values, squares = polygons.answers(self.box, self.partition, self.counts, areas)
-            return Answer(values, self.standard_deviation * np.sqrt(squares))
-        edges = counting.rectangles(self.box, _numbers(areas))
-        values = counting.Answers(self.partition, self.counts).of(edges)
-        return Answer(values, self.standard_deviation * Reach.of(self.partition, edges).l2)
+        if are_polygons(areas):
+            values, norms = polygon_answers(self.box, self.partition, self.counts, areas)
+        else:
+            edges = lattice_rectangles(_numbers(areas), bounds=self.box)
+            values = CountedCells(self.partition, self.counts).answers(edges)
+            norms = Overlap.of(self.partition, edges).l2
+        return Answer(values, self.standard_deviation * norms)
 
     def nonnegative(self) -> SpatialHistogram:
         """Return the nearest map without negative counts and with the same total.
 
-        Nearest in the sum of squares. The total is kept as far as it is not negative.
+        Nearest in the sum of squares. A negative total becomes 0.
         """
-        from dpselect.spatial import postprocess
-
         return self._with(postprocess.nonnegative(self.counts), "nonnegative")
 
     def consistent(self) -> SpatialHistogram:
-        """Return the map made consistent with the coarse grid that paid for the tuning.
+        """Return the map made consistent with the coarse grid that was released first.
 
         Both measured the same points: sums of cells are moved to the mean of both, weighted
-        by how much noise each holds.
+        by the variances of their noise.
 
         Raises:
             ParameterError: There was one candidate, so there is no coarse grid; or the counts
                 have been processed already.
         """
-        from dpselect.spatial import postprocess
-
-        counts = postprocess.consistent(self)
+        if self.coarse is None:
+            raise ParameterError(
+                "nothing was chosen, so there is no second measurement to agree with"
+            )
+        if self.processing:
+            raise ParameterError("make counts consistent first, before any other processing")
+        counts = postprocess.consistent(
+            self.partition, self.counts, scale=self.scale, coarse=self.coarse
+        )
         return self._with(counts, "consistent")
 
     def _with(self, counts: Values, step: str) -> SpatialHistogram:
@@ -165,71 +176,65 @@ class SpatialHistogram:
             shape: Cells along x and y; those of the map itself if it is a uniform grid.
 
         Raises:
-            ParameterError: The cells are no uniform grid, and no shape is given.
+            ParameterError: The cells are not a uniform grid, and no shape is given.
         """
-        from dpselect.spatial import export
-
         return export.raster(self, shape)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the map: points per unit of area, with a legend of what colours mean.
+        """Draw the map: points per unit of area, with a colour bar.
 
         Args:
-            ax: Axes to draw into; a new figure if not given.
+            ax: Axes to draw into; those of a new pyplot figure if not given.
         """
-        from dpselect.spatial.plot import draw
-
-        return draw(self, ax)
+        title = (
+            f"{self.chosen}, ε = {self.epsilon:g} ({self.neighbours})\n"
+            f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
+        )
+        return draw(self, title=title, ax=ax)
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row for each cell: its bounds and its count."""
-        from dpselect.spatial import export
-
         return export.to_frame(self)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the map, with everything that :meth:`from_parquet` needs to read it."""
-        from dpselect.spatial import storage
-
-        storage.write(self, path)
+        """Write the map with its plan, for :meth:`from_parquet`."""
+        facts: dict[str, object] = {
+            "scale": self.scale,
+            "points_per_user": self.points_per_user,
+            "candidates": self.candidates,
+            "processing": self.processing,
+            "version": self.version,
+        }
+        export.write_parquet(self, path, plan=self.plan, coarse=self.coarse, facts=facts)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> SpatialHistogram:
         """Read a map that :meth:`to_parquet` wrote.
 
         Raises:
-            DataError: There is no such file, or it is no map.
+            DataError: There is no such file, or it is not a map.
         """
-        from dpselect.spatial import storage
-
-        return storage.read(path)
+        return cls(**export.read_parquet(path))
 
     def to_geojson(self, path: str | Path | None = None) -> dict[str, Any]:
-        """Return the cells as a GeoJSON feature collection, and write it if asked to.
+        """Return the cells as a GeoJSON feature collection, and write it if a path is given.
 
         Raises:
             ParameterError: The reference system is another than GeoJSON's, EPSG:4326.
         """
-        from dpselect.spatial import export
-
         return export.to_geojson(self, path)
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """Return the cells as geometries; needs ``dpselect[geo]``."""
-        from dpselect.spatial import export
-
         return export.to_geopandas(self)
 
     def to_xarray(self, shape: tuple[int, int] | None = None) -> xarray.DataArray:
         """Return a raster with the coordinates of its centres; needs ``dpselect[geo]``."""
-        from dpselect.spatial import export
-
-        return export.to_xarray(self, shape)
+        facts = {"epsilon": self.epsilon, "neighbours": str(self.neighbours)}
+        return export.to_xarray(self, shape, facts)
 
     def to_geotiff(self, path: str | Path, shape: tuple[int, int] | None = None) -> None:
         """Write a raster with its place and reference system; needs ``dpselect[geo]``."""
-        from dpselect.spatial import export
-
         export.to_geotiff(self, path, shape)
 
 

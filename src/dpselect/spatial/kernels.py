@@ -1,21 +1,21 @@
-r"""What is done to every point, every cell or every query, compiled.
+r"""Compiled loops over points, cells and queries (numba).
 
 A partition is a base grid of ``base`` x ``base`` equal squares, blocks of which are regions,
 each cut into equal cells. Along one axis a position :math:`X` of the lattice lies, in units of
 the cells of a region that starts at square :math:`i`, spans :math:`k` squares and is cut into
-:math:`s`, at :math:`u = (X b - i 2^{32}) s / (k 2^{32})`: a quotient of whole numbers whose
-floor is the cell and whose remainder is the share of the cell below :math:`X`. Points and
-edges of queries use the same quotient.
+:math:`s`, at :math:`u = (X b - i 2^{32}) s / (k 2^{32})`: a quotient of integers whose floor
+is the cell and whose remainder is the share of the cell below :math:`X`. Points and edges of
+queries use the same quotient.
 
-All sums of counts are whole numbers below :math:`2^{53}`, exact in float64.
+All sums of counts are integers below :math:`2^{53}`, exact in float64.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 BITS = 32
@@ -24,27 +24,35 @@ LAST = 2**BITS - 1
 Positions = NDArray[np.uint32]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
-    """Return lattice positions of the points inside the bounds, in their order."""
+    r"""Return lattice positions of the points inside the bounds, in their order.
+
+    The position of :math:`x` is :math:`\lfloor (x - west)/(east - west) \cdot 2^{32} \rfloor`,
+    cut at the last position where the quotient rounds up to 1.
+    """
     west, south, east, north = bounds
     across, along = LAST + 1.0, LAST + 1.0
     out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
-    kept = 0
+    inside = 0
     for i in range(x.size):
         here, there = x[i], y[i]
         # False for NaN too.
         if not (west <= here < east and south <= there < north):
             continue
-        out_x[kept] = min(np.int64((here - west) / (east - west) * across), LAST)
-        out_y[kept] = min(np.int64((there - south) / (north - south) * along), LAST)
-        kept += 1
-    return out_x[:kept].copy(), out_y[:kept].copy()
+        out_x[inside] = min(np.int64((here - west) / (east - west) * across), LAST)
+        out_y[inside] = min(np.int64((there - south) / (north - south) * along), LAST)
+        inside += 1
+    return out_x[:inside].copy(), out_y[:inside].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
-    """Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,)."""
+    r"""Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
+
+    The cell of a position :math:`X` is :math:`\lfloor X n_x / 2^{32} \rfloor`; the product is
+    below :math:`2^{32} \cdot 2^{22}` and fits 64 bits.
+    """
     counts = np.zeros(nx * ny, np.int64)
     across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
     for i in range(x.size):
@@ -53,11 +61,15 @@ def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_regions(
     x: Positions, y: Positions, base: int, labels: Indices, regions: Indices, cells: int
 ) -> Indices:
-    """Return how many points each cell of a partition holds, shape ``(cells,)``."""
+    """Return how many points each cell of a partition holds, shape ``(cells,)``.
+
+    A product with ``base`` has the base square in its upper bits; inside the region of that
+    square the quotient of the module docstring gives the cell along each axis.
+    """
     counts = np.zeros(cells, np.int64)
     for i in range(x.size):
         column, row = np.int64(x[i]) * base, np.int64(y[i]) * base
@@ -70,9 +82,14 @@ def count_regions(
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def prefix_sums(counts: Values, regions: Indices) -> tuple[Values, Indices]:
-    """Return two-dimensional prefix sums of every region, and where each region's begin."""
+    """Return two-dimensional prefix sums of every region, and where each region's begin.
+
+    A region of ``nx`` x ``ny`` cells has ``(nx + 1) * (ny + 1)`` sums; entry ``(a, b)`` is the
+    sum over its first ``a`` columns and ``b`` rows, ``S(a + 1, b + 1) = S(a, b + 1)`` plus the
+    running sum of column ``a`` up to row ``b``.
+    """
     starts = np.empty(regions.shape[0] + 1, np.int64)
     starts[0] = 0
     for r in range(regions.shape[0]):
@@ -90,7 +107,7 @@ def prefix_sums(counts: Values, regions: Indices) -> tuple[Values, Indices]:
     return sums, starts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _axis(
     low: int, high: int, base: int, first: int, span: int, cells: int
 ) -> tuple[int, int, float, float]:
@@ -113,20 +130,23 @@ def _axis(
     return start, stop, head, tail
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _share(cell: int, start: int, stop: int, head: float, tail: float) -> float:
     if cell == start:
         return head
     return tail if cell == stop - 1 else 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _strip(
     sums: Values, at: int, wide: int, a0: int, a1: int, rows: tuple[int, int, float, float]
 ) -> float:
     """Return the overlap-weighted sum over whole columns ``[a0, a1)``.
 
-    Only non-negative terms of it round, so its error is relative to itself.
+    The sums over the first row, the inner rows and the last row are differences of four prefix
+    sums each, exact for integer counts; head and tail weigh the two cut rows. Only the two
+    products and the additions round, and with counts >= 0 all terms are >= 0, so the error is
+    relative to the result.
     """
     start, stop, head, tail = rows
     upper, lower = at + a1 * wide, at + a0 * wide
@@ -144,11 +164,15 @@ def _strip(
     return head * first + inner + tail * last
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def answers(
     queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices
 ) -> Values:
     r"""Return :math:`\sum_i \alpha_i c_i` of every query, shape ``(m,)``.
+
+    The share of a cell is the product of its shares along both axes, which are 1 but for the
+    first and the last cell that the query overlaps. So a region adds its first column times
+    ``head``, the inner columns, and its last column times ``tail``, each a strip.
 
     Args:
         queries: Lattice edges ``(x0, y0, x1, y1)``, shape ``(m, 4)``.
@@ -174,9 +198,12 @@ def answers(
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
-    r"""Return :math:`\|\alpha\|_1` and :math:`\|\alpha\|_2^2` of every query."""
+    r"""Return :math:`\|\alpha\|_1` and :math:`\|\alpha\|_2^2` of every query.
+
+    Shares are products over the two axes, so both sums are products of the sums along each.
+    """
     total, squares = np.zeros(queries.shape[0]), np.zeros(queries.shape[0])
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
@@ -189,7 +216,7 @@ def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values
     return total, squares
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
     start, stop, head, tail = cells
     if stop <= start:
@@ -200,9 +227,12 @@ def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
     return head + inner + tail, head * head + inner + tail * tail
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
     r"""Return the least and largest :math:`\alpha` of the cells that a query cuts.
+
+    Along an axis only the first cell, any inner one (share 1) and the last can differ, so nine
+    cells of a region have all shares that occur in it.
 
     Returns:
         Two arrays of shape ``(m,)``; 1 and 0 for a query that cuts no cell.
@@ -226,7 +256,7 @@ def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values
     return least, most
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def largest_load(
     queries: Indices, weights: Values, base: int, regions: Indices, cells: int
 ) -> float:
@@ -256,7 +286,7 @@ def largest_load(
     return load.max()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_irregular(
     x: Positions, y: Positions, x_edges: Indices, y_edges: Indices, bits: int
 ) -> Values:
@@ -285,7 +315,7 @@ def count_irregular(
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _table(edges: Indices, bits: int) -> Indices:
     """Return for each leading block of positions how many edges are at or below its start."""
     table = np.empty(1 << bits, np.int64)

@@ -1,8 +1,7 @@
 r"""Baselines of experiments that choose a grid without privacy. Nothing here may be released.
 
-Each returns a size of grid that was read off the points: publishing it, or a map on it, is a
-release that no epsilon covers. They are here to be compared with, on public or synthetic
-points.
+Each returns a grid size that depends on the points without noise: publishing it, or a map on
+it, is a release that no epsilon covers. They serve comparisons on public or synthetic points.
 
 Source: the baselines of Fanaeepour and Rubinstein's experiments.
 """
@@ -14,11 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect.spatial import counting
 from dpselect.spatial.box import Box
-from dpselect.spatial.error import grid_error, uniform_grids
-from dpselect.spatial.forms import Form
-from dpselect.spatial.noise import noisy
+from dpselect.spatial.counting import Points
+from dpselect.spatial.error_measures import ErrorMeasure
+from dpselect.spatial.objective import grid_error
+from dpselect.spatial.overlap import CountedCells
+from dpselect.spatial.partition import uniform_grid
+from dpselect.spatial.queries import lattice_rectangles
 from dpselect.spatial.rules import guideline_size
 from dpselect.typing import Values
 
@@ -30,8 +31,8 @@ def heuristic_grid_not_private(
 
     ``Heuristic``: :class:`~dpselect.spatial.Guideline` is the private one.
     """
-    kept, _ = Box.of(bounds).locate(x, y)
-    return guideline_size(kept.size, epsilon, c)
+    inside, _ = Box.of(bounds).locate(x, y)
+    return guideline_size(inside.size, epsilon, c)
 
 
 def leaky_grid_not_private(
@@ -42,14 +43,14 @@ def leaky_grid_not_private(
     grids: Sequence[int | tuple[int, int]],
     queries: ArrayLike,
     scale: float,
-    form: Form,
+    measure: ErrorMeasure,
 ) -> int | tuple[int, int]:
     """Return the grid of the best score, without a draw: ``Leaky``, tuned for nothing.
 
     Arguments are those of :func:`~dpselect.spatial.grid_error`.
     """
     objective = grid_error(
-        x, y, bounds=bounds, grids=grids, queries=queries, scale=scale, form=form
+        x, y, bounds=bounds, grids=grids, queries=queries, scale=scale, measure=measure
     )
     return grids[int(np.argmax(objective.scores))]
 
@@ -63,8 +64,9 @@ def best_grid_not_private(
     queries: ArrayLike,
     scale: float,
     floor: float,
+    rng: np.random.Generator,
 ) -> int | tuple[int, int]:
-    """Return the grid whose noisy answers were the best: ``BestNonPriv``, hindsight itself.
+    """Return the grid whose noisy answers had the least median error: ``BestNonPriv``.
 
     Args:
         x: Shape ``(n,)``.
@@ -72,19 +74,19 @@ def best_grid_not_private(
         bounds: The box.
         grids: The candidates.
         queries: Rectangles, shape ``(m, 4)``.
-        scale: Of the noise that each grid is tried with, once.
+        scale: Of the discrete Laplace noise that each grid is tried with, once.
         floor: Points below which an error counts as absolute.
+        rng: Generator of the noise.
     """
-    box = Box.of(bounds)
-    points, edges = counting.Points(*box.locate(x, y)), counting.rectangles(box, queries)
+    points = Points(*Box.of(bounds).locate(x, y))
+    edges = lattice_rectangles(queries, bounds=bounds)
     exact = points.in_rectangles(edges)
-    errors = [
-        np.median(relative_errors(partition_answers, exact, floor))
-        for partition_answers in (
-            counting.Answers(part, noisy(points.in_cells(part), scale)).of(edges)
-            for part in uniform_grids(grids)
-        )
-    ]
+    errors = []
+    for grid in grids:
+        partition = uniform_grid(grid)
+        noise = np.subtract(*rng.geometric(-np.expm1(-1 / scale), (2, partition.cells)))
+        answers = CountedCells(partition, points.in_cells(partition) + noise).answers(edges)
+        errors.append(np.median(relative_errors(answers, exact, floor)))
     return grids[int(np.argmin(errors))]
 
 

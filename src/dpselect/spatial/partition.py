@@ -1,4 +1,4 @@
-r"""Cells that a map counts in: a uniform grid, or regions cut more or less finely."""
+"""Partitions of the box into cells: uniform grids, and regions cut more or less finely."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_SPLITS = 2**22
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Partition:
-    """Half-open rectangular cells that fill the box, each point in exactly one. Public.
+    """Half-open rectangular cells that cover the box without overlap. Public.
 
     Attributes:
-        label: What it is called among the candidates.
+        label: Its name among the candidates.
         base: Squares along an axis of the base grid that regions are made of.
         regions: Shape ``(R, 6)``: first square along x and along y, squares along a side,
             cells along x and along y, position of the first cell. Cells of a region are
@@ -89,15 +89,15 @@ class Partition:
         return f"Partition({self.label}, {self.cells} cells)"
 
 
-def uniform(size: int | tuple[int, int]) -> Partition:
+def uniform_grid(size: int | tuple[int, int]) -> Partition:
     """Return the grid of ``size`` x ``size``, or ``(along x, along y)``, equal cells.
 
     Raises:
-        ParameterError: A size is not a whole number >= 1, or there are too many cells.
+        ParameterError: A size is not an integer >= 1, or there are too many cells.
     """
     pair = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size, size)
     if len(pair) != 2:
-        raise ParameterError("a grid is one whole number, or two: along x and along y")
+        raise ParameterError("a grid is one integer, or two: along x and along y")
     nx, ny = (_validate.at_least("a grid size", number, 1) for number in pair)
     label = f"uniform {nx} x {ny}"
     if max(nx, ny) > MOST_SPLITS:
@@ -111,7 +111,7 @@ def nested(label: str, base: int, blocks: Indices) -> Partition:
     """Return a partition of blocks of base squares, each cut into equal squares.
 
     Args:
-        label: What to call it.
+        label: Its name among the candidates.
         base: Squares of the base grid along an axis.
         blocks: Shape ``(R, 4)``: first square along x and along y, squares along a side,
             cells along a side.

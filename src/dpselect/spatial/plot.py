@@ -1,4 +1,4 @@
-"""A released map as a picture that everybody can read."""
+"""Picture of a released map."""
 
 from __future__ import annotations
 
@@ -6,95 +6,105 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect.spatial import crs
-from dpselect.spatial.export import cell_bounds
+from dpselect.spatial import geo
+from dpselect.spatial.box import Box
+from dpselect.spatial.export import BoxCounts, cell_bounds
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
-
-    from dpselect.spatial.histogram import SpatialHistogram
+    from matplotlib.colors import Normalize
 
 COLOURS = "cividis"
-"""From dark blue to yellow: its lightness grows evenly, also to the colour-blind."""
+"""Perceptually uniform, also with colour-vision deficiency."""
 
 EARTH_RADIUS_KM = 6371.0088
 """Mean radius of the Earth (IUGG)."""
 
 
-def draw(histogram: SpatialHistogram, ax: Axes | None = None) -> Axes:
+def draw(cells: BoxCounts, *, title: str, ax: Axes | None = None) -> Axes:
     """Draw noisy points per area: per km² where the length of the unit is known.
 
-    What noise made negative is drawn as zero. Colours follow the square root, so that a city
-    does not leave the rest dark, and end at the 99.9th percentile of the cells.
+    Negative counts are drawn as zero. Colours are proportional to the square root, so that a
+    few dense cells do not leave the rest dark, and end at the 99.9th percentile of the cells.
+
+    Args:
+        cells: The map.
+        title: Above it.
+        ax: Axes to draw into; those of a new pyplot figure if not given.
     """
-    from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
 
     if ax is None:
         from matplotlib import pyplot as plt
 
         _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-    bounds = cell_bounds(histogram)
-    west, south, east, north = bounds.T
-    area, per_area = _areas(histogram, bounds)
-    density = np.maximum(histogram.counts, 0) / area
+    bounds = cell_bounds(cells)
+    area, per_area = areas(cells.box, bounds)
+    density = np.maximum(cells.counts, 0) / area
     norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
-    coloured: ScalarMappable
-    if histogram.partition.shape is None:
-        corners = np.stack([west, south, west, north, east, north, east, south], axis=1)
-        cells = PolyCollection(
-            list(corners.reshape(-1, 4, 2)), array=density, cmap=COLOURS, norm=norm
-        )
-        cells.set_rasterized(True)
-        coloured = ax.add_collection(cells)
-    else:
-        box = histogram.box
-        coloured = ax.imshow(
-            density.reshape(histogram.partition.shape).T,
-            origin="lower",
-            extent=(box.west, box.east, box.south, box.north),
-            aspect="auto",
-            interpolation="nearest",
-            cmap=COLOURS,
-            norm=norm,
-        )
-    _label(histogram, ax)
+    coloured = _colour(cells, bounds, density, norm, ax)
+    _label(cells.box, title, ax)
     _legend(ax, coloured, f"points per {per_area}")
     return ax
 
 
+def _colour(
+    cells: BoxCounts, bounds: Values, density: Values, norm: Normalize, ax: Axes
+) -> ScalarMappable:
+    """Draw a uniform grid as an image, other cells as polygons."""
+    from matplotlib.collections import PolyCollection
+
+    if cells.partition.shape is None:
+        west, south, east, north = bounds.T
+        corners = np.stack([west, south, west, north, east, north, east, south], axis=1)
+        shapes = PolyCollection(
+            list(corners.reshape(-1, 4, 2)), array=density, cmap=COLOURS, norm=norm
+        )
+        shapes.set_rasterized(True)
+        return ax.add_collection(shapes)
+    box = cells.box
+    return ax.imshow(
+        density.reshape(cells.partition.shape).T,
+        origin="lower",
+        extent=(box.west, box.east, box.south, box.north),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=COLOURS,
+        norm=norm,
+    )
+
+
 def _legend(ax: Axes, coloured: ScalarMappable, label: str) -> None:
-    """Say what the colours mean, as high as the map is, whatever its proportions."""
+    """Draw a colour bar as high as the map, whatever its proportions."""
     beside = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
     beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
 
 
-def _areas(histogram: SpatialHistogram, bounds: Values) -> tuple[Values, str]:
+def areas(box: Box, bounds: Values) -> tuple[Values, str]:
     """Return the area of every cell, and its unit."""
     west, south, east, north = bounds.T
-    unit = crs.unit(histogram.box.crs)
+    unit = geo.unit(box.crs)
     if unit != "degrees":
-        metres = crs.metres_per_unit(histogram.box.crs)
+        metres = geo.metres_per_unit(box.crs)
         area = (east - west) * (north - south)
         if metres is None:
             return area, f"square with sides of 1 ({unit})"
         return area * (metres / 1000) ** 2, "km²"
-    # Of a sphere, exactly: the sines of latitudes are proportional to areas.
+    # Exact for a sphere: areas are proportional to differences of sines of latitudes.
     sines = np.sin(np.radians(north)) - np.sin(np.radians(south))
     return EARTH_RADIUS_KM**2 * np.radians(east - west) * sines, "km²"
 
 
-def _label(histogram: SpatialHistogram, ax: Axes) -> None:
-    box = histogram.box
-    unit = crs.unit(box.crs)
+def _label(box: Box, title: str, ax: Axes) -> None:
+    unit = geo.unit(box.crs)
     names = ("longitude", "latitude") if unit == "degrees" else ("x", "y")
     if unit == "degrees":
         middle = (box.south + box.north) / 2
-        # As wide as it is on the ground at its middle; a map near a pole keeps some width.
+        # The true proportions at the middle latitude; a map near a pole keeps some width.
         ax.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2))
-    elif crs.metres_per_unit(box.crs) is not None:
+    elif geo.metres_per_unit(box.crs) is not None:
         ax.set_aspect("equal")
     ax.locator_params(axis="x", nbins=5)
     ax.set(
@@ -102,9 +112,5 @@ def _label(histogram: SpatialHistogram, ax: Axes) -> None:
         ylim=(box.south, box.north),
         xlabel=f"{names[0]} ({unit})",
         ylabel=f"{names[1]} ({unit})",
-        title=(
-            f"{histogram.chosen}, ε = {histogram.epsilon:g} ({histogram.neighbours})\n"
-            f"standard deviation of the noise in a cell: "
-            f"{histogram.standard_deviation:.3g} points"
-        ),
+        title=title,
     )

@@ -1,19 +1,16 @@
-"""What may be done to released counts for free: no negative ones, one total for all."""
+"""Post-processing of released counts: non-negativity, and consistency with the coarse grid.
+
+It reads released numbers only, so it costs no epsilon.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from dpselect.errors import ParameterError
-from dpselect.spatial.coarse import SIZE
-from dpselect.spatial.noise import standard_deviation
+from dpselect.spatial.counting import standard_deviation
 from dpselect.spatial.partition import Partition
+from dpselect.spatial.rules import COARSE, CoarseGrid
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    from dpselect.spatial.histogram import SpatialHistogram
 
 
 def nonnegative(counts: Values) -> Values:
@@ -33,28 +30,29 @@ def nonnegative(counts: Values) -> Values:
     return np.maximum(counts - thresholds[last], 0.0)
 
 
-def consistent(histogram: SpatialHistogram) -> Values:
+def consistent(
+    partition: Partition, counts: Values, *, scale: float, coarse: CoarseGrid
+) -> Values:
     r"""Return counts whose sums over blocks agree with both measurements.
 
-    A block is what cells and coarse cells both fill: a coarse cell or a region where the
-    grids are aligned, else the whole box. With variances :math:`v, v'` of the two sums the
-    least squares solution moves the cells' sum to
+    A block is the smallest area that is a union of cells and of coarse cells: a coarse cell or
+    a region where the grids are aligned, else the whole box. With variances :math:`v, v'` of
+    the two sums the least squares solution moves the cells' sum to
     :math:`(v' \sum c + v \sum c') / (v + v')`, by the same amount for each cell.
+
+    Args:
+        partition: The cells.
+        counts: Noisy counts of the cells, shape ``(cells,)``, without other post-processing.
+        scale: Of their noise.
+        coarse: The other measurement.
     """
-    if histogram.coarse is None:
-        raise ParameterError(
-            "nothing was chosen, so there is no second measurement to agree with"
-        )
-    if histogram.processing:
-        raise ParameterError("make counts consistent first, before any other processing")
-    block, coarse_block = blocks(histogram.partition)
-    coarse = histogram.coarse
-    cells, sums = np.bincount(block), np.bincount(block, histogram.counts)
-    variance = cells * standard_deviation(histogram.scale) ** 2
+    block, coarse_block = blocks(partition)
+    cells, sums = np.bincount(block), np.bincount(block, counts)
+    variance = cells * standard_deviation(scale) ** 2
     others = np.bincount(coarse_block) * standard_deviation(coarse.scale) ** 2
     difference = np.bincount(coarse_block, coarse.counts) - sums
     shift = difference * variance / (variance + others) / cells
-    return histogram.counts + shift[block]
+    return counts + shift[block]
 
 
 def blocks(partition: Partition) -> tuple[Indices, Indices]:
@@ -62,22 +60,22 @@ def blocks(partition: Partition) -> tuple[Indices, Indices]:
     if partition.shape is None:
         return _nested_blocks(partition)
     nx, ny = partition.shape
-    if nx % SIZE or ny % SIZE:
-        return np.zeros(partition.cells, np.int64), np.zeros(SIZE**2, np.int64)
-    x, y = np.arange(nx) * SIZE // nx, np.arange(ny) * SIZE // ny
-    return (x[:, None] * SIZE + y).ravel(), np.arange(SIZE**2)
+    if nx % COARSE or ny % COARSE:
+        return np.zeros(partition.cells, np.int64), np.zeros(COARSE**2, np.int64)
+    x, y = np.arange(nx) * COARSE // nx, np.arange(ny) * COARSE // ny
+    return (x[:, None] * COARSE + y).ravel(), np.arange(COARSE**2)
 
 
 def _nested_blocks(partition: Partition) -> tuple[Indices, Indices]:
-    """Return the blocks where regions and coarse cells fill each other, one way or other."""
+    """Return the blocks where each region is in a coarse cell or made of coarse cells."""
     first_x, first_y, span, nx, ny, _ = partition.regions.T
     many, base = len(partition.regions), partition.base
-    wide = span * SIZE >= base
-    within = first_x * SIZE // base * SIZE + first_y * SIZE // base
+    wide = span * COARSE >= base
+    within = first_x * COARSE // base * COARSE + first_y * COARSE // base
     of_region = np.where(wide, np.arange(many), many + within)
-    x, y = np.divmod(np.arange(SIZE**2), SIZE)
-    label = partition.labels()[x * base // SIZE, y * base // SIZE]
-    of_coarse = np.where(wide[label], label, many + np.arange(SIZE**2))
+    x, y = np.divmod(np.arange(COARSE**2), COARSE)
+    label = partition.labels()[x * base // COARSE, y * base // COARSE]
+    of_coarse = np.where(wide[label], label, many + np.arange(COARSE**2))
     _, block = np.unique(
         np.concatenate([np.repeat(of_region, nx * ny), of_coarse]), return_inverse=True
     )

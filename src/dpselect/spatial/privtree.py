@@ -4,10 +4,10 @@ A square :math:`v` at depth :math:`h` that holds :math:`c(v)` points is quartere
 
 .. math:: \max(\theta - \delta,\; c(v) - h \delta) + Z > \theta,
 
-for discrete Laplace noise :math:`Z` of scale :math:`\lambda`. The bias :math:`\delta` makes the
-noise of a whole path cost little more than that of two decisions, so the depth is no budget.
+for discrete Laplace noise :math:`Z` of scale :math:`\lambda`. With the bias
+:math:`\delta` a whole path costs little more than two decisions, whatever its depth.
 
-Why it is private. Let :math:`\theta, \delta` be whole numbers, so that one point more raises
+Why it is private. Let :math:`\theta, \delta` be integers, so that one point more raises
 the biased counts on its path by one or not at all. With :math:`q = e^{-1/\lambda}`, a square
 whose raised biased count is :math:`\theta + 1 + j` is quartered likelier by
 
@@ -41,23 +41,22 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.neighbours import Neighbours
-from dpselect.spatial.counting import Counts
-from dpselect.spatial.noise import noisy
-from dpselect.spatial.partition import Partition, nested, uniform
+from dpselect.spatial.counting import Counts, noisy
+from dpselect.spatial.partition import Partition, nested, uniform_grid
 from dpselect.typing import Indices
 
 FANOUT = 4
 DEEPEST = 12
-"""4,096 cells along an axis, as for other rules."""
+"""Largest depth: 4,096 cells along an axis, as for other rules."""
 
 
 @dataclass(frozen=True, slots=True)
-class Splits:
-    r"""The noise and the bias of every decision; public.
+class SplitNoise:
+    r"""Scale and bias of the noisy decisions of a tree; public.
 
     Attributes:
         scale: :math:`\lambda`, points.
-        decay: :math:`\delta`, points; a whole number >= 1, at least
+        decay: :math:`\delta`, points; an integer >= 1, at least
             :math:`\lambda \ln 4`, so that empty squares are quartered less than once in four.
     """
 
@@ -65,18 +64,18 @@ class Splits:
     decay: int
 
     @classmethod
-    def of(
-        cls, epsilon: float, *, depth: int, neighbours: Neighbours, points_per_user: int
-    ) -> Splits:
-        r"""Return the least noise that ``epsilon`` pays for.
+    def for_epsilon(
+        cls, epsilon: float, *, depth: int, points_per_user: int, neighbours: Neighbours
+    ) -> SplitNoise:
+        r"""Return the least noise with which a tree is ``epsilon``-DP.
 
         Guarantee:
             The tree is ``epsilon``-DP under ``neighbours``, for individuals of at most
             ``points_per_user`` points each: as many steps of a share of ``epsilon``.
         """
         share = epsilon / points_per_user
-        # One decision alone costs 1 / scale; the printed scale, and one decision more for a
-        # point that moves, always suffices. In between the loss falls.
+        # One decision alone costs 1 / scale; the scale of the paper, and one decision more for
+        # a point that moves, always suffices. In between the loss falls.
         low, high = 1 / share, ((2 * FANOUT - 1) / (FANOUT - 1) + 1) / share
         for _ in range(60):
             middle = (low + high) / 2
@@ -104,7 +103,7 @@ def loss(scale: float, decay: float, depth: int, neighbours: Neighbours) -> floa
 
 
 def _path(scale: float, decay: float, squares: int) -> float:
-    """Return what squares above the deepest one that was raised cost together."""
+    """Return the loss of the squares above the deepest one that was raised."""
     if squares <= 0:
         return 0.0
     q = exp(-1 / scale)
@@ -114,13 +113,13 @@ def _path(scale: float, decay: float, squares: int) -> float:
 
 @dataclass(frozen=True)
 class PrivTree:
-    r"""Squares quartered by decisions of their own, each made with noise.
+    r"""Squares quartered by noisy decisions on the points.
 
-    Unlike :class:`~dpselect.spatial.Quadtree`, which looks at the coarse grid alone, it looks
-    at the points on every level, and is paid for with a share of epsilon of its own.
+    Unlike :class:`~dpselect.spatial.Quadtree`, which reads the coarse grid alone, it reads the
+    points on every level and has a share of epsilon of its own.
 
     Guarantee:
-        See :meth:`Splits.of`.
+        See :meth:`SplitNoise.for_epsilon`.
 
     Attributes:
         depth: How many levels can be split, 1 to 12; cells are at least ``2**-depth`` of the
@@ -128,7 +127,7 @@ class PrivTree:
         threshold: :math:`\theta`, points: what a biased count must exceed. Public.
 
     Raises:
-        ParameterError: ``depth`` or ``threshold`` is no whole number in its range.
+        ParameterError: ``depth`` or ``threshold`` is not an integer in its range.
     """
 
     depth: int = 10
@@ -145,7 +144,7 @@ class PrivTree:
         above = f" threshold={self.threshold}" if self.threshold else ""
         return f"privtree depth={self.depth}{above}"
 
-    def grow(self, points: Counts, splits: Splits) -> Partition:
+    def grow(self, points: Counts, splits: SplitNoise) -> Partition:
         """Draw a tree and return its leaves as a partition; a release.
 
         Args:
@@ -166,14 +165,14 @@ class PrivTree:
     def _levels(self, points: Counts) -> list[Indices]:
         """Return the counts of all squares, from the whole box down. Private."""
         side = 2 ** (self.depth - 1)
-        finest = points.in_cells(uniform(side)).astype(np.int64)
+        finest = points.in_cells(uniform_grid(side)).astype(np.int64)
         levels = [finest.reshape(side, side)]
         while side > 1:
             side //= 2
             levels.append(levels[-1].reshape(side, 2, side, 2).sum(axis=(1, 3)))
         return levels[::-1]
 
-    def _split(self, counts: Indices, level: int, splits: Splits) -> NDArray[np.bool]:
+    def _split(self, counts: Indices, level: int, splits: SplitNoise) -> NDArray[np.bool]:
         """Decide for each square whether it is quartered."""
         biased = np.maximum(counts - level * splits.decay, self.threshold - splits.decay)
         return noisy(biased, splits.scale) > self.threshold

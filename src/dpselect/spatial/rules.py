@@ -1,80 +1,131 @@
-r"""Rules that make cells from a coarse noisy grid: finer where there are more points.
+r"""A coarse noisy grid, released first, and the rules that make partitions from it.
 
-All balance what uniform cells get wrong, which grows with the points of a cell, against
+All rules balance the error of uniform cells, which grows with the points of a cell, against
 noise, which grows with the number of cells: a cell is cut until it holds about
-:math:`c/\varepsilon` points. They look at the coarse grid only, so their partitions are
-public and compete with any other candidate. So does the one of
-:class:`~dpselect.spatial.PrivTree`, which looks at the points and pays for it.
+:math:`c/\varepsilon` points. They read the coarse grid only, so their partitions are public
+post-processing and compete with any other candidate. So does that of
+:class:`~dpselect.spatial.PrivTree`, which reads the points and has its own share of epsilon.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, sqrt
+from types import MappingProxyType
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.spatial.coarse import SIZE, Coarse
-from dpselect.spatial.partition import Partition, nested, uniform
+from dpselect.spatial.counting import standard_deviation
+from dpselect.spatial.overlap import CountedCells
+from dpselect.spatial.partition import Partition, nested, uniform_grid
 from dpselect.spatial.privtree import PrivTree
+from dpselect.typing import Indices, Values
+
+COARSE = 16
+"""Cells of the coarse grid along an axis."""
 
 MOST_ALONG = 4096
 """Cells along an axis of a grid that a rule makes: 16 million cells."""
 
-Family: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree", "privtree"]
+MethodName: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree", "privtree"]
 
 
-class Rule(Protocol):
-    """Something that makes a partition from the coarse grid."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CoarseGrid:
+    """Noisy counts of ``COARSE`` x ``COARSE`` equal cells; public, because released.
+
+    Attributes:
+        counts: Shape ``(COARSE * COARSE,)``, integers.
+        scale: Of their noise.
+    """
+
+    counts: Values
+    scale: float
+
+    @classmethod
+    def cells(cls) -> Partition:
+        """Return the partition that is counted."""
+        return uniform_grid(COARSE)
+
+    @property
+    def table(self) -> Values:
+        """The counts, by position along x and along y."""
+        return self.counts.reshape(COARSE, COARSE)
+
+    @property
+    def total(self) -> float:
+        """The noisy number of points, at least 1."""
+        return max(float(self.counts.sum()), 1.0)
+
+    def weights(self, queries: Indices, sanity: float) -> Values:
+        r"""Return :math:`w_t = 1/\max(\tilde T_t, \rho)`, the weights of a relative error.
+
+        :math:`\tilde T_t` is the coarse grid's answer. The floor :math:`\rho` is ``sanity``
+        of the noisy total, and at least the standard deviation of one coarse count.
+
+        Args:
+            queries: Lattice edges, shape ``(m, 4)``.
+            sanity: Share of all points below which an error counts as absolute, 0 to 1.
+
+        Returns:
+            Shape ``(m,)``, > 0; public.
+        """
+        floor = max(sanity * self.total, standard_deviation(self.scale), 1.0)
+        answers = CountedCells(self.cells(), self.counts).answers(queries)
+        return 1 / np.maximum(answers, floor)
+
+
+class PartitionRule(Protocol):
+    """A rule that makes a partition from the coarse grid."""
 
     @property
     def name(self) -> str:
         """The rule with its parameter."""
 
-    def partition(self, coarse: Coarse, epsilon: float) -> Partition:
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         """Return the partition for counts that will be released with ``epsilon``."""
 
 
 @dataclass(frozen=True)
-class _Cut:
+class _PointsPerCell:
     """A rule with one parameter.
 
     Attributes:
-        c: Points times epsilon that one cell is meant to hold; finite, > 0.
+        c: Target number of points of one cell, times epsilon; finite, > 0.
     """
 
     c: float = 10.0
-    family: ClassVar[str]
+    method: ClassVar[str]
 
     def __post_init__(self) -> None:
         _validate.positive("c", self.c)
 
     @property
     def name(self) -> str:
-        return f"{self.family} c={self.c:g}"
+        return f"{self.method} c={self.c:g}"
 
 
 @dataclass(frozen=True)
-class Guideline(_Cut):
+class Guideline(_PointsPerCell):
     r"""The uniform grid of :math:`m = \lceil \sqrt{\tilde N \varepsilon / c} \rceil`.
 
     Source: Qardaji, Yang and Li, ICDE 2013, with c = 10 and the exact N, which is not
         private; here the noisy one.
     """
 
-    family: ClassVar[str] = "guideline"
+    method: ClassVar[str] = "guideline"
 
-    def partition(self, coarse: Coarse, epsilon: float) -> Partition:
-        grid = uniform(guideline_size(coarse.total, epsilon, self.c))
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
+        grid = uniform_grid(guideline_size(coarse.total, epsilon, self.c))
         return Partition(f"{self.name} ({grid.label})", grid.base, grid.regions)
 
 
 @dataclass(frozen=True)
-class AdaptiveGrid(_Cut):
+class AdaptiveGrid(_PointsPerCell):
     r"""Every coarse cell cut into :math:`m \times m`, by the guideline of its own count.
 
     Source: Qardaji, Yang and Li, ICDE 2013, section 4: c = 5 for the second level. There the
@@ -82,32 +133,32 @@ class AdaptiveGrid(_Cut):
     """
 
     c: float = 5.0
-    family: ClassVar[str] = "adaptive"
+    method: ClassVar[str] = "adaptive"
 
-    def partition(self, coarse: Coarse, epsilon: float) -> Partition:
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         counts = np.maximum(coarse.counts, 1.0)
         cells = np.ceil(np.sqrt(counts * epsilon / self.c))
-        x, y = np.divmod(np.arange(SIZE**2), SIZE)
-        cut = np.clip(cells, 1, MOST_ALONG // SIZE).astype(np.int64)
-        return nested(self.name, SIZE, np.column_stack([x, y, np.ones_like(x), cut]))
+        x, y = np.divmod(np.arange(COARSE**2), COARSE)
+        cut = np.clip(cells, 1, MOST_ALONG // COARSE).astype(np.int64)
+        return nested(self.name, COARSE, np.column_stack([x, y, np.ones_like(x), cut]))
 
 
 @dataclass(frozen=True)
-class Quadtree(_Cut):
+class Quadtree(_PointsPerCell):
     r"""Squares halved along both axes until they hold at most :math:`c/\varepsilon` points.
 
     Down to the coarse cells by their noisy sums, below them as if points were spread evenly
     within each.
 
-    Source: Cormode et al., ICDE 2012. There every node is counted with noise; here the coarse
-        grid has paid for all.
+    Source: Cormode et al., ICDE 2012. There every node is counted with noise; here only the
+        coarse grid is.
     """
 
-    family: ClassVar[str] = "quadtree"
+    method: ClassVar[str] = "quadtree"
 
-    def partition(self, coarse: Coarse, epsilon: float) -> Partition:
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         most = self.c / epsilon
-        table, open_squares, blocks = coarse.table, [(0, 0, SIZE)], []
+        table, open_squares, blocks = coarse.table, [(0, 0, COARSE)], []
         while open_squares:
             x, y, span = open_squares.pop()
             count = table[x : x + span, y : y + span].sum()
@@ -116,49 +167,52 @@ class Quadtree(_Cut):
                 continue
             half = span // 2
             open_squares += [(x + i, y + j, half) for i in (0, half) for j in (0, half)]
-        return nested(self.name, SIZE, np.array(blocks))
+        return nested(self.name, COARSE, np.array(blocks))
 
 
 def guideline_size(points: float, epsilon: float, c: float) -> int:
-    """Return the cells along an axis that the guideline asks for, 1 to ``MOST_ALONG``."""
+    """Return the cells along an axis by the guideline, 1 to ``MOST_ALONG``."""
     return min(max(ceil(sqrt(max(points, 0.0) * epsilon / c)), 1), MOST_ALONG)
 
 
 def _halvings(ratio: float) -> int:
     """Return the power of two whose square is at least ``ratio``, up to a limit."""
     steps = ceil(log2(ratio) / 2) if ratio > 1 else 0
-    return int(2 ** min(steps, int(log2(MOST_ALONG // SIZE))))
+    return int(2 ** min(steps, int(log2(MOST_ALONG // COARSE))))
 
 
-Method: TypeAlias = Family | Rule | PrivTree
+Method: TypeAlias = MethodName | PartitionRule | PrivTree
 
-FAMILIES: dict[str, tuple[Rule | PrivTree, ...]] = {
-    "uniform": (),
-    "guideline": (Guideline(),),
-    "adaptive": (AdaptiveGrid(2.5), AdaptiveGrid(5.0), AdaptiveGrid(10.0)),
-    "quadtree": (Quadtree(5.0), Quadtree(10.0), Quadtree(20.0)),
-    "privtree": (PrivTree(),),
-}
+METHODS: Mapping[str, tuple[PartitionRule | PrivTree, ...]] = MappingProxyType(
+    {
+        "uniform": (),
+        "guideline": (Guideline(),),
+        "adaptive": (AdaptiveGrid(2.5), AdaptiveGrid(5.0), AdaptiveGrid(10.0)),
+        "quadtree": (Quadtree(5.0), Quadtree(10.0), Quadtree(20.0)),
+        "privtree": (PrivTree(),),
+    }
+)
+"""The rules of every method by name; the only list of these names."""
 
 
-def rules_of(method: Method | Sequence[Method]) -> tuple[Rule | PrivTree, ...]:
-    """Return the rules and trees that a method stands for.
+def rules_of(method: Method | Sequence[Method]) -> tuple[PartitionRule | PrivTree, ...]:
+    """Return the rules and trees of one or several methods, each once.
 
     Raises:
-        ParameterError: A name is unknown, or something is no rule.
+        ParameterError: A name is unknown, or a value is not a rule.
     """
     several = (
         method if isinstance(method, Sequence) and not isinstance(method, str) else [method]
     )
-    rules: list[Rule | PrivTree] = []
+    rules: list[PartitionRule | PrivTree] = []
     for one in several:
-        if isinstance(one, str) and one in FAMILIES:
-            rules += FAMILIES[one]
-        elif isinstance(one, _Cut | PrivTree):
+        if isinstance(one, str) and one in METHODS:
+            rules += METHODS[one]
+        elif isinstance(one, _PointsPerCell | PrivTree):
             rules.append(one)
         else:
             raise ParameterError(
-                f"method must be one or several of {', '.join(FAMILIES)}, or a rule such as "
+                f"method must be one or several of {', '.join(METHODS)}, or a rule such as "
                 "AdaptiveGrid(c=5)"
             )
     return tuple(dict.fromkeys(rules))

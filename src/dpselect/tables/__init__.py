@@ -6,7 +6,6 @@ the rows: polars, DuckDB, PySpark. Only the counts come out.
 """
 
 from dpselect.tables.cases import known, position
-from dpselect.tables.cells import count_cells, lattice_position
 from dpselect.tables.codegrees import common_neighbours
 from dpselect.tables.collecting import Column, collect
 from dpselect.tables.columns import (
@@ -30,7 +29,6 @@ from dpselect.tables.opening import (
     open_table,
 )
 from dpselect.tables.ranks import Ranks, count_ranks
-from dpselect.tables.rectangles import count_rectangles
 from dpselect.tables.spark import spark_table
 from dpselect.tables.triangles import count_triangles
 from dpselect.tables.ways import Fork, Way
@@ -45,21 +43,18 @@ __all__ = [
     "check_columns",
     "collect",
     "common_neighbours",
-    "count_cells",
     "count_degrees",
     "count_ego_pairs",
     "count_hits",
     "count_odd_edges",
     "count_ranks",
     "count_records",
-    "count_rectangles",
     "count_tables",
     "count_triangles",
     "is_csv",
     "is_lazy",
     "is_table",
     "known",
-    "lattice_position",
     "numeric_column",
     "open_table",
     "position",

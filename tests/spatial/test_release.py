@@ -1,7 +1,7 @@
 """The release: what it costs, what it may say, and what it refuses before it spends."""
 
-from dataclasses import astuple
 from fractions import Fraction
+from inspect import signature
 from math import exp
 
 import numpy as np
@@ -13,21 +13,24 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpselect as dp
+from dpselect.draws.opendp import scale_for
 from dpselect.errors import DPSelectError, InsufficientBudgetError
+from dpselect.plan import Plan
 from dpselect.spatial import (
     AdaptiveGrid,
     Box,
+    Points,
     PrivTree,
-    Shares,
     Weighted,
-    noise,
+    counting,
+    lattice_rectangles,
+    partition_error,
     plan_histogram,
     release_histogram,
+    uniform_grid,
 )
-from dpselect.spatial.counting import Points, rectangles
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import uniform
-from dpselect.spatial.privtree import Splits
+from dpselect.spatial.plan import count_error, split_epsilon
+from dpselect.spatial.privtree import SplitNoise
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -47,26 +50,61 @@ def release(points=SAMPLE, **arguments):
     return release_histogram(points, **{**valid, **arguments})
 
 
+def plan(**arguments):
+    valid = {
+        "bounds": UNIT,
+        "grids": [4, 9, 20],
+        "queries": QUERIES,
+        "epsilon": 2.0,
+        "neighbours": ADD_REMOVE,
+    }
+    return plan_histogram(**{**valid, **arguments})
+
+
+def parts(plan):
+    """Epsilon of every step, by its purpose."""
+    return {spend.purpose: spend.epsilon for spend in plan.spends}
+
+
+COARSE, CHOICE = "counts of a coarse grid of 16 x 16", "choice of the partition"
+COUNTS = "counts of the cells"
+
+
 @given(st.floats(1e-3, 50), st.floats(1e-3, 0.999), st.integers(2, 9), st.integers(0, 1))
 def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, candidates, trees):
-    shares = Shares.of(epsilon, tuning_share, candidates=candidates - trees, trees=trees)
-    parts = [Fraction(part) for part in astuple(shares)]
+    split = split_epsilon(epsilon, tuning_share, candidates=candidates - trees, trees=trees)
+    exact = [Fraction(part) for part in split]
 
-    assert sum(parts) <= Fraction(epsilon)
-    assert sum(parts) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+    assert sum(exact) <= Fraction(epsilon)
+    assert sum(exact) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
 
 
 def test_a_single_candidate_leaves_all_to_the_counts():
-    assert Shares.of(0.5, 0.2, candidates=1) == Shares(0.0, 0.0, 0.5)
+    assert parts(plan(grids=[6], epsilon=0.5)) == {COUNTS: 0.5}
     assert release(grids=[6]).coarse is None
     assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
 
 
 def test_a_tree_takes_half_of_the_tuning_or_all_if_there_is_no_choice():
-    rest = np.nextafter(0.5, 0)
-    assert Shares.of(1.0, 0.5, candidates=3, trees=1) == Shares(0.125, 0.125, rest, 0.25)
-    assert Shares.of(1.0, 0.5, candidates=1, trees=1) == Shares(0.0, 0.0, rest, 0.5)
-    assert Shares.of(1.0, 0.5, candidates=1, trees=1).rho == pytest.approx(np.tanh(0.25))
+    rest, tree = np.nextafter(0.5, 0), "squares of privtree depth=10"
+    among = plan(grids=[3, 4], method="privtree", epsilon=1.0, tuning_share=0.5)
+    alone = plan(grids=[], method="privtree", epsilon=1.0, tuning_share=0.5)
+
+    assert parts(among) == {COARSE: 0.125, tree: 0.25, CHOICE: 0.125, COUNTS: rest}
+    assert parts(alone) == {tree: 0.5, COUNTS: rest}
+    assert alone.rho == pytest.approx(np.tanh(0.25))
+
+
+@relations
+def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
+    relation,
+):
+    stated = plan(neighbours=relation)
+    coarse, choice, counts = (spend.epsilon for spend in stated.spends)
+    draw = dp.PermuteAndFlip(epsilon=choice).spend("").rho_of_all
+
+    assert stated.neighbours is relation
+    assert stated.rho == pytest.approx(draw + sum(e * np.tanh(e / 2) for e in (coarse, counts)))
 
 
 @relations
@@ -77,34 +115,73 @@ def test_a_tree_is_drawn_with_the_noise_that_its_share_pays_for(relation, monkey
     tree = PrivTree(depth=5)
     alone = release(grids=[], method=tree, tuning_share=0.5, neighbours=relation)
     among = release(method=["quadtree", tree], tuning_share=0.5, neighbours=relation)
-    paid = [
-        Splits.of(epsilon, depth=5, neighbours=relation, points_per_user=1)
-        for epsilon in (alone.shares.structure, among.shares.structure)
-    ]
+    paid = [parts(map_.plan)["squares of privtree depth=5"] for map_ in (alone, among)]
 
-    assert drawn == paid
-    assert [alone.shares.structure, among.shares.structure] == [1.0, 0.5]
+    assert paid == [1.0, 0.5]
+    assert drawn == [
+        SplitNoise.for_epsilon(epsilon, depth=5, neighbours=relation, points_per_user=1)
+        for epsilon in paid
+    ]
     assert alone.coarse is None
     assert alone.chosen.startswith("privtree depth=5 (")
     assert len(among.candidates) == 3 + 1 + 3
 
 
-def test_the_tree_of_an_individual_of_many_points_is_drawn_with_as_much_more_noise():
-    plan = plan_histogram(
-        bounds=UNIT,
-        queries=QUERIES,
-        epsilon=2.0,
-        method="privtree",
-        neighbours=ADD_REMOVE,
-        user="who",
-        max_points_per_user=5,
+def test_the_tree_of_an_individual_of_many_points_is_drawn_with_as_much_more_noise(
+    monkeypatch,
+):
+    drawn = []
+    grow = PrivTree.grow
+    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
+    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
+    map_ = release(
+        frame, x="x", y="y", user="who", max_points_per_user=5, grids=[], method="privtree"
     )
-    splits = plan.splits(plan.tree)
 
-    assert splits == Splits.of(
-        plan.shares.structure, depth=10, neighbours=ADD_REMOVE, points_per_user=5
-    )
-    assert plan.description.endswith("one of: privtree depth=10")
+    assert drawn == [
+        SplitNoise.for_epsilon(
+            parts(map_.plan)["squares of privtree depth=10"],
+            depth=10,
+            neighbours=ADD_REMOVE,
+            points_per_user=5,
+        )
+    ]
+    assert map_.plan.description.endswith("on the cells of privtree depth=10")
+
+
+@pytest.mark.parametrize("method", ["uniform", ["adaptive", PrivTree(depth=4)]])
+def test_a_map_carries_the_plan_that_needed_no_points(method):
+    map_ = release(method=method)
+
+    assert isinstance(map_.plan, Plan)
+    assert map_.plan == plan(method=method)
+    assert map_.plan.function == "release_histogram"
+    assert map_.epsilon == map_.plan.epsilon == 2.0
+    assert map_.plan.arguments["bounds"] == [0, 0, 1, 1]
+
+
+def test_the_plan_takes_the_public_arguments_of_the_release():
+    released, planned = (signature(f).parameters for f in (release_histogram, plan_histogram))
+
+    assert list(planned) == [name for name in released if name not in {"points", "budget"}]
+
+
+def test_under_substitution_the_number_of_points_is_public():
+    assert plan(neighbours="substitute").public[-1] == "the number of points"
+    assert "the number of points" not in plan().public
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 1.0, 7.3, 1e4])
+def test_the_error_bound_is_the_least_number_that_holds(scale):
+    ratio = exp(-1 / scale)
+
+    def beyond(t):
+        """P(|Z| > t), of the geometric series."""
+        return 2 * ratio ** (t + 1) / (1 + ratio)
+
+    bound = count_error(scale).value
+    assert beyond(bound) <= 0.05 * (1 + 1e-9)
+    assert bound == 0 or beyond(bound - 1) > 0.05 * (1 - 1e-9)
 
 
 @relations
@@ -115,7 +192,7 @@ def test_the_noise_pays_for_what_one_individual_changes(relation, points_per_use
     opendp.enable_features("contrib")
     space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
     draw = opendp.m.make_laplace(
-        *space, scale=noise.scale_for(epsilon, relation, points_per_user)
+        *space, scale=scale_for(epsilon, counting.largest_change(relation, points_per_user))
     )
     change = points_per_user * (1 if relation is ADD_REMOVE else 2)
 
@@ -126,7 +203,7 @@ def test_the_noise_pays_for_what_one_individual_changes(relation, points_per_use
 def test_the_noise_has_the_law_and_the_deviation_that_are_stated():
     """Unseeded: false alarm 1 in 10^6."""
     scale, draws = 1.7, 40_000
-    drawn = noise.noisy(np.zeros(draws), scale).astype(int)
+    drawn = counting.noisy(np.zeros(draws), scale).astype(int)
     values = np.arange(-12, 13)
     ratio = exp(-1 / scale)
     law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values)
@@ -136,7 +213,7 @@ def test_the_noise_has_the_law_and_the_deviation_that_are_stated():
     assert stats.chisquare(observed, draws * np.append(law, tail)).pvalue > 1e-6
     wide = np.arange(-2000, 2001)
     second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
-    assert noise.standard_deviation(scale) == pytest.approx(second_moment**0.5)
+    assert counting.standard_deviation(scale) == pytest.approx(second_moment**0.5)
 
 
 points = st.lists(
@@ -153,16 +230,16 @@ def test_the_choice_keeps_its_epsilon(relation, database, new, per_user):
     """Exact laws of the choice, given the same coarse grid, for one individual's points."""
     moved = database[: len(database) - per_user] if relation is SUBSTITUTE else database
     other = [*moved, *new[:per_user]]
-    box, edges = Box(*UNIT), rectangles(Box(*UNIT), QUERIES)
+    box, edges = Box(*UNIT), lattice_rectangles(QUERIES, bounds=UNIT)
     form = Weighted(neighbours=relation, weights=[0.3, 2.0])
 
     def law(records):
         objective = partition_error(
             Points(*box.locate(*np.array(records).T)),
-            [uniform(g) for g in (1, 2, 5)],
-            edges,
+            partitions=[uniform_grid(g) for g in (1, 2, 5)],
+            queries=edges,
             scale=0.1,
-            form=form,
+            measure=form,
             points_per_user=per_user,
         )
         return dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
@@ -171,14 +248,14 @@ def test_the_choice_keeps_its_epsilon(relation, database, new, per_user):
 
 
 def test_many_points_of_one_individual_move_the_error_as_often():
-    box, edges = Box(*UNIT), rectangles(Box(*UNIT), QUERIES)
+    box, edges = Box(*UNIT), lattice_rectangles(QUERIES, bounds=UNIT)
     bounds = [
         partition_error(
             Points(*box.locate([], [])),
-            [uniform(3)],
-            edges,
+            partitions=[uniform_grid(3)],
+            queries=edges,
             scale=1.0,
-            form=Weighted(neighbours=ADD_REMOVE),
+            measure=Weighted(neighbours=ADD_REMOVE),
             points_per_user=most,
         ).sensitivity.bound
         for most in (1, 5)
@@ -194,11 +271,14 @@ def test_the_budget_is_spent_once_for_everything(relation):
     (entry,) = budget.entries
 
     assert entry.epsilon == 2
-    assert entry.mechanism.startswith("spatial histogram, one of: uniform 4 x 4")
+    assert entry.mechanism.startswith("release_histogram: discrete Laplace noise of scale")
+    assert "permute-and-flip among uniform 4 x 4, uniform 9 x 9" in entry.mechanism
 
 
 def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
-    monkeypatch.setattr(noise, "noisy", lambda *_: pytest.fail("drawn"))
+    from dpselect.draws import opendp as door
+
+    monkeypatch.setattr(door, "discrete_laplace", lambda *_: pytest.fail("drawn"))
     with pytest.raises(InsufficientBudgetError):
         release(budget=dp.Budget(1.0, neighbours=ADD_REMOVE))
 
@@ -247,7 +327,7 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
         convert(frame), x="x", y="y", user="who", max_points_per_user=4, epsilon=40.0
     )
 
-    assert map_.scale == pytest.approx(4 / map_.shares.counts)
+    assert map_.scale == pytest.approx(4 / parts(map_.plan)[COUNTS])
     assert map_.points_per_user == 4
     assert map_.total == pytest.approx(1200, abs=60)
 
@@ -279,7 +359,8 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
             {"bounds": Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:32633"), "queries": [4e5, 0, 5e5, 1]},
             "inside the bounds",
         ),
-        ({"neighbours": dp.Neighbours.EDGE}, "neighbours must be"),
+        ({"neighbours": dp.Neighbours.EDGE}, "neighbours of tables must be"),
+        ({"neighbours": "near"}, "neighbours must be"),
         ({"outside": "wrap"}, "outside must be"),
         ({"sanity": 2}, "sanity must be between"),
         ({"user": "who"}, "go together"),

@@ -1,4 +1,4 @@
-"""The objective: how badly each grid would answer the queries, before any grid is released."""
+"""The objective of a choice among partitions: minus the error of their answers to queries."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from dpselect import _validate
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.spatial import counting
 from dpselect.spatial.box import Box
-from dpselect.spatial.forms import Form
-from dpselect.spatial.partition import Partition, uniform
-from dpselect.spatial.reach import Reach
+from dpselect.spatial.counting import Counts, Points
+from dpselect.spatial.error_measures import ErrorMeasure
+from dpselect.spatial.overlap import CountedCells, Overlap
+from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.spatial.queries import lattice_rectangles
 from dpselect.typing import Indices
 
 
@@ -27,16 +28,16 @@ def grid_error(
     grids: Sequence[int | tuple[int, int]],
     queries: ArrayLike,
     scale: float,
-    form: Form,
+    measure: ErrorMeasure,
 ) -> Objective:
     r"""Return the objective whose best candidate is the grid to release counts on.
 
     The score of a grid is minus the mean error of its answers, bounded as in
-    :mod:`~dpselect.spatial.forms`: what uniform cells get wrong, and the noise.
+    :mod:`~dpselect.spatial.error_measures`: the error of uniform cells, and the noise.
 
     Guarantee:
-        The sensitivity holds under ``form.relation``; points, bounds, grids, queries, scale
-        and the form's own arguments are public, the points are not. There is one bound per
+        The sensitivity holds under ``measure.relation``. The bounds, grids, queries, scale and
+        the measure's own arguments are public, the points are not. There is one bound per
         grid, as :class:`~dpselect.GeneralizedExponential` uses them; other mechanisms take
         the largest.
 
@@ -46,67 +47,71 @@ def grid_error(
         bounds: ``(west, south, east, north)``, or a :class:`Box`.
         grids: Cells along an axis, or ``(along x, along y)``; each once.
         queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
-        scale: :math:`\lambda > 0` of the Laplace noise that the counts will get.
-        form: Which error, such as ``Weighted(neighbours=...)``.
+        scale: :math:`\lambda > 0` of the Laplace noise that the counts will have.
+        measure: Which error, such as ``Weighted(neighbours=...)``.
 
     Raises:
         ParameterError: An argument is out of its range.
         DataError: ``x`` and ``y`` are not columns of one length.
-        PublicClaimError: There are more points than the form declares.
+        PublicClaimError: There are more points than the measure declares.
 
     Source: Fanaeepour and Rubinstein, section 7, Corollary 7.6, with the corrections that
-        :mod:`~dpselect.spatial.forms` names. O(n + cells + m) for each grid.
+        :mod:`~dpselect.spatial.error_measures` names. O(n + cells + m) for each grid.
     """
     box = Box.of(bounds)
-    partitions = uniform_grids(grids)
-    edges = counting.rectangles(box, queries)
+    partitions = candidate_grids(grids)
+    edges = lattice_rectangles(queries, bounds=box)
     _validate.positive("scale", scale)
-    _validate.instance("form", form, Form)
-    points = counting.Points(*box.locate(x, y))
-    if form.most_records is not None and points.x.size > form.most_records:
-        raise PublicClaimError("there are more points than the form declares")
-    objective = partition_error(points, partitions, edges, scale=scale, form=form)
-    return Objective(objective.scores, objective.sensitivity, candidates=list(grids))
+    _validate.instance("measure", measure, ErrorMeasure)
+    points = Points(*box.locate(x, y))
+    if measure.most_records is not None and points.x.size > measure.most_records:
+        raise PublicClaimError("there are more points than the measure declares")
+    objective = partition_error(
+        points, partitions=partitions, queries=edges, scale=scale, measure=measure
+    )
+    return Objective(
+        objective.scores, objective.sensitivity, candidates=list(grids), highest=0.0
+    )
 
 
 def partition_error(
-    points: counting.Counts,
+    points: Counts,
+    *,
     partitions: Sequence[Partition],
     queries: Indices,
-    *,
     scale: float,
-    form: Form,
+    measure: ErrorMeasure,
     points_per_user: int = 1,
 ) -> Objective:
     """Return the objective over any public partitions, candidates by position.
 
     Args:
-        points: What counts the points. Private.
+        points: The exact counts. Private.
         partitions: The candidates.
         queries: Lattice edges, shape ``(m, 4)``.
         scale: Of the Laplace noise.
-        form: Which error.
+        measure: Which error.
         points_per_user: How many points one neighbour step can add, remove or replace;
             more than one only for :class:`~dpselect.spatial.Weighted`.
     """
     exact = points.in_rectangles(queries)
     scores, bounds = np.empty(len(partitions)), np.empty(len(partitions))
     for position, partition in enumerate(partitions):
-        reach = Reach.of(partition, queries)
-        noise = form.noise(reach, scale)
-        answers = counting.Answers(partition, points.in_cells(partition)).of(queries)
-        scores[position] = -np.mean(form.errors(np.abs(answers - exact), noise, exact))
-        bounds[position] = form.sensitivity(reach, noise) * points_per_user
-    sensitivity = GlobalSensitivity(bounds, form.relation)
-    return Objective(scores, sensitivity)
+        overlap = Overlap.of(partition, queries)
+        noise = measure.noise(overlap, scale)
+        answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
+        scores[position] = -np.mean(measure.errors(np.abs(answers - exact), noise, exact))
+        bounds[position] = measure.sensitivity(overlap, noise) * points_per_user
+    sensitivity = GlobalSensitivity(bounds, measure.relation)
+    return Objective(scores, sensitivity, highest=0.0)
 
 
-def uniform_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:
-    """Return uniform grids, after a check that there is one and that none comes twice."""
+def candidate_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:
+    """Return uniform grids, checked to be at least one and all different."""
     try:
-        partitions = [uniform(size) for size in grids]
+        partitions = [uniform_grid(size) for size in grids]
     except TypeError:
-        raise ParameterError("grids must be a list of whole numbers, or of pairs") from None
+        raise ParameterError("grids must be a list of integers, or of pairs") from None
     if not partitions:
         raise ParameterError("grids must be at least one grid size")
     labels = [partition.label for partition in partitions]

@@ -1,10 +1,11 @@
-"""Coordinate reference systems, as far as a map needs them: degrees or not, equal or not."""
+"""Coordinate reference systems, and the optional packages for geographic data."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from dpselect.errors import ParameterError
+from dpselect.errors import MissingDependencyError, ParameterError
 
 WORLD = {"EPSG:4326", "OGC:CRS84", "WGS84"}
 """Names of the system of GPS, in degrees."""
@@ -14,13 +15,13 @@ GEOGRAPHIC = {*WORLD, "EPSG:4269", "EPSG:4258"}
 
 
 def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> None:
-    """Raise if bounds cannot be degrees while the system is a geographic one.
+    """Raise if bounds cannot be degrees although the system is a geographic one.
 
-    Longitudes may run to 360, for maps that do so.
+    Longitudes may run to 360, for maps centred on the date line.
 
     Raises:
-        ParameterError: They cannot be degrees, or ``crs`` is not a name, or not one that
-            pyproj knows, if it is installed.
+        ParameterError: The bounds cannot be degrees, ``crs`` is not a name, or pyproj is
+            installed and does not know it.
     """
     if not isinstance(crs, str) or not crs:
         raise ParameterError("crs must be the name of a reference system, such as 'EPSG:4326'")
@@ -34,7 +35,7 @@ def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> Non
 
 
 def is_geographic(crs: str) -> bool:
-    """Return whether a system is in degrees; of one unknown here pyproj knows, if present."""
+    """Return whether a system is in degrees; pyproj, if installed, knows those not listed."""
     if crs.upper() in GEOGRAPHIC:
         return True
     system = _looked_up(crs)
@@ -57,6 +58,19 @@ def metres_per_unit(crs: str | None) -> float | None:
         return None
     system = _looked_up(crs)
     return None if system is None else float(system.axis_info[0].unit_conversion_factor)
+
+
+def needed(module: str) -> Any:  # noqa: ANN401 -- a module
+    """Import and return an optional module.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(f"this needs {package}: install dpselect[geo]") from None
 
 
 def _looked_up(crs: str) -> Any:  # noqa: ANN401 -- pyproj may be absent

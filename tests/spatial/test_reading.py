@@ -7,18 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.spatial import Box, counting, intake
-from dpselect.spatial.coarse import SIZE
-from dpselect.spatial.partition import nested, uniform
+from dpselect.spatial import Box, counting, lattice_rectangles, reading
+from dpselect.spatial.partition import nested, uniform_grid
+from dpselect.spatial.rules import COARSE
 
 BOX = Box(-10, 40, 20, 60)
-QUERIES = counting.rectangles(BOX, [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]])
+QUERIES = lattice_rectangles(
+    [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]], bounds=BOX
+)
 AWKWARD = [np.nan, np.inf, -np.inf, -10.0, 20.0, 0.0]
 X = np.concatenate([np.random.default_rng(0).uniform(-12, 22, 300), AWKWARD, [0.0] * 6])
 Y = np.concatenate([np.random.default_rng(1).uniform(39, 61, 300), [50.0] * 6, AWKWARD])
 BLOCKS = nested(
     "blocks",
-    SIZE,
+    COARSE,
     np.array(
         [[0, 0, 8, 3], [8, 0, 8, 1], [0, 8, 8, 2]]
         + [[i, j, 2, 1 + (i + j) % 4] for i in range(8, 16, 2) for j in range(8, 16, 2)]
@@ -32,11 +34,11 @@ TREE = nested(
         + [[i, j, 1, 1] for i in (4, 5) for j in (2, 3)]
     ),
 )
-PARTITIONS = [uniform(1), uniform((3, 5)), uniform(64), BLOCKS, TREE]
+PARTITIONS = [uniform_grid(1), uniform_grid((3, 5)), uniform_grid(64), BLOCKS, TREE]
 
 
 def read(points, x="x", y="y", outside="drop"):
-    return intake.read(points, x, y, box=BOX, outside=outside)
+    return reading.read_points(points, x=x, y=y, box=BOX, outside=outside)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
 
     points = read(pl.LazyFrame({"x": X, "y": Y}))
     monkeypatch.setattr(pl.LazyFrame, "collect", watched)
-    points.in_cells(uniform(4))
+    points.in_cells(uniform_grid(4))
     points.in_rectangles(QUERIES)
 
     assert max(sizes) <= 16
@@ -104,25 +106,29 @@ def test_a_parquet_file_is_read(tmp_path, expected):
     path = tmp_path / "points.parquet"
     pl.DataFrame({"x": X, "y": Y}).write_parquet(path)
 
-    assert (read(path).in_cells(uniform(8)) == expected["drop"].in_cells(uniform(8))).all()
+    assert (
+        read(path).in_cells(uniform_grid(8)) == expected["drop"].in_cells(uniform_grid(8))
+    ).all()
 
 
 def test_an_array_of_pairs_is_read(expected):
-    points = intake.read(np.column_stack([X, Y]), None, None, box=BOX, outside="drop")
+    points = reading.read_points(
+        np.column_stack([X, Y]), x=None, y=None, box=BOX, outside="drop"
+    )
 
     assert points.x.tolist() == expected["drop"].x.tolist()
 
 
 def test_no_points_are_read():
     assert read(pl.DataFrame({"x": [], "y": []}, schema={"x": float, "y": float})).x.size == 0
-    assert intake.read([], None, None, box=BOX, outside="drop").x.size == 0
+    assert reading.read_points([], x=None, y=None, box=BOX, outside="drop").x.size == 0
 
 
 def test_missing_values_are_dropped():
     frame = pl.DataFrame({"x": [1.0, None, 3.0], "y": [50.0, 50.0, None]})
 
     assert read(frame).x.size == 1
-    assert read(frame.lazy(), outside="clip").in_cells(uniform(1)) == [1]
+    assert read(frame.lazy(), outside="clip").in_cells(uniform_grid(1)) == [1]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,7 @@ def test_missing_values_are_dropped():
 )
 def test_what_holds_no_points_is_refused(points, x, y, error, message):
     with pytest.raises(error, match=message):
-        intake.read(points, x, y, box=BOX, outside="drop")
+        reading.read_points(points, x=x, y=y, box=BOX, outside="drop")
 
 
 def test_geometries_are_read_in_their_own_system():
@@ -149,6 +155,8 @@ def test_geometries_are_read_in_their_own_system():
     )
     box = Box(*BOX.bounds, crs="EPSG:4326")
 
-    assert intake.read(points, None, None, box=box, outside="drop").x.size == 2
+    assert reading.read_points(points, x=None, y=None, box=box, outside="drop").x.size == 2
     with pytest.raises(ParameterError, match="transform the points"):
-        intake.read(points, None, None, box=Box(*BOX.bounds, crs="EPSG:3857"), outside="drop")
+        reading.read_points(
+            points, x=None, y=None, box=Box(*BOX.bounds, crs="EPSG:3857"), outside="drop"
+        )

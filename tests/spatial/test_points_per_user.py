@@ -1,4 +1,4 @@
-"""Which points of an individual count: the same in every engine, whoever else is there."""
+"""At most m points of each user: the same in every engine, whoever else is there."""
 
 from collections import Counter
 from itertools import combinations_with_replacement, product
@@ -13,9 +13,15 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import ColumnError
-from dpselect.spatial import Box, Weighted, capping, counting, intake
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import uniform
+from dpselect.spatial import (
+    Box,
+    Weighted,
+    counting,
+    lattice_rectangles,
+    partition_error,
+    reading,
+)
+from dpselect.spatial.partition import uniform_grid
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 BOX = Box(-10, 40, 20, 60)
@@ -35,7 +41,15 @@ def frame(rows):
 
 
 def capped(points, most, outside="drop"):
-    return intake.read_capped(points, "x", "y", box=BOX, outside=outside, user="who", most=most)
+    return reading.read_points_of_users(
+        points,
+        x="x",
+        y="y",
+        user="who",
+        box=BOX,
+        max_points_per_user=most,
+        outside=outside,
+    )
 
 
 def places(points):
@@ -81,7 +95,7 @@ def duck(table):
 def test_every_engine_keeps_the_same_points(convert, outside, rows, most):
     here = capped(frame(rows), most, outside)
     there = capped(convert(frame(rows)), most, outside)
-    fine = uniform(64)
+    fine = uniform_grid(64)
 
     assert there.in_cells(fine).tolist() == here.in_cells(fine).tolist()
 
@@ -91,7 +105,7 @@ def test_engines_agree_on_many_points():
     x, y = rng.uniform(-10, 20, 5000), rng.uniform(40, 60, 5000)
     table = pl.DataFrame({"x": x, "y": y, "who": rng.integers(0, 90, 5000)})
     here, there = capped(table, 7), capped(table.lazy(), 7)
-    fine = uniform(500)
+    fine = uniform_grid(500)
 
     assert here.x.size == 630
     assert there.in_cells(fine).tolist() == here.in_cells(fine).tolist()
@@ -101,12 +115,12 @@ def test_a_point_without_an_individual_is_dropped():
     table = pd.DataFrame({"who": ["a", None, "b"], "x": [1.0, 2.0, 3.0], "y": [50.0] * 3})
 
     assert capped(table, 5).x.size == 2
-    assert capped(pl.from_pandas(table).lazy(), 5).in_cells(uniform(1)) == [2]
+    assert capped(pl.from_pandas(table).lazy(), 5).in_cells(uniform_grid(1)) == [2]
 
 
 def test_no_points_are_nobody():
     assert capped(frame([]), 3).x.size == 0
-    assert capped(frame([]).lazy(), 3).in_cells(uniform(2)).tolist() == [0] * 4
+    assert capped(frame([]).lazy(), 3).in_cells(uniform_grid(2)).tolist() == [0] * 4
 
 
 @pytest.mark.parametrize("convert", [pl.DataFrame.lazy, lambda table: table])
@@ -119,8 +133,8 @@ def test_no_part_of_the_box_is_preferred():
     """Seeded. 200 people of 100 points each keep 20: evenly over 16 cells."""
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
-    kept = capping.kept(x, y, np.repeat(np.arange(200), 100), 20)
-    held = counting.Points(x[kept], y[kept]).in_cells(uniform(4))
+    kept = reading.limited(x, y, np.repeat(np.arange(200), 100), 20)
+    held = counting.Points(x[kept], y[kept]).in_cells(uniform_grid(4))
 
     assert stats.chisquare(held).pvalue > 1e-3
 
@@ -131,7 +145,7 @@ def test_a_place_where_everybody_was_is_kept_by_as_many_as_any_other(common):
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
     x[::10], y[::10] = (np.uint32(share * 2**32) for share in common)
-    kept = capping.kept(x, y, np.repeat(np.arange(2000), 10), 2)
+    kept = reading.limited(x, y, np.repeat(np.arange(2000), 10), 2)
 
     assert (kept % 10 == 0).sum() == pytest.approx(400, abs=4 * np.sqrt(320))
 
@@ -146,17 +160,22 @@ PEOPLE = [own for size in range(4) for own in combinations_with_replacement(SPOT
 @pytest.mark.parametrize("engine", [False, True], ids=["memory", "lazy"])
 def test_an_individual_changes_as_many_counts_as_points_count(most, relation, engine):
     """One of two individuals comes, goes or is another one; by enumeration."""
-    edges = counting.rectangles(BOX, [[-10, 40, -5, 60], [-10, 40, 12, 58]])
-    form, grid = Weighted(neighbours=relation, weights=[1.0, 2.0]), uniform(2)
+    edges = lattice_rectangles([[-10, 40, -5, 60], [-10, 40, 12, 58]], bounds=BOX)
+    form, grid = Weighted(neighbours=relation, weights=[1.0, 2.0]), uniform_grid(2)
     first = PEOPLE[-1]
     counts, scores = {}, {}
     for second in PEOPLE:
         rows = [("1", *p) for p in first] + [("2", *p) for p in second]
         points = capped(frame(rows).lazy() if engine else frame(rows), most)
         objective = partition_error(
-            points, [grid], edges, scale=1.0, form=form, points_per_user=most
+            points,
+            partitions=[grid],
+            queries=edges,
+            scale=1.0,
+            measure=form,
+            points_per_user=most,
         )
-        counts[second], scores[second] = points.in_cells(uniform(20)), objective.scores[0]
+        counts[second], scores[second] = points.in_cells(uniform_grid(20)), objective.scores[0]
         bound = objective.sensitivity.bound
     others = [()] if relation is ADD_REMOVE else PEOPLE
     pairs = list(product(PEOPLE, others))

@@ -1,12 +1,12 @@
-r"""What "the error of a grid" means, and what one individual can change of it.
+r"""Error measures of grids, and their sensitivities.
 
 With the exact answer :math:`q_t`, the error that uniform cells make,
 :math:`g_t = \sum_i \alpha_{ti} c_i - q_t`, and the bound on the noise
-:math:`L_t = \lambda \sqrt 2 \|\alpha_t\|_2`, every form is a mean over the queries of some
-:math:`e_t`, and the score of a grid is minus that mean:
+:math:`L_t = \lambda \sqrt 2 \|\alpha_t\|_2`, every measure is a mean over the queries of
+some :math:`e_t`, and the score of a grid is minus that mean:
 
 =======================  =====================================  ===========================
-form                     error of one query                     neighbour relation
+measure                  error of one query                     neighbour relation
 =======================  =====================================  ===========================
 ``Weighted``             :math:`w_t (|g_t| + L_t)`              either
 ``RelativeKnownSize``    :math:`(|g_t| + L_t)/\max(q_t, \rho)`  substitution, ``n`` public
@@ -15,9 +15,9 @@ form                     error of one query                     neighbour relati
 =======================  =====================================  ===========================
 
 ``Weighted`` with public weights :math:`1/\max(\tilde T_t, \rho)` from noisy counts is a
-relative error too, and the one to use: its denominator does not move with the data. A bound
-read off the data's own size, as in Theorem 7.10 of Fanaeepour and Rubinstein, is not private
-under add/remove.
+relative error too, and the recommended one: its denominator does not depend on the data. A
+bound that depends on the number of points, as in Theorem 7.10 of Fanaeepour and Rubinstein, is
+not private under add/remove.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.errors import NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.spatial.reach import Reach
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.spatial.overlap import Overlap
 from dpselect.typing import Values
 
 Norm: TypeAlias = Literal["l2", "l1"]
 
 ROUNDING = 2.0**-16
-r"""Points: what the rounding of both databases can add to the change of :math:`g_t`.
+r"""What rounding on both databases can add to the change of :math:`g_t`, in points.
 
 The sums behind :math:`g_t` have fewer than 16 roundings each, relative to themselves, so
 with at most :math:`2^{31}` points :math:`g_t` errs by :math:`2^{-18}`, and the mean over the
@@ -48,12 +48,12 @@ queries by as much again.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Form(ABC):
-    r"""An error of grids with its sensitivity.
+class ErrorMeasure(ABC):
+    r"""An error of grids, with what one neighbour step can change of it.
 
     Attributes:
         norm: ``"l2"`` for the noise bound :math:`\lambda\sqrt2\|\alpha\|_2`, which is at least
-            the mean of the noise; ``"l1"`` for the printed :math:`\lambda\|\alpha\|_1`, which
+            the mean of the noise; ``"l1"`` for the paper's :math:`\lambda\|\alpha\|_1`, which
             is far above it for large queries and so prefers grids that are too coarse.
     """
 
@@ -79,56 +79,57 @@ class Form(ABC):
         """
 
     @abstractmethod
-    def sensitivity(self, reach: Reach, noise: Values) -> float:
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         """Return what one neighbour step can change of the mean error of one grid."""
 
     @property
     def most_records(self) -> int | None:
-        """How many points the form declares to be the most; None if it declares nothing."""
+        """How many points the measure declares to be the most; None if it declares nothing."""
         return None
 
-    def noise(self, reach: Reach, scale: float) -> Values:
+    def noise(self, overlap: Overlap, scale: float) -> Values:
         """Return the bound on the noise of every query, for Laplace noise of ``scale``."""
-        return scale * reach.l1 if self.norm == "l1" else scale * sqrt(2) * reach.l2
+        return scale * overlap.l1 if self.norm == "l1" else scale * sqrt(2) * overlap.l2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Weighted(Form):
+class Weighted(ErrorMeasure):
     r"""The absolute error, weighted by public numbers; with equal weights the absolute one.
 
     Guarantee:
         The sensitivity holds under ``neighbours``, for weights that are public: constants,
-        or themselves released. It is the bound of :meth:`Reach.load` over the number of
-        queries, which is never above the mean of the weights times :math:`\kappa \le 1`, or
-        under substitution twice that and at most the weighted mean of :math:`S_t`.
+        or themselves released. It is the bound of
+        :meth:`~dpselect.spatial.overlap.Overlap.load` over the number of queries, never above
+        the mean of the weights times :math:`\kappa \le 1`; or, under substitution, twice that
+        and at most the weighted mean of :math:`S_t`.
 
     Attributes:
-        neighbours: ``Neighbours.ADD_REMOVE`` or ``.SUBSTITUTE``.
+        neighbours: ``"add-remove"`` or ``"substitute"``.
         weights: :math:`w_t`, one number or shape ``(m,)``; finite, > 0.
     """
 
-    neighbours: Neighbours
+    neighbours: NeighboursLike
     weights: ArrayLike = field(default=1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checked_relation(self.neighbours)
+        object.__setattr__(self, "neighbours", _validate.table_neighbours(self.neighbours))
         weights = np.array(self.weights, dtype=np.float64)
         if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
             raise ParameterError("weights must be finite and > 0: one, or one for each query")
 
     @property
     def relation(self) -> Neighbours:
-        return self.neighbours
+        return _validate.table_neighbours(self.neighbours)
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
         return self._spread_over(exact.size) * (gaps + noise)
 
-    def sensitivity(self, reach: Reach, noise: Values) -> float:
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         weights = self._spread_over(noise.size)
-        change = reach.load(weights) / weights.size
-        if self.neighbours is Neighbours.SUBSTITUTE:
-            change = min(2 * change, float(np.mean(weights * reach.spread)))
+        change = overlap.load(weights) / weights.size
+        if self.relation is Neighbours.SUBSTITUTE:
+            change = min(2 * change, float(np.mean(weights * overlap.spread)))
         return change + ROUNDING * float(weights.mean())
 
     def _spread_over(self, queries: int) -> Values:
@@ -139,7 +140,7 @@ class Weighted(Form):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Relative(Form):
+class _Relative(ErrorMeasure):
     r"""Errors over the exact answer, or over a public floor where that is larger.
 
     Attributes:
@@ -182,10 +183,10 @@ class RelativeKnownSize(_Relative):
     def relation(self) -> Neighbours:
         return Neighbours.SUBSTITUTE
 
-    def sensitivity(self, reach: Reach, noise: Values) -> float:
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
-        moved = (self.records * reach.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(reach.spread / rho + moved)) + ROUNDING / rho
+        moved = (self.records * overlap.largest + noise) / (rho * (rho + 1))
+        return float(np.mean(overlap.spread / rho + moved)) + ROUNDING / rho
 
     @property
     def most_records(self) -> int | None:
@@ -200,7 +201,7 @@ class RelativeClipped(_Relative):
         Under add/remove, :math:`\min(C, \kappa/\rho + C/(\rho + 1))` a query.
 
     Attributes:
-        clip: :math:`C`, the largest relative error that is told from a larger one; > 0.
+        clip: :math:`C`, above which all relative errors count as equal; > 0.
     """
 
     clip: float
@@ -212,10 +213,10 @@ class RelativeClipped(_Relative):
     def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
         return np.minimum(super().errors(gaps, noise, exact), self.clip)
 
-    def sensitivity(self, reach: Reach, noise: Values) -> float:
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
         del noise
-        change = reach.largest / rho + self.clip / (rho + 1)
+        change = overlap.largest / rho + self.clip / (rho + 1)
         return float(np.mean(np.minimum(self.clip, change))) + ROUNDING / rho
 
 
@@ -236,20 +237,11 @@ class RelativeCappedSize(_Relative):
         super().__post_init__()
         _validate.at_least("max_records", self.max_records, 1)
 
-    def sensitivity(self, reach: Reach, noise: Values) -> float:
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
-        moved = ((self.max_records - 1) * reach.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(reach.largest / rho + moved)) + ROUNDING / rho
+        moved = ((self.max_records - 1) * overlap.largest + noise) / (rho * (rho + 1))
+        return float(np.mean(overlap.largest / rho + moved)) + ROUNDING / rho
 
     @property
     def most_records(self) -> int | None:
         return self.max_records
-
-
-def checked_relation(neighbours: Neighbours) -> Neighbours:
-    """Return the relation if points can be neighbours by it."""
-    if neighbours not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
-        raise NeighboursError(
-            "neighbours must be Neighbours.ADD_REMOVE or Neighbours.SUBSTITUTE for points"
-        )
-    return neighbours

@@ -20,9 +20,9 @@ from dpselect.spatial import (
     grid_error,
 )
 from dpselect.spatial.box import POSITIONS
-from dpselect.spatial.forms import ROUNDING
-from dpselect.spatial.partition import nested, uniform
-from dpselect.spatial.reach import Reach
+from dpselect.spatial.error_measures import ROUNDING
+from dpselect.spatial.overlap import Overlap
+from dpselect.spatial.partition import nested, uniform_grid
 from support.spatial_definitions import Answered
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -46,26 +46,26 @@ FOUR_BLOCKS = nested(
     "blocks", 2, np.array([[0, 0, 1, 2], [0, 1, 1, 1], [1, 0, 1, 3], [1, 1, 1, 1]])
 )
 ONE_QUERY = {
-    "the paper's line": (uniform((2, 1)), queries([0, 0, 0.45, 1]), line(0.2, 0.47, 0.7)),
+    "the paper's line": (uniform_grid((2, 1)), queries([0, 0, 0.45, 1]), line(0.2, 0.47, 0.7)),
     "a line of five": (
-        uniform((5, 1)),
+        uniform_grid((5, 1)),
         queries([0.25, 0, 0.7, 1]),
         line(0.21, 0.3, 0.65, 0.75),
     ),
-    "one cell": (uniform(1), queries([0.1, 0.2, 0.7, 0.8]), square(0.05, 0.5)),
-    "a corner": (uniform(2), queries([0.3, 0.2, 0.9, 0.7]), square(0.1, 0.4, 0.6, 0.95)),
-    "a thin one": (uniform(3), queries([0.34, 0.4, 0.36, 0.6]), square(0.35, 0.5, 0.9)),
-    "rows": (uniform(4), queries([0.25, 0.125, 1, 0.775]), square(0.1, 0.3, 0.76, 0.9)),
+    "one cell": (uniform_grid(1), queries([0.1, 0.2, 0.7, 0.8]), square(0.05, 0.5)),
+    "a corner": (uniform_grid(2), queries([0.3, 0.2, 0.9, 0.7]), square(0.1, 0.4, 0.6, 0.95)),
+    "a thin one": (uniform_grid(3), queries([0.34, 0.4, 0.36, 0.6]), square(0.35, 0.5, 0.9)),
+    "rows": (uniform_grid(4), queries([0.25, 0.125, 1, 0.775]), square(0.1, 0.3, 0.76, 0.9)),
     "blocks": (FOUR_BLOCKS, queries([0.1, 0.1, 0.9, 0.6]), square(0.05, 0.3, 0.55, 0.95)),
 }
 SEVERAL = {
     "apart": (
-        uniform((4, 1)),
+        uniform_grid((4, 1)),
         queries([0.05, 0, 0.2, 1], [0.5, 0, 0.9, 1]),
         line(0.1, 0.22, 0.8, 0.95),
     ),
     "over each other": (
-        uniform(2),
+        uniform_grid(2),
         queries([0.1, 0.1, 0.4, 0.9], [0.3, 0, 0.8, 0.4], [0, 0, 0.45, 0.45]),
         square(0.05, 0.35, 0.6, 0.95),
     ),
@@ -111,8 +111,8 @@ def largest_change(universe, error, relation, most=MOST):
 
 def claimed(universe, form, scale):
     partition, rectangles, _ = universe
-    reach = Reach.of(partition, np.array(rectangles))
-    return form.sensitivity(reach, form.noise(reach, scale))
+    overlap = Overlap.of(partition, np.array(rectangles))
+    return form.sensitivity(overlap, form.noise(overlap, scale))
 
 
 def weighted(weights):
@@ -165,7 +165,7 @@ def test_the_weighted_sensitivity_is_exact_where_queries_cut_different_cells():
 
 
 def test_a_query_that_cuts_no_cell_has_no_sensitivity():
-    universe = (uniform(4), queries([0.25, 0.5, 0.75, 1]), square(0.3, 0.8))
+    universe = (uniform_grid(4), queries([0.25, 0.5, 0.75, 1]), square(0.3, 0.8))
 
     assert largest_change(universe, weighted([Fraction(1)]), ADD_REMOVE) == 0
     assert claimed(universe, Weighted(neighbours=ADD_REMOVE), 1.0) == ROUNDING
@@ -243,7 +243,7 @@ def test_the_capped_size_covers_gaps_that_many_points_made():
 
 
 def test_without_a_bound_the_relative_change_grows_with_the_size():
-    grid, rectangles = uniform((2, 1)), queries([0, 0, 0.45, 1])
+    grid, rectangles = uniform_grid((2, 1)), queries([0, 0, 0.45, 1])
     universe = (grid, rectangles, line(0.2, 0.47))
     changes = [
         largest_change(universe, relative(1, 0, "l2"), ADD_REMOVE, most) for most in (4, 8, 16)
@@ -258,11 +258,16 @@ def test_scores_are_minus_the_mean_error():
     rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
     form = RelativeClipped(floor=2.0, clip=9.0, norm="l1")
     objective = grid_error(
-        *points.T, bounds=UNIT, grids=[1, (2, 5), 7], queries=rectangles, scale=0.5, form=form
+        *points.T,
+        bounds=UNIT,
+        grids=[1, (2, 5), 7],
+        queries=rectangles,
+        scale=0.5,
+        measure=form,
     )
     positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
     expected = []
-    for grid in (uniform(1), uniform((2, 5)), uniform(7)):
+    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
         answered = Answered(grid, queries(*rectangles), positions)
         gaps, exact = answered.gaps_and_exact(positions)
         expected.append(-float(relative(2, 0.5, "l1", clip=9)(gaps, exact, answered.alpha)))
@@ -293,7 +298,7 @@ def test_no_form_loses_more_than_epsilon_where_the_published_one_does(form, norm
             grids=[(10**4, 1), 1],
             queries=[0, 0, 0.9, 1],
             scale=1.0,
-            form=form,
+            measure=form,
         )
         halves = dp.ExponentialMechanism(epsilon=1.0).unit_scores(objective) / 2
         return halves - np.logaddexp.reduce(halves)
@@ -302,7 +307,7 @@ def test_no_form_loses_more_than_epsilon_where_the_published_one_does(form, norm
 
 
 def test_a_wrong_public_claim_is_refused_without_the_number():
-    with pytest.raises(PublicClaimError, match="more points than the form declares"):
+    with pytest.raises(PublicClaimError, match="more points than the measure declares"):
         grid_error(
             [0.1, 0.2],
             [0.1, 0.2],
@@ -310,7 +315,7 @@ def test_a_wrong_public_claim_is_refused_without_the_number():
             grids=[2],
             queries=[0, 0, 1, 0.3],
             scale=1.0,
-            form=RelativeCappedSize(floor=1.0, max_records=1),
+            measure=RelativeCappedSize(floor=1.0, max_records=1),
         )
 
 
@@ -320,10 +325,13 @@ def test_a_wrong_public_claim_is_refused_without_the_number():
         ({"grids": []}, "at least one grid size"),
         ({"grids": [3, 3]}, "different from each other"),
         ({"grids": [3, (3, 3)]}, "different from each other"),
-        ({"grids": 3}, "list of whole numbers"),
+        ({"grids": 3}, "list of integers"),
         ({"scale": 0.0}, "scale must be finite and > 0"),
-        ({"form": Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])}, "one for each query"),
-        ({"form": "absolute"}, "form must be a Form"),
+        (
+            {"measure": Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])},
+            "one for each query",
+        ),
+        ({"measure": "absolute"}, "measure must be a ErrorMeasure"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message):
@@ -332,7 +340,7 @@ def test_arguments_out_of_range_are_refused(arguments, message):
         "grids": [2, 3],
         "queries": [0, 0, 1, 0.3],
         "scale": 1.0,
-        "form": Weighted(neighbours=ADD_REMOVE),
+        "measure": Weighted(neighbours=ADD_REMOVE),
     }
 
     with pytest.raises(ParameterError, match=message):
@@ -356,5 +364,5 @@ def test_forms_refuse_what_is_out_of_range(form, arguments, message):
 
 
 def test_points_have_no_edges():
-    with pytest.raises(NeighboursError, match="for points"):
+    with pytest.raises(NeighboursError, match="neighbours of tables must be"):
         Weighted(neighbours=dp.Neighbours.EDGE)

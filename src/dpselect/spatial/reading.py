@@ -1,0 +1,172 @@
+r"""Points of any container, read as counts: repaired record by record, limited per user.
+
+Where an individual may have at most ``m`` points, those of the ``m`` least keys are counted.
+The key of a point at the lattice position :math:`(x, y)` of an individual whose largest
+positions are :math:`(x^*, y^*)` is
+
+.. math:: A (x + x^*) + B (y + y^*) \bmod 2^{32}.
+
+Rows of a lazy frame have no order, and each query may see them in another one. The key depends
+on the points of the individual alone, so every engine counts the same points in every query,
+and no other individual has an influence. The multipliers wrap around the box a hundred
+thousand times, so that no part of it is preferred. The largest positions give a place that
+many individuals visited a different key for each of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import tables
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.spatial.box import POSITIONS, Box, Outside, Positions, checked_outside
+from dpselect.spatial.counting import Counts, Points
+from dpselect.spatial.engine import EngineCounts, located
+from dpselect.spatial.geo import needed
+from dpselect.typing import Indices, Values
+
+# Odd, and below 2**19: products with sums of two positions are below 2**52, exact as floats.
+ACROSS, ALONG = 324_027, 395_787
+
+_NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
+
+
+def read_points(
+    points: object, *, x: str | None, y: str | None, box: Box, outside: Outside
+) -> Counts:
+    """Return the counts of points, each repaired on its own.
+
+    Args:
+        points: A table with the columns ``x`` and ``y``, a path of one, or a lazy frame,
+            which stays in its engine; without columns, an array of shape ``(n, 2)`` or
+            geometries that are points.
+        x: Column of the coordinate from west to east.
+        y: Column of the coordinate from south to north.
+        box: The public box.
+        outside: ``"drop"`` or ``"clip"``, for points outside it.
+
+    Raises:
+        ColumnError: A column is missing, not named or not numeric.
+        DataError: ``points`` holds no points, or cannot be read.
+        ParameterError: The reference systems differ.
+    """
+    checked_outside(outside)
+    if x is None or y is None:
+        return Points(*box.locate(*_without_columns(points, box, x, y), outside=outside))
+    if tables.is_lazy(points):
+        return EngineCounts(located(points, x=x, y=y, box=box, outside=outside))
+    table = tables.read_columns(points, numeric=[x, y])
+    columns = (tables.series_numbers(table[name]) for name in (x, y))
+    return Points(*box.locate(*columns, outside=outside))
+
+
+def read_points_of_users(
+    points: object,
+    *,
+    x: str | None,
+    y: str | None,
+    user: str,
+    box: Box,
+    max_points_per_user: int,
+    outside: Outside,
+) -> Counts:
+    """Return the counts of points, at most ``max_points_per_user`` of each user.
+
+    Points are repaired before they are limited. One without a user is dropped.
+
+    Raises:
+        ColumnError: As for :func:`read_points`, or ``user`` is not a column.
+        DataError: As for :func:`read_points`.
+    """
+    checked_outside(outside)
+    if x is None or y is None:
+        raise ColumnError("with user=, name the columns of the coordinates too: x= and y=")
+    if tables.is_lazy(points):
+        rows = located(points, x=x, y=y, user=user, box=box, outside=outside)
+        return EngineCounts(limited_rows(rows, "user", max_points_per_user))
+    table = tables.read_columns(points, numeric=[x, y], plain=[user])
+    table = table.filter(~nw.col(user).is_null())
+    columns = [tables.series_numbers(table[name]) for name in (x, y)]
+    held = box.holds(*columns, outside=outside)
+    _, users = np.unique(table[user].to_numpy()[held], return_inverse=True)
+    positions = box.locate(*(column[held] for column in columns), outside=outside)
+    counted = limited(*positions, users, max_points_per_user)
+    return Points(*(axis[counted] for axis in positions))
+
+
+def limited(x: Positions, y: Positions, users: NDArray[np.int64], most: int) -> Indices:
+    """Return the indices of the points that are counted, at most ``most`` of each user.
+
+    Args:
+        x: Shape ``(n,)``.
+        y: Shape ``(n,)``.
+        users: Shape ``(n,)``: integers from 0, one for each individual.
+        most: How many points of one individual are counted.
+    """
+    keys = np.zeros(x.size, np.int64)
+    for factor, axis in ((ACROSS, x), (ALONG, y)):
+        largest = np.zeros(users.max(initial=-1) + 1, np.int64)
+        np.maximum.at(largest, users, axis)
+        keys += factor * (axis + largest[users])
+    # Two sorts of pairs packed into one integer each take half the time of four sorts.
+    places = x.astype(np.uint64) * np.uint64(POSITIONS) + y
+    order = np.lexsort((places, users * POSITIONS + keys % POSITIONS))
+    sizes = np.bincount(users)
+    rank = np.arange(x.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[rank < most]
+
+
+def limited_rows(points: nw.LazyFrame[Any], user: str, most: int) -> nw.LazyFrame[Any]:
+    """Return the rows that are counted, of a frame of positions ``x`` and ``y`` with users."""
+    factors = (("x", ACROSS), ("y", ALONG))
+    parts = [
+        _wrapped((nw.col(axis) + nw.col(axis).max().over(user)) * float(factor))
+        for axis, factor in factors
+    ]
+    keyed = points.with_columns(_wrapped(parts[0] + parts[1]).alias("key"))
+    # Points of one key and one place are interchangeable.
+    rank = nw.col("x").cum_count().over(user, order_by=["key", "x", "y"])
+    return keyed.with_columns(rank.alias("rank")).filter(nw.col("rank") <= most)
+
+
+def _wrapped(number: nw.Expr) -> nw.Expr:
+    turns = (number / float(POSITIONS)).floor()
+    return number - turns * float(POSITIONS)
+
+
+def _without_columns(
+    points: object, box: Box, x: str | None, y: str | None
+) -> tuple[Values, Values]:
+    if x is not None or y is not None:
+        raise ColumnError("name both columns of the coordinates: x= and y=")
+    geometry = getattr(points, "geometry", None)
+    if geometry is not None:
+        return _from_geometry(geometry, box)
+    if isinstance(points, str | Path) or hasattr(points, "columns"):
+        raise ColumnError("points is a table: name the columns of the coordinates, x= and y=")
+    try:
+        table = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(_NO_POINTS) from None
+    if table.shape == (0,):
+        table = table.reshape(0, 2)
+    if table.ndim != 2 or table.shape[1] != 2:
+        raise DataError(_NO_POINTS)
+    return table[:, 0], table[:, 1]
+
+
+def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
+    if box.crs is not None and geometry.crs is not None and geometry.crs != box.crs:
+        raise ParameterError(
+            f"the points are in {geometry.crs.to_string()} and the bounds in {box.crs}: "
+            "transform the points with to_crs first"
+        )
+    # The coordinates of a geometry that is not a point are NaN, and the record is dropped.
+    shapes = np.asarray(geometry.array)
+    shapely = needed("shapely")
+    return shapely.get_x(shapes), shapely.get_y(shapes)
