@@ -1,4 +1,4 @@
-"""Tables in: columns by name from a frame or an array, checked by their types alone."""
+"""Tables in memory: columns by name from a frame or an array, checked by their types alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Domains: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Schema:
-    """The public frame of every tree: columns, their domains, and the classes.
+    """The public columns of a table, their domains, and the classes.
 
     Attributes:
         names: Columns that may be split on, in order.
@@ -218,22 +218,28 @@ def outside(column: str | None) -> PublicClaimError:
     )
 
 
-def check_size(rows: int, max_records: int | None) -> int:
+def checked_bound(max_records: int | None) -> int:
     """Return the public bound on the number of records.
 
     Raises:
         ParameterError: It is missing, or below 2.
-        PublicClaimError: There are more records; the message has no number.
     """
     if max_records is None:
         raise ParameterError(
             "max_records must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
-    most = _validate.at_least("max_records", max_records, 2)
-    if rows > most:
+    return _validate.at_least("max_records", max_records, 2)
+
+
+def check_number(rows: int, max_records: int) -> None:
+    """Refuse more records than declared.
+
+    Raises:
+        PublicClaimError: There are more; the message has no number.
+    """
+    if rows > max_records:
         raise PublicClaimError("the table has more records than max_records allows")
-    return most
 
 
 def _named(public: Schema) -> zip[tuple[str, Domain]]:
