@@ -17,7 +17,6 @@ from dpselect.trees.criteria import (
     information_gain,
     majority,
 )
-from dpselect.trees.declaration import Declaration, domains_of_public_data, domains_template
 from dpselect.trees.domains import Bins, Categories
 from dpselect.trees.rates import (
     RateSensitivity,
@@ -30,13 +29,21 @@ from dpselect.trees.rates import (
 from dpselect.trees.tree import Leaf, Split, Tree
 
 if TYPE_CHECKING:
+    from dpselect.trees.declaration import (
+        Declaration,
+        domains_of_public_data,
+        domains_template,
+    )
     from dpselect.trees.evolved_trees import FrontTree, MultiObjectiveTreeClassifier
     from dpselect.trees.id3 import ID3Classifier
 
-_ESTIMATORS = {
+_MODULES = {
+    "Declaration": "declaration",
     "FrontTree": "evolved_trees",
     "ID3Classifier": "id3",
     "MultiObjectiveTreeClassifier": "evolved_trees",
+    "domains_of_public_data": "declaration",
+    "domains_template": "declaration",
 }
 
 __all__ = [
@@ -66,8 +73,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- the modules' own names have types
     # scikit-learn takes seconds to import, and the objectives do without it.
-    if name in _ESTIMATORS:
-        return getattr(import_module(f"dpselect.trees.{_ESTIMATORS[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"dpselect.trees.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'dpselect.trees' has no attribute {name!r}")
 
 

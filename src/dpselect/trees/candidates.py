@@ -79,7 +79,7 @@ class Breeder:
             return Answer(int(self.rng.integers(len(self.schema.classes))))
         column = int(self.rng.integers(len(self.schema.names)))
         domain = self.schema.domains[column]
-        # "code < 0" would ask nothing; with a single code nothing can be asked anyway.
+        # "code < 0" separates nothing; neither does any question on a single code.
         least = 1 if domain.ordered and domain.size > 1 else 0
         value = int(self.rng.integers(least, domain.size))
         return ask(

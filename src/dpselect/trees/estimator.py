@@ -34,7 +34,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     """A classifier whose trees are drawn privately; a subclass says how.
 
     Attributes:
-        plan_: What was spent on what, a :class:`dpselect.Plan`; after :meth:`fit`.
+        plan_: The :class:`dpselect.Plan` that :meth:`fit` charged.
     """
 
     epsilon: float
@@ -87,7 +87,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self._grow(X, y, Exact(), self.budget)
 
     def plan(self) -> Plan:
-        """Return what :meth:`fit` will spend on what; reads no record.
+        """Return the plan of :meth:`fit`; no data are needed.
 
         Domains must be a mapping, so that the columns are known.
 

@@ -85,7 +85,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             rates; 0 if there are none.
         tree_: That tree.
         classes_: The declared classes.
-        plan_: What was spent on what, a :class:`dpselect.Plan`.
+        plan_: The :class:`dpselect.Plan` that was charged.
 
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """
@@ -141,12 +141,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 "Only binary classification is supported: classes must be the negative and "
                 "the positive label"
             )
-        for name, value, known in (
-            ("selection", self.selection, get_args(Selection)),
-            ("sensitivity", self.sensitivity, get_args(Allowance)),
-        ):
-            if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+        self._check_choices()
         initial = _validate.at_least("initial_depth", self.initial_depth, 0)
         deepest = _validate.at_least("max_depth", self.max_depth, initial)
         population = _validate.at_least("population", self.population, 1)
@@ -168,6 +163,14 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             epsilons=selections,
             rates_epsilon=last,
         )
+
+    def _check_choices(self) -> None:
+        for name, value, known in (
+            ("selection", self.selection, get_args(Selection)),
+            ("sensitivity", self.sensitivity, get_args(Allowance)),
+        ):
+            if value not in known:
+                raise ParameterError(f"{name} must be one of {', '.join(known)}")
 
     def _amounts(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
         """Return epsilon for the totals, for each selection, and for the rates."""
@@ -280,14 +283,12 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 label="largest weighted sum" if best else None,
             )
             ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
-        # Trees of one front are close to each other: show them, on one scale, not the square.
-        middle = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
-        half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+        west, east, south, north = _limits(points)
         ax.set(
             xlabel="true negative rate (noisy)",
             ylabel="true positive rate (noisy)",
-            xlim=(middle[0] - half, middle[0] + half),
-            ylim=(middle[1] - half, middle[1] + half),
+            xlim=(west, east),
+            ylim=(south, north),
         )
         ax.legend(fontsize="small")
         return ax
@@ -296,3 +297,10 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _limits(points: list[tuple[float, float]]) -> tuple[float, float, float, float]:
+    """Return the limits of both axes: trees of one front are close, so not the whole square."""
+    x, y = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
+    half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+    return x - half, x + half, y - half, y + half

@@ -3,8 +3,8 @@ r"""ID3 trees with private splits, grown level by level.
 Two queries are made at a node, each at :math:`\varepsilon' = \varepsilon/(2(d + 1))`, where
 :math:`d` is the largest depth: the number of its records, and the column to split on. A record
 is in one node of each level, so a level costs :math:`2\varepsilon'` however many nodes it has
-(parallel composition) and the tree :math:`\varepsilon`. What a path has left goes to the class
-counts of its leaf; the paper leaves it unused.
+(parallel composition) and the tree :math:`\varepsilon`. The rest of a path's epsilon goes to
+the class counts of its leaf; the paper leaves it unused.
 
 All open nodes of a level are counted at once, and the counts of a child are a row of its
 parent's table: a tree of depth :math:`d` takes :math:`d + 1` passes over the records.
@@ -40,7 +40,7 @@ class _Growing:
     Attributes:
         columns: The columns that it and the nodes below may be split on.
         counts: Records of each class; private.
-        leaf: What is released, if it is a leaf.
+        leaf: The released leaf, if it is one.
         chosen: The column that was drawn, if it is a split.
         below: The node of each code, if it is a split.
         number: Its position among the open nodes of the last level.
@@ -75,7 +75,7 @@ class Growth:
 
     Attributes:
         schema: Columns, domains and classes.
-        epsilon: What all queries about one record cost, in nats, under add/remove.
+        epsilon: Price of all queries about one record, in nats, under add/remove.
         max_depth: Splits on a path, at most; >= 0.
         criterion: How a split is scored.
         mechanism: How it is drawn: a name, or a callable that takes ``epsilon=``.

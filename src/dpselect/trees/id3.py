@@ -60,7 +60,7 @@ class ID3Classifier(PrivateTreeClassifier):
     Attributes:
         tree_: The released :class:`~dpselect.trees.Tree`.
         classes_: The declared classes, shape ``(classes,)``.
-        plan_: What was spent on what, a :class:`dpselect.Plan`.
+        plan_: The :class:`dpselect.Plan` that was charged.
         n_features_in_: The number of columns of ``X``.
         feature_names_in_: Their names, if ``X`` was a frame.
 
