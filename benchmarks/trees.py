@@ -26,15 +26,15 @@ from numba import njit
 
 import dpselect as dp
 from dpselect import trees
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.domains import Categories
+from dpselect.trees.evolution import Allowance, Selection
+from dpselect.trees.evolved_trees import MultiObjectiveTreeClassifier
 from dpselect.trees.growth import Growth
-from dpselect.trees.moet import MultiObjectiveTreeClassifier
-from dpselect.trees.patterns import Patterns, compress
+from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.selection import Allowance, Selection
-from dpselect.trees.structure import Tree
+from dpselect.trees.tree import Tree
 from dpselect.typing import Indices, Values
 from trees_folds import EPSILONS, FOLDS, folds
 
@@ -89,10 +89,10 @@ def accuracy_of_fold(
     run, fold = job
     part = folds(len(labels), run)
     train, test = part != fold, part == fold
-    plan = Growth(schema, epsilon, depth, "information-gain", mechanism, 25_000)  # type: ignore[arg-type]
-    patterns = compress(codes[train], labels[train], schema.sizes, 2)
+    plan = Growth(schema, epsilon, depth, "information-gain", mechanism, 25_000)
+    counts = MemoryCounts.of_records(schema, codes[train], labels[train])
     sampler = Simulated(np.random.default_rng([run, fold]))
-    tree = Tree(schema, plan.grow(patterns, sampler))
+    tree = Tree(schema, plan.grow(counts, sampler))
     found = tree.probabilities(codes[test]).argmax(axis=1)
     return float((found == labels[test]).mean())
 
@@ -136,8 +136,7 @@ def by_enumeration(a: int, b: int, upto: int) -> float:
 def root(folder: Path) -> None:
     """Time the shifted score's sum over all distances at the root of a tree."""
     codes, labels, schema = load(folder)
-    patterns = compress(codes, labels, schema.sizes, 2)
-    tables = patterns.tables(np.arange(len(patterns.codes)), schema.sizes)
+    [tables] = MemoryCounts.of_records(schema, codes, labels).tables(0, 1)
     objective = objective_of("information-gain", tables, schema.names, max_records=21_574)
     objective.sensitivity.shortfall()
     start = time.process_time()
@@ -169,7 +168,7 @@ def evolve(
 ) -> tuple[float, float]:
     """Run DP-MOET in the setting of Table 1; return both exact rates of the first tree."""
     codes, labels, schema = load(folder)
-    patterns: Patterns = compress(codes, labels, schema.sizes, 2)
+    counts = MemoryCounts.of_records(schema, codes, labels)
     classifier = MultiObjectiveTreeClassifier(
         epsilon,
         selection=selection,
@@ -186,9 +185,9 @@ def evolve(
         max_records=25_000,
         random_state=run,
     )
-    plan = classifier._plan(schema, 25_000)  # noqa: SLF001 -- experiments stay inside
-    front = plan.run(patterns, Simulated(np.random.default_rng(run)))
-    hits = plan.hits(front, patterns)[0] / patterns.counts.sum(axis=0)
+    training = classifier._training(schema, 25_000, epsilon)  # noqa: SLF001 -- an experiment
+    front = training.run(counts, Simulated(np.random.default_rng(run)))
+    hits = counts.hits(front)[0] / counts.totals()
     return float(hits[1]), float(hits[0])
 
 

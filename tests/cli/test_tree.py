@@ -74,7 +74,7 @@ def test_a_tree_is_saved_drawn_and_printed_as_json(run, weather):
     more = ("--save", weather / "tree.json", "--plot", weather / "tree.png", "--json")
     ran = run("tree", weather / "weather.csv", *options(weather, *more))
 
-    assert ran.json["privacy"]["epsilon"] == 50
+    assert ran.json["plan"]["epsilon"] == 50
     assert json.loads((weather / "tree.json").read_text())["tree"] == ran.json["tree"]
     assert (weather / "tree.png").stat().st_size > 1000
 

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.trees import (
     Bins,
@@ -14,10 +13,9 @@ from dpselect.trees import (
     MultiObjectiveTreeClassifier,
     records,
 )
-from dpselect.trees import _count_kernels as kernels
-from dpselect.trees import evolution as ev
-from dpselect.trees.engine import EngineRecords
-from dpselect.trees.patterns import compress
+from dpselect.trees import candidates as ev
+from dpselect.trees.counts import Branching, MemoryCounts
+from dpselect.trees.engine import EngineCounts, count_hits, count_tables
 from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(11)
@@ -64,53 +62,117 @@ def in_memory():
     columns = records.read(FRAME.drop("buys"))
     labels = records.labels(FRAME["buys"], len(FRAME))
     codes = records.codes(columns, PUBLIC)
-    return compress(codes, records.label_codes(*labels, PUBLIC), PUBLIC.sizes, len(CLASSES))
+    return MemoryCounts.of_records(PUBLIC, codes, records.label_codes(*labels, PUBLIC))
 
 
 @every_engine
 def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
-    held, patterns = EngineRecords(held_by(engine, FRAME), "buys", PUBLIC), in_memory()
+    held, memory = EngineCounts(held_by(engine, FRAME), "buys", PUBLIC), in_memory()
     breeder = ev.Breeder(PUBLIC, np.random.default_rng(1), 4)
     trees = [breeder.random_tree(depth) for depth in (0, 1, 2, 3, 3, 4)]
 
-    assert held.number() == N
-    assert held.totals().tolist() == patterns.totals().tolist()
-    way = tables.Fork("code1", (0, None, 1))
-    for node, code in enumerate((0, 2)):
-        rows = np.flatnonzero(patterns.codes[:, 1] == code)
-        expected = patterns.tables(rows, PUBLIC.sizes)
-        for ours, theirs in zip(expected, held.tables(way, 2)[node], strict=True):
-            assert (ours == theirs).all()
-    nodes, roots = ev.flattened(trees, PUBLIC)
-    expected = kernels.hits(patterns.codes, patterns.counts, nodes, roots)
-    assert (held.hits(trees) == expected).all()
+    assert held.number() == memory.number() == N
+    assert held.totals().tolist() == memory.totals().tolist()
+    splits = Branching(1, (0, None, 1))
+    for ours, theirs, code in zip(
+        memory.tables(splits, 2), held.tables(splits, 2), (0, 2), strict=True
+    ):
+        for column, (here, there) in enumerate(zip(ours, theirs, strict=True)):
+            assert (here == there).all()
+            assert (here == by_definition(memory, code, column)).all()
+    assert (held.hits(trees) == memory.hits(trees)).all()
     assert max(crossing) <= 2 * len(CLASSES)
 
 
+def by_definition(memory, code, column):
+    table = np.zeros((PUBLIC.sizes[column], len(CLASSES)), int)
+    for row, counts in zip(memory.codes, memory.counts, strict=True):
+        if row[1] == code:
+            table[row[column]] += counts
+    return table
+
+
+CODES = pl.DataFrame(
+    {
+        name: RNG.integers(0, size, 400)
+        for name, size in {"code0": 3, "code1": 2, "code2": 4, "y": 2}.items()
+    }
+)
+SPLITS = Branching(0, (0, Branching(1, (1, None)), 2))
+
+
+def leaf_of(row):
+    first, second = row["code0"], row["code1"]
+    return {0: 0, 2: 2}.get(first, 1 if second == 0 else None)
+
+
+@every_engine
+def test_tables_of_all_leaves(engine, crossing):
+    sizes = {"code1": 2, "code2": 4}
+    tables = count_tables(held_by(engine, CODES), sizes, "y", 2, SPLITS, leaves=3)
+
+    expected = np.zeros((3, 6, 2), int)
+    for row in CODES.rows(named=True):
+        leaf = leaf_of(row)
+        if leaf is not None:
+            expected[leaf, row["code1"], row["y"]] += 1
+            expected[leaf, 2 + row["code2"], row["y"]] += 1
+    assert (tables == expected).all()
+    assert max(crossing) <= 3 * 2
+
+
+@every_engine
+def test_hits_of_many_trees(engine, crossing):
+    trees = [Branching(0, (0, 1, Branching(1, (1, 0)))), 0, 1]
+    trees += [Branching(2, tuple(int(code >= k) for code in range(4))) for k in range(60)]
+
+    hits = count_hits(held_by(engine, CODES), "y", 2, trees)
+
+    rows = CODES.rows(named=True)
+    first = [row["y"] for row in rows if row["y"] == (0, 1, 1 - row["code1"])[row["code0"]]]
+    labels = CODES["y"].to_list()
+    assert hits[0].tolist() == [first.count(0), first.count(1)]
+    assert hits[1:3].tolist() == [[labels.count(0), 0], [0, labels.count(1)]]
+    split = [row["y"] for row in rows if row["y"] == (row["code2"] >= 1)]
+    assert hits[4].tolist() == [split.count(0), split.count(1)]
+    assert max(crossing) <= 2
+
+
+@every_engine
+def test_an_empty_table_counts_nothing(engine):
+    empty = held_by(engine, CODES.head(0))
+
+    assert not count_tables(empty, {"code0": 3}, "y", 2, 0, leaves=1).any()
+
+
+def drawn(estimator, x, y):
+    sampler = Certain()
+    return estimator._grow(x, y, sampler), sampler.asked
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])
-def test_a_tree_of_levels_is_the_tree_of_the_recursion(depth):
+def test_every_draw_of_a_tree_is_that_in_memory(depth):
     fitted = ID3Classifier(
         1000.0, max_depth=depth, domains=DOMAINS, classes=CLASSES, max_records=2000
     )
 
-    here, there = Certain(), Certain()
-    ours = fitted._grow(FRAME.drop("buys"), FRAME["buys"], here).tree_
-    theirs = fitted._grow(FRAME.lazy(), "buys", there).tree_
+    here, ours = drawn(fitted, FRAME.drop("buys"), FRAME["buys"])
+    tree = here.tree_
+    there, theirs = drawn(fitted, FRAME.lazy(), "buys")
 
+    assert tree == there.tree_
+    assert tree.depth == depth
     assert ours == theirs
-    assert theirs.depth == depth
-    assert sorted(here.asked) == sorted(there.asked)
 
 
 def test_a_leaf_that_is_too_small_to_split_costs_the_same():
     fitted = ID3Classifier(0.3, max_depth=2, domains=DOMAINS, classes=CLASSES, max_records=2000)
 
-    here, there = Certain(), Certain()
-    fitted._grow(FRAME.drop("buys"), FRAME["buys"], here)
-    fitted._grow(FRAME.lazy(), "buys", there)
+    _, ours = drawn(fitted, FRAME.drop("buys"), FRAME["buys"])
+    _, theirs = drawn(fitted, FRAME.lazy(), "buys")
 
-    assert sorted(here.asked) == sorted(there.asked)
-    assert {round(epsilon / 0.05) for epsilon, *_ in here.asked} == {1, 3}
+    assert ours == theirs
+    assert {round(epsilon / 0.05) for epsilon, *_ in ours} == {1, 3}
 
 
 def test_an_evolved_front_is_the_one_in_memory():

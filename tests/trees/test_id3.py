@@ -14,13 +14,16 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.trees import Bins, Categories, ID3Classifier, Leaf, Split, Tree, drawing, records
+from dpselect.mechanisms import MECHANISMS
+from dpselect.trees import Bins, Categories, ID3Classifier, Leaf, Split, Tree, records
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
-from dpselect.trees.patterns import Patterns
+from dpselect.trees.randomness import Exact, Simulated
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Exact, Simulated
+from dpselect.trees.tree import plot
 from support.trees_definitions import Recording
 
 CLASSES = ["no", "yes"]
@@ -49,9 +52,7 @@ def classifier(**changed):
 
 
 @pytest.mark.parametrize("criterion", ["information-gain", "gini", "majority"])
-@pytest.mark.parametrize(
-    "mechanism", ["exponential", "permute-and-flip", "local-dampening", "shifted"]
-)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_learns_with_every_criterion_and_mechanism(criterion, mechanism):
     x, y = frame()
     tree = classifier(epsilon=200.0, criterion=criterion, mechanism=mechanism).fit(x, y)
@@ -75,14 +76,12 @@ def log_probability(plan, cells, script):
     """Log of the probability of one outcome, up to a constant that no data change."""
     codes = np.array(list(product(range(2), repeat=2)))
     sampler = Recording(script)
-    plan.grow(Patterns(codes, np.array(cells).reshape(4, 2)), sampler)
+    plan.grow(MemoryCounts(plan.schema, codes, np.array(cells).reshape(4, 2)), sampler)
     assert not sampler.script
     return sampler.log
 
 
-@pytest.mark.parametrize(
-    "mechanism", ["exponential", "permute-and-flip", "local-dampening", "shifted"]
-)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_outcome_is_epsilon_private(mechanism):
     """By definition, over whole trees: no outcome's probability moves by more than e^eps."""
     schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
@@ -90,13 +89,15 @@ def test_every_outcome_is_epsilon_private(mechanism):
     enough = int(plan.enough(np.arange(2))) + 1
     rng, worst = np.random.default_rng(3), 0.0
     scripts = [
-        # deep: every node is split, then four leaves' counts
-        [enough, 0, *[enough, 0, 3, 1, 0, 2] * 2],
-        [enough, 1, *[enough, 0, 0, 0, 5, -1] * 2],
+        # Every node is split: sizes and columns level by level, then four leaves' counts.
+        [enough, 0, enough, enough, 0, 0, 3, 1, 0, 2, 3, 1, 0, 2],
+        [enough, 1, enough, enough, 0, 0, 0, 0, 5, -1, 0, 0, 5, -1],
+        # The first node below the root is a leaf, and the second one is split.
         [enough, 0, 0, 4, 1, enough, 0, 1, 1, 2, 2],
         [0, 5, 2],
     ]
-    for _ in range(12):
+    # The law of noisy-max is an integral, a hundred times slower than the others.
+    for _ in range(1 if mechanism == "noisy-max" else 12):
         cells = rng.integers(0, 3, 8)
         for i, script in product(range(8), scripts):
             more = cells.copy()
@@ -107,24 +108,97 @@ def test_every_outcome_is_epsilon_private(mechanism):
     assert 0.5 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
 
 
-def test_substitution_halves_what_a_path_may_spend():
-    x, y = frame()
-    add_remove = classifier().fit(x, y)
-    substitute = classifier(neighbours=dp.Neighbours.SUBSTITUTE).fit(x, y)
+def path_rho(mechanism, epsilon, depth, length):
+    """The largest rho of a path of so many splits, of ``depth`` at most, under add/remove."""
+    unit = epsilon / (2 * (depth + 1))
+    splits = length * (rho_of_pure(unit) + mechanism.draws_by.rho(unit))
+    if length == depth:
+        return splits + rho_of_pure(2 * unit)
+    left = 2 * (depth + 1) - 2 * length - 1
+    return splits + rho_of_pure(unit) + rho_of_pure(left * unit)
 
-    halved = [s.epsilon / 2 for s in add_remove.privacy_report_.spends]
-    assert [s.epsilon for s in substitute.privacy_report_.spends] == pytest.approx(halved)
-    assert "all doubled" in str(substitute.privacy_report_)
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("mechanism", ["shifted", "permute-and-flip", "noisy-max"])
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
+def test_rho_is_that_of_the_path_where_it_is_largest(relation, mechanism, depth, epsilon):
+    """A substitution is two steps: of one node at twice the price, or of two at the price."""
+    plan = classifier(
+        epsilon=epsilon, max_depth=depth, mechanism=mechanism, neighbours=relation
+    ).plan()
+    kind = MECHANISMS[mechanism](epsilon=1.0)
+    whole = [path_rho(kind, epsilon, depth, length) for length in range(depth + 1)]
+    half = [path_rho(kind, epsilon / 2, depth, length) for length in range(depth + 1)]
+
+    assert plan.rho == pytest.approx(max(whole))
+    assert 2 * max(half) <= plan.rho * (1 + 1e-9)
+    assert plan.rho <= rho_of_pure(epsilon) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("relation", [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE])
-def test_the_reported_spends_add_up_to_epsilon(relation):
+def test_the_plan_needs_no_data_and_adds_up_to_epsilon(relation):
     x, y = frame()
-    report = classifier(neighbours=relation).fit(x, y).privacy_report_
+    estimator = classifier(neighbours=relation)
+    plan = estimator.plan()
 
-    total = report.factor * sum(s.epsilon * s.times for s in report.spends)
-    assert total == pytest.approx(report.epsilon)
-    assert json.dumps(report.to_dict())
+    assert estimator.fit(x, y).plan_ == plan
+    assert sum(s.epsilon * s.times for s in plan.spends) == pytest.approx(plan.epsilon)
+    assert plan.neighbours is relation
+    assert json.dumps(plan.to_dict())
+
+
+class Costs(Simulated):
+    """Records what each draw costs."""
+
+    def __init__(self):
+        super().__init__(np.random.default_rng(1))
+        object.__setattr__(self, "costs", [])
+
+    def choose(self, mechanism, objective, k):
+        self.costs.append(mechanism.epsilon)
+        return super().choose(mechanism, objective, k)
+
+    def count(self, counts, epsilon):
+        self.costs.append(epsilon)
+        return super().count(counts, epsilon)
+
+
+def test_substitution_halves_what_a_path_may_spend():
+    x, y = frame()
+    costs = []
+    for relation in ("add-remove", "substitute"):
+        sampler = Costs()
+        estimator = classifier(neighbours=relation, max_depth=1)._grow(x, y, sampler)
+        costs.append(sampler.costs)
+        assert estimator.tree_.depth == 1
+
+    assert costs[1] == pytest.approx([cost / 2 for cost in costs[0]])
+
+
+def test_a_budget_that_counts_in_rho_is_charged_rho():
+    x, y = frame()
+    estimator = classifier(epsilon=0.5)
+    budget = dp.Budget(1.0, delta=1e-6, neighbours=dp.Neighbours.ADD_REMOVE)
+    estimator.set_params(budget=budget).fit(x, y)
+
+    assert budget.entries[0].rho == pytest.approx(estimator.plan_.rho)
+
+
+def test_an_epsilon_too_small_for_exact_noise_is_refused():
+    x, y = frame()
+
+    with pytest.raises(ParameterError, match="epsilon is too small"):
+        classifier(epsilon=1e-16).fit(x, y)
+
+
+def test_a_picture_goes_into_the_axes_given():
+    from matplotlib.figure import Figure
+
+    x, y = frame()
+    ax = Figure().subplots()
+
+    assert classifier().fit(x, y).plot(ax) is ax
 
 
 def test_exact_counts_follow_discrete_laplace():
@@ -366,7 +440,7 @@ def test_a_drawn_leaf_has_the_class_that_is_predicted_there():
         {"sky": ["sun", "rain in the evening, then fog and snow"]}, CLASSES, ["sky"]
     )
     below = (Leaf((1.0, 4.0)), Leaf((-1.0, -3.0)))
-    drawn = drawing.plot(Tree(schema, Split(0, (0, 1), below))).texts
+    drawn = plot(Tree(schema, Split(0, (0, 1), below))).texts
 
     assert [text.get_text() for text in drawn] == [
         "sky = sun\nyes",

@@ -1,4 +1,7 @@
-"""Rates against their definition: all (hits, misses), neighbours by breadth first."""
+"""Rates against their definition: all (hits, misses), neighbours by breadth first.
+
+The weighted sum of two rates against disjoint_sum and against its definition.
+"""
 
 from itertools import product
 
@@ -22,7 +25,7 @@ def rate(state):
 @pytest.mark.parametrize("total", range(MOST + 1))
 def test_the_exact_form_equals_the_definition(total):
     hits = np.arange(total + 1)
-    sensitivity = trees.true_positive_rate(hits, total).sensitivity
+    sensitivity = trees.true_positive_rate(hits, total, neighbours="add-remove").sensitivity
     found = np.array([np.broadcast_to(sensitivity.at(t), hits.shape) for t in range(MOST + 2)])
 
     for h in hits:
@@ -47,9 +50,13 @@ def test_both_forms_equal_the_definition_under_substitution(cells):
 @pytest.mark.parametrize("total", range(9))
 def test_the_safe_form_is_admissible_and_at_most_twice_the_exact_one(total):
     hits = np.arange(total + 1)
-    exact = trees.true_positive_rate(hits, total).sensitivity
-    safe = trees.true_positive_rate(hits, total, form="safe").sensitivity
-    more = trees.true_positive_rate(hits, total + 1, form="safe").sensitivity
+    exact = trees.true_positive_rate(hits, total, neighbours="add-remove").sensitivity
+    safe = trees.true_positive_rate(
+        hits, total, form="safe", neighbours="add-remove"
+    ).sensitivity
+    more = trees.true_positive_rate(
+        hits, total + 1, form="safe", neighbours="add-remove"
+    ).sensitivity
 
     for t in range(12):
         ratio = safe.at(t) / exact.at(t)
@@ -64,7 +71,9 @@ def test_the_safe_form_is_admissible_and_at_most_twice_the_exact_one(total):
 @pytest.mark.parametrize("form", ["exact", "safe"])
 def test_sums_equal_the_generic_ones(total, horizon, form):
     hits = np.arange(total + 1)
-    fast = trees.true_positive_rate(hits, total, form=form, horizon=horizon).sensitivity
+    fast = trees.true_positive_rate(
+        hits, total, form=form, horizon=horizon, neighbours="add-remove"
+    ).sensitivity
     slow = dp.ElementSensitivity(
         lambda t: np.broadcast_to(fast._local(t), hits.shape), 1.0, horizon, ADD_REMOVE
     )
@@ -89,8 +98,8 @@ def test_drawing_by_rates_is_private(mechanism):
 
         def law(hits, positives, tn=tn, others=others):
             parts = [
-                trees.true_positive_rate(hits, positives),
-                trees.true_negative_rate(tn, others),
+                trees.true_positive_rate(hits, positives, neighbours="add-remove"),
+                trees.true_negative_rate(tn, others, neighbours="add-remove"),
             ]
             return mechanism(epsilon=1.0).probabilities(dp.disjoint_sum(parts, [3, 2]))
 
@@ -101,13 +110,16 @@ def test_drawing_by_rates_is_private(mechanism):
 
 
 def test_a_public_denominator_makes_rates_of_counts():
-    tpr, tnr = trees.rate_over([90, 60], 100.0), trees.rate_over([5, 8], 20.0)
+    tpr, tnr = (
+        trees.rate_over(hits, total=total, neighbours=ADD_REMOVE)
+        for hits, total in (([90, 60], 100.0), ([5, 8], 20.0))
+    )
     total = dp.disjoint_sum([tpr, tnr], [3, 2])
 
     assert total.sensitivity.bound == pytest.approx(max(3 / 100, 2 / 20))
     assert total.monotone
-    assert trees.rate_over([1], -5.0).scores.tolist() == [1.0]
-    assert not trees.rate_over([1], 5.0, neighbours=SUBSTITUTE).monotone
+    assert trees.rate_over([1], total=-5.0, neighbours=ADD_REMOVE).scores.tolist() == [1.0]
+    assert not trees.rate_over([1], total=5.0, neighbours=SUBSTITUTE).monotone
 
 
 @pytest.mark.parametrize(
@@ -115,16 +127,16 @@ def test_a_public_denominator_makes_rates_of_counts():
     [
         ([3], 2, {}, "from 0 to their total"),
         ([-1], 2, {}, "from 0 to their total"),
-        ([0.5], 2, {}, "whole numbers"),
-        ([[1]], 2, {}, "whole numbers"),
-        ([1], 2.5, {}, "whole numbers"),
+        ([0.5], 2, {}, "integers"),
+        ([[1]], 2, {}, "integers"),
+        ([1], 2.5, {}, "integers"),
         ([1], 2, {"form": "tight"}, "'exact' or 'safe'"),
         ([1], 2, {"neighbours": dp.Neighbours.EDGE}, "neighbours of tables"),
     ],
 )
 def test_bad_counts_are_refused(hits, total, changed, message):
     with pytest.raises(ValueError, match=message):
-        trees.true_positive_rate(hits, total, **changed)
+        trees.true_positive_rate(hits, total, **{"neighbours": "add-remove", **changed})
 
 
 @pytest.mark.parametrize(
@@ -143,4 +155,65 @@ def test_bad_counts_are_refused(hits, total, changed, message):
 )
 def test_what_is_no_count_is_refused(hits, total):
     with pytest.raises(ScoresError, match="counts must be"):
-        trees.true_positive_rate(hits, total)
+        trees.true_positive_rate(hits, total, neighbours="add-remove")
+
+
+def both(hits, totals, weights, horizon=2**20):
+    fast = trees.weighted_rates(hits, totals, weights=weights, horizon=horizon)
+    parts = [
+        trees.true_positive_rate(
+            np.array(hits)[:, k], totals[k], horizon=horizon, neighbours="add-remove"
+        )
+        for k in (0, 1)
+    ]
+    return fast, dp.disjoint_sum(parts, weights)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (3.0, 2.0), (0.5, 7.0)])
+@pytest.mark.parametrize("totals", [(0, 0), (1, 3), (5, 8), (9, 2)])
+@pytest.mark.parametrize("horizon", [0, 4, 2**20])
+def test_equals_the_disjoint_sum(weights, totals, horizon):
+    hits = list(product(range(totals[0] + 1), range(totals[1] + 1)))
+    fast, slow = both(hits, totals, weights, horizon)
+
+    assert fast.scores == pytest.approx(slow.scores)
+    for t in range(14):
+        assert np.broadcast_to(fast.sensitivity.at(t), len(hits)) == pytest.approx(
+            np.broadcast_to(slow.sensitivity.at(t), len(hits)), abs=1e-12
+        )
+    heights = np.linspace(0, 30, len(hits))
+    for found, expected in zip(
+        fast.sensitivity.locate(heights), slow.sensitivity.locate(heights), strict=True
+    ):
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_local_sensitivity_at_0_is_attained():
+    def u(tp, fn, tn, fp):
+        return 3 * (tp / (tp + fn) if tp + fn else 0) + 2 * (tn / (tn + fp) if tn + fp else 0)
+
+    for cells in product(range(4), repeat=4):
+        worst = 0.0
+        for i, step in product(range(4), (1, -1)):
+            near = list(cells)
+            near[i] += step
+            if near[i] >= 0:
+                worst = max(worst, abs(u(*near) - u(*cells)))
+        tp, fn, tn, fp = cells
+        objective = trees.weighted_rates([[tp, tn]], (tp + fn, tn + fp), weights=(3, 2))
+        assert float(objective.sensitivity.at(0)[0]) == pytest.approx(worst)
+
+
+@pytest.mark.parametrize(
+    ("hits", "weights", "message"),
+    [
+        ([1, 2], (1, 1), "shape"),
+        ([[1, 2]], (1, -1), "two numbers >= 0"),
+        ([[1, 2]], (0, 0), "two numbers >= 0"),
+        ([[1, 2]], (1, np.inf), "finite"),
+        ([[9, 2]], (1, 1), "from 0 to their total"),
+    ],
+)
+def test_bad_weights_are_refused(hits, weights, message):
+    with pytest.raises(ValueError, match=message):
+        trees.weighted_rates(hits, (5, 5), weights=weights)

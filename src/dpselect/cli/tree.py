@@ -10,11 +10,12 @@ import typer
 
 from dpselect.cli import engines, options, output
 from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
     from dpselect.trees.declaration import Declaration
 
-TREE_HELP = """Train a decision tree privately, print it and what it spent.
+TREE_HELP = """Train a decision tree privately; print it with its plan.
 
 --domains names a file of public claims: classes, a domain for every column, a bound on the
 number of records; 'dpselect domains' writes a template. Values outside are repaired.
@@ -35,10 +36,13 @@ No value is read. With --data-is-public bounds, categories and classes are read 
 
 Label: TypeAlias = Annotated[str, typer.Option(help="The column of the classes.")]
 Domains: TypeAlias = Annotated[Path, typer.Option(help="The domains file (JSON); public.")]
-MaxDepth: TypeAlias = Annotated[int, typer.Option(help="Questions on a path, at most.")]
+MaxDepth: TypeAlias = Annotated[int, typer.Option(help="Splits on a path, at most.")]
 Relation: TypeAlias = Annotated[str, typer.Option(help="add-remove or substitute.")]
 Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Stop at a value outside of what was declared.")
+    bool,
+    typer.Option(
+        "--strict", help="Raise for a value outside of its domain; then that is public."
+    ),
 ]
 Save: TypeAlias = Annotated[Path | None, typer.Option(help="Write what is released as JSON.")]
 Test: TypeAlias = Annotated[
@@ -69,7 +73,7 @@ def tree(
         str, typer.Option(help="information-gain, gini or majority.")
     ] = "information-gain",
     mechanism: Annotated[
-        str, typer.Option(help="shifted, permute-and-flip, exponential or local-dampening.")
+        str, typer.Option(help=f"One of {', '.join(MECHANISMS)}.")
     ] = "shifted",
     neighbours: Relation = "add-remove",
     strict: Strict = False,
@@ -91,7 +95,7 @@ def tree(
         epsilon,
         max_depth=max_depth,
         criterion=criterion,  # type: ignore[arg-type]
-        mechanism=mechanism,  # type: ignore[arg-type]
+        mechanism=mechanism,
         **_common(declared, neighbours, strict, ledger),
     )
     where = data, engine, master
@@ -200,17 +204,17 @@ def _train(
             "and say --test-is-public"
         )
     if dry_run:
-        _show_plan(classifier, as_json=as_json)
+        output.print_plan(classifier.plan(), classifier.budget, as_json=as_json)
         return
-    asked = None if test is None else declared.read(test)
+    tested = None if test is None else declared.read(test)
     _check_folders(save, plot)
     x, y = _records(declared, *where)
     with output.working("growing"):
         classifier.fit(x, y)
     shown = _released(classifier)
-    if asked is not None:
+    if tested is not None:
         shown["test_accuracy"] = float(
-            (classifier.predict(asked[0]) == _array(asked[1])).mean()
+            (classifier.predict(tested[0]) == _array(tested[1])).mean()
         )
     if save is not None:
         save.write_text(json.dumps(shown, default=str), encoding="utf-8")
@@ -234,21 +238,8 @@ def _records(
     return engines.opened(data, engine, master, numeric=numeric), declared.label
 
 
-def _show_plan(classifier: Any, *, as_json: bool) -> None:  # noqa: ANN401
-    report = classifier.plan_report()
-    if classifier.budget is not None:
-        from dpselect.budget.totals import same_relation
-
-        same_relation(classifier.budget.neighbours, report.neighbours)
-        classifier.budget.remaining_after(report.epsilon)
-    if as_json:
-        output.print_json({"dry_run": True, **report.to_dict()})
-    else:
-        output.console().print(f"would spend\n{report}", markup=False)
-
-
 def _released(classifier: Any) -> dict[str, Any]:  # noqa: ANN401 -- either classifier
-    shown: dict[str, Any] = {"privacy": classifier.privacy_report_.to_dict()}
+    shown: dict[str, Any] = {"plan": classifier.plan_.to_dict()}
     if hasattr(classifier, "front_"):
         shown["best"] = classifier.best_
         shown["front"] = [
@@ -275,7 +266,7 @@ def _print(classifier: Any, shown: dict[str, Any]) -> None:  # noqa: ANN401
             f"rate {one['true_negative_rate']:.3f} (noisy){mark}"
         )
     out.print(str(classifier), markup=False)
-    out.print(f"\n{classifier.privacy_report_}", markup=False)
+    out.print(f"\n{classifier.plan_}", markup=False)
     for name in ("test_accuracy", "remaining_budget"):
         if shown.get(name) is not None:
             out.print(f"{name.replace('_', ' ')}: {shown[name]:.4g}")

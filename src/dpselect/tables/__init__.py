@@ -15,8 +15,6 @@ from dpselect.tables.columns import (
     read_columns,
     series_numbers,
 )
-from dpselect.tables.confusion import count_hits
-from dpselect.tables.contingency import count_tables
 from dpselect.tables.degrees import count_degrees
 from dpselect.tables.edges import count_odd_edges, simple_edges
 from dpselect.tables.egos import count_ego_pairs
@@ -31,25 +29,20 @@ from dpselect.tables.opening import (
 from dpselect.tables.ranks import Ranks, count_ranks
 from dpselect.tables.spark import spark_table
 from dpselect.tables.triangles import count_triangles
-from dpselect.tables.ways import Fork, Way
 
 __all__ = [
     "Column",
-    "Fork",
     "Frame",
     "Ranks",
-    "Way",
     "as_numbers",
     "check_columns",
     "collect",
     "common_neighbours",
     "count_degrees",
     "count_ego_pairs",
-    "count_hits",
     "count_odd_edges",
     "count_ranks",
     "count_records",
-    "count_tables",
     "count_triangles",
     "is_csv",
     "is_lazy",

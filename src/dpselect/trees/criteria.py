@@ -1,4 +1,4 @@
-r"""What a split is worth: one score per column, from its table of values by classes.
+r"""Split criteria: one score per column, from its table of values by classes.
 
 With :math:`\tau_j` records of value :math:`j`, :math:`\tau_{jc}` of them of class :math:`c`:
 
@@ -10,32 +10,136 @@ criterion             score                                             global s
 ``majority``          :math:`\sum_j \max_c \tau_{jc}`                   1
 ====================  ================================================  ==================
 
-The sum is weighted by counts, as in private trees since Friedman and Schuster: what does not
-depend on the column is left out, and no private count is divided by. Each is monotone under
-add/remove. A substitution is one removal and one addition, which move a score in opposite
-directions, so the same bounds hold.
+The sum is weighted by counts, as in private trees since Friedman and Schuster: the part that
+does not depend on the column is left out, and no private count is divided by. Each criterion is
+monotone under add/remove. A substitution is one removal and one addition, which move a score in
+opposite directions, so the same bounds hold.
 
-Source: Friedman and Schuster, KDD 2010, section 4; Farias et al., VLDB J. 2023, section 7.
+The sensitivity of information gain is exact at every distance. With
+:math:`f(x) = (x + 1) \log_2 (x + 1) - x \log_2 x`, one more record of class :math:`c` in a
+value with :math:`a` records, :math:`b` of them of that class, changes the score by
+:math:`f(a) - f(b)`. The worst class of a value is its rarest: with :math:`b` records of it, the
+largest change within :math:`t` records is :math:`f(a + t)` if :math:`b = 0`, else
+
+.. math:: f(a + t + 1 - 2s) - f(b - s), \qquad s = \min(b, t + 1),
+
+because :math:`f` is concave: remove what there is of the rarest class and add another.
+
+Source: Friedman and Schuster, KDD 2010, section 4; Farias et al., VLDB J. 2023, section 7,
+Lemmas 14 and 15. Algorithm 5 as printed skips empty values, so that it is not admissible, and
+enumerates what is O(1) here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpselect.neighbours import Neighbours
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity, Sensitivity
+from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
+from dpselect.sensitivity.base import checked_distances
 from dpselect.trees import records
-from dpselect.trees.information import InformationGainSensitivity, records_per_step
-from dpselect.trees.patterns import compress
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.records import Domains, Labels, Table
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Values
 
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
 """How a split is scored."""
+
+TABLE = 2**16
+"""Values of f kept ready: half a megabyte, and beyond it a formula."""
+
+
+class InformationGainSensitivity(Sensitivity):
+    r"""The element local sensitivity of the count-weighted conditional entropy.
+
+    Under add/remove it equals :math:`LS(x, t, r)` among databases of any size, cut at the
+    global bound :math:`f(N - 1)` of databases with at most :math:`N` records. A substitution
+    is two such steps of opposite signs: :math:`LS(x, 2t, r)`.
+
+    Args:
+        counts: Records by value and class of each attribute, shape ``(values, classes)``
+            each; at least two classes. Private. All *public* values and classes are there,
+            also those that no record has.
+        max_records: :math:`N \ge 2`. Public.
+        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+        horizon: The distance from which on the bound is used; ``max_records`` if not given.
+            Public.
+
+    Guarantee:
+        Admissible under ``neighbours``.
+
+    Raises:
+        ParameterError: Fewer than two classes.
+        NeighboursError: Another neighbour relation.
+    """
+
+    def __init__(
+        self,
+        counts: Sequence[Indices],
+        max_records: int,
+        neighbours: NeighboursLike,
+        horizon: int | None = None,
+    ) -> None:
+        relation = _validate.table_neighbours(neighbours)
+        self._most = max_records - 1
+        from dpselect.trees import kernels
+
+        bound = float(kernels.rise(self._most, _rises()))
+        super().__init__(bound, relation, max_records if horizon is None else horizon)
+        self._stride = records_per_step(relation)
+        if counts[0].shape[1] < 2:
+            raise ParameterError("classes must be at least two")
+        table = np.concatenate(counts).astype(np.int64)
+        self._totals, self._least = table.sum(axis=1), table.min(axis=1)
+        self._ends = np.cumsum([len(table) for table in counts])
+
+    @property
+    def closed_form(self) -> bool:
+        return self._stride == 1
+
+    def _local(self, distance: int) -> Values:
+        from dpselect.trees import kernels
+
+        return kernels.gain_change(
+            self._totals, self._least, self._ends, self._stride * distance, _rises()
+        )
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        from dpselect.trees import kernels
+
+        distances = np.broadcast_to(checked_distances(distance), self._ends.shape)
+        inside = np.minimum(distances, self.horizon)
+        summed = kernels.gain_change_sums(
+            self._totals, self._least, self._ends, inside, self._stride, self._most, _rises()
+        )
+        return summed + (distances - inside) * self.bound
+
+    def shortfall(self) -> Values:
+        return self.horizon * self.bound - self.cumulative(self.horizon)
+
+    def locate(self, heights: Values) -> Interval:
+        from dpselect.trees import kernels
+
+        return Interval(
+            *kernels.locate_gain(
+                self._totals,
+                self._least,
+                self._ends,
+                heights,
+                self._stride,
+                self.horizon,
+                self._most,
+                _rises(),
+            )
+        )
 
 
 def objective_of(
@@ -44,7 +148,7 @@ def objective_of(
     candidates: Sequence[Hashable],
     *,
     max_records: int,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    neighbours: NeighboursLike = Neighbours.ADD_REMOVE,
 ) -> Objective:
     """Return a criterion over columns whose tables are counted already.
 
@@ -53,14 +157,18 @@ def objective_of(
         tables: Shape ``(values, classes)`` for each column; private.
         candidates: The columns. Public.
         max_records: Public bound on the number of records; >= 2.
-        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+        neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
     """
-    score, sensitivity = CRITERIA[criterion]
+    relation = _validate.table_neighbours(neighbours)
+    facts = CRITERIA[criterion]
     return Objective(
-        [score(table) for table in tables],
-        sensitivity(tables, max_records, neighbours),
+        [facts.score(table) for table in tables],
+        facts.sensitivity(tables, max_records, relation),
         candidates,
-        monotone=records_per_step(neighbours) == 1,
+        monotone=relation is Neighbours.ADD_REMOVE,
+        highest=facts.highest(max_records),
+        # A purer split scores higher and is more sensitive; the others are all alike.
+        direction="non-decreasing",
     )
 
 
@@ -71,7 +179,7 @@ def information_gain(
     domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    neighbours: NeighboursLike,
 ) -> Objective:
     """Return the information gain of splitting on each column, up to a common constant.
 
@@ -87,19 +195,21 @@ def information_gain(
             one domain for all columns. Only columns that have one are candidates.
         classes: The labels that can occur; at least two. Public.
         max_records: Bound on the number of records; >= 2. Public.
-        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+        neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
 
     Raises:
         ParameterError: A public argument is missing or out of range.
         ColumnError: A column is missing, or of another type than its domain.
         PublicClaimError: There are more records than ``max_records``.
+        NeighboursError: Another neighbour relation.
 
     Examples:
         >>> from dpselect import trees
         >>> x = [["a", "s"], ["a", "t"], ["b", "s"], ["b", "t"]]
         >>> domains = {"x0": ["a", "b"], "x1": ["s", "t"]}
         >>> gain = trees.information_gain(
-        ...     x, [0, 0, 1, 1], domains=domains, classes=[0, 1], max_records=10
+        ...     x, [0, 0, 1, 1], domains=domains, classes=[0, 1], max_records=10,
+        ...     neighbours="add-remove",
         ... )
         >>> gain.scores
         array([ 0., -4.])
@@ -114,7 +224,7 @@ def gini(
     domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    neighbours: NeighboursLike,
 ) -> Objective:
     """Return minus the count-weighted Gini impurity left after splitting on each column.
 
@@ -130,7 +240,7 @@ def majority(
     domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    neighbours: NeighboursLike,
 ) -> Objective:
     """Return how many records the majority classes of each column's values get right.
 
@@ -146,34 +256,39 @@ def _of_table(
     domains: Domains,
     classes: Sequence[Hashable],
     max_records: int,
-    neighbours: Neighbours,
+    neighbours: NeighboursLike,
 ) -> Objective:
-    records_per_step(neighbours)
+    relation = _validate.table_neighbours(neighbours)
+    most = records.checked_bound(max_records)
     columns = records.read(x)
     public = records.schema(domains, classes, columns.names)
     labels, kind = records.labels(y, columns.rows)
-    most = records.check_size(columns.rows, max_records)
-    patterns = compress(
-        records.codes(columns, public),
-        records.label_codes(labels, kind, public),
-        public.sizes,
-        len(public.classes),
+    records.check_number(columns.rows, most)
+    counts = MemoryCounts.of_records(
+        public, records.codes(columns, public), records.label_codes(labels, kind, public)
     )
-    return objective_of(
-        criterion,
-        patterns.tables(np.arange(len(patterns.codes)), public.sizes),
-        public.names,
-        max_records=most,
-        neighbours=neighbours,
-    )
+    [tables] = counts.tables(0, 1)
+    return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
+
+
+def records_per_step(neighbours: Neighbours) -> int:
+    """Return how many records one neighbour step adds or removes."""
+    return 2 if neighbours is Neighbours.SUBSTITUTE else 1
+
+
+@cache
+def _rises() -> Values:
+    from dpselect.trees import kernels
+
+    return kernels.rise_table(TABLE)
 
 
 def _entropy(table: Indices) -> float:
     return float(_x_log_x(table).sum() - _x_log_x(table.sum(axis=1)).sum())
 
 
-def _x_log_x(x: Indices) -> Any:  # noqa: ANN401 -- an array of x's shape
-    return x * np.log2(np.maximum(x, 1))
+def _x_log_x(x: Indices) -> Values:
+    return np.asarray(x * np.log2(np.maximum(x, 1)))
 
 
 def _impurity(table: Indices) -> float:
@@ -186,18 +301,26 @@ def _majority(table: Indices) -> float:
     return float(table.max(axis=1).sum())
 
 
-def _gini_bound(_: object, max_records: int, neighbours: Neighbours) -> Sensitivity:
-    return GlobalSensitivity(2 - 2 / max_records, neighbours, horizon=max_records)
+@dataclass(frozen=True)
+class _Facts:
+    """A criterion: score of one table, sensitivity of all, and highest score for N records."""
+
+    score: Callable[[Indices], float]
+    sensitivity: Callable[[Sequence[Indices], int, Neighbours], Sensitivity]
+    highest: Callable[[int], float]
 
 
-def _majority_bound(_: object, max_records: int, neighbours: Neighbours) -> Sensitivity:
-    return GlobalSensitivity(1, neighbours, horizon=max_records)
-
-
-_Make: TypeAlias = Callable[[Sequence[Indices], int, Neighbours], Sensitivity]
-CRITERIA: Mapping[str, tuple[Callable[[Indices], float], _Make]] = {
-    "information-gain": (_entropy, InformationGainSensitivity),
-    "gini": (_impurity, _gini_bound),
-    "majority": (_majority, _majority_bound),
+CRITERIA: Mapping[str, _Facts] = {
+    "information-gain": _Facts(_entropy, InformationGainSensitivity, lambda _most: 0.0),
+    "gini": _Facts(
+        _impurity,
+        lambda _tables, most, relation: GlobalSensitivity(2 - 2 / most, relation, horizon=most),
+        lambda _most: 0.0,
+    ),
+    "majority": _Facts(
+        _majority,
+        lambda _tables, most, relation: GlobalSensitivity(1, relation, horizon=most),
+        float,
+    ),
 }
-"""Score of a table and sensitivity of all, by name."""
+"""Every criterion by its name."""

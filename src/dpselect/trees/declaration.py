@@ -23,12 +23,12 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.trees.domains import Bins, Categories, Domain, from_dict
 
 MOST_CATEGORIES = 20
-"""A column of whole numbers with more values than this is proposed in bins."""
+"""A column of integers with more values than this is proposed in bins."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is public about a table.
+    """Public claims about a table.
 
     Attributes:
         label: The column of the classes.

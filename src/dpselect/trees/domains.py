@@ -1,7 +1,7 @@
-"""Public domains: what values a column can have, whatever the data say.
+"""Public domains: the values that a column can have, independent of the data.
 
-A split has one branch for every value of its column's domain, so the domain is in the tree
-and must not be read off private data. What lies outside is repaired record by record, which is
+A split has one branch for every value of its column's domain, so the tree shows the domain,
+which must not be read off private data. A value outside is repaired record by record, which is
 part of the guarantee: numbers are clamped to their bounds, and a missing or unknown value
 goes to the declared ``other``, or its record is dropped where there is none.
 """
@@ -28,19 +28,19 @@ Column: TypeAlias = NDArray[Any]
 """The values of one column, shape ``(n,)``."""
 
 Kind: TypeAlias = Literal["numbers", "text", "anything"]
-"""What a column's type, which is public, says of its values."""
+"""The kind of values that a column's type, which is public, allows."""
 
 
 class Domain(ABC):
     """A finite set of codes ``0, ..., size - 1`` for the values of one column."""
 
     ordered: bool
-    """Whether ``code < k`` is a question to ask."""
+    """Whether questions are ``code < k``; else they are ``code == k``."""
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What each code stands for, for people."""
+        """The name of each code."""
 
     @abstractmethod
     def check(self, kind: Kind, name: str) -> None:

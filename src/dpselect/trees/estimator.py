@@ -1,59 +1,72 @@
-"""What both private tree classifiers share as scikit-learn estimators."""
+"""Base of both private tree classifiers: public claims, one plan, one spend, prediction."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from dpselect import _validate, tables
-from dpselect.errors import DataError, NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours
+from dpselect.errors import DataError, ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.trees import records
-from dpselect.trees.engine import EngineRecords
-from dpselect.trees.patterns import Patterns, compress
-from dpselect.trees.report import PrivacyReport
-from dpselect.trees.sampling import Exact, Sampler
-from dpselect.typing import Indices
+from dpselect.trees.counts import Counts, MemoryCounts
+from dpselect.trees.criteria import records_per_step
+from dpselect.trees.engine import EngineCounts
+from dpselect.trees.randomness import Exact, Sampler, check_noise
+from dpselect.trees.tree import Tree
+from dpselect.typing import Indices, OnInvalid
 
-if TYPE_CHECKING:
-    from dpselect.budget import Budget
 
-OnInvalid: TypeAlias = Literal["repair", "raise"]
-"""What happens to values outside of what was declared."""
+class Training(Protocol):
+    """Public parameters of how trees are drawn, with their prices."""
+
+    def spends(self, steps: int = 1) -> tuple[Spend, ...]:
+        """Return the prices under a relation of one or two steps."""
 
 
 class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose tree was drawn privately.
+    """A classifier whose trees are drawn privately; a subclass says how.
 
-    A subclass says how :meth:`fit` grows trees.
+    Attributes:
+        plan_: The :class:`dpselect.Plan` that :meth:`fit` charged.
     """
-
-    composition: ClassVar[str]
-    """Why what is spent adds up to epsilon."""
 
     epsilon: float
     domains: records.Domains
     classes: Sequence[Hashable] | None
     max_records: int | None
-    neighbours: Neighbours | str
+    neighbours: NeighboursLike
     on_invalid: OnInvalid
-    budget: Budget | None
+    budget: SupportsSpend | None
+    tree_: Tree
+    classes_: Any
 
     @abstractmethod
-    def _plan(self, public: records.Schema, max_records: int) -> Any:  # noqa: ANN401
-        """Return how trees are made, all arguments checked."""
+    def _training(self, public: records.Schema, max_records: int, epsilon: float) -> Any:  # noqa: ANN401
+        """Return how trees are drawn, all arguments checked.
+
+        Args:
+            public: Columns, domains and classes.
+            max_records: Bound on the number of records.
+            epsilon: Of all queries about one record, in nats, under add/remove.
+        """
 
     @abstractmethod
-    def _fit(self, plan: Any, patterns: Patterns | EngineRecords, sampler: Sampler) -> None:  # noqa: ANN401
-        """Make trees and set what is released."""
+    def _describe(self, training: Any) -> tuple[dict[str, object], str, str]:  # noqa: ANN401
+        """Return public arguments, the mechanism and the composition, for the plan."""
+
+    @abstractmethod
+    def _draw(self, training: Any, counts: Counts, sampler: Sampler) -> None:  # noqa: ANN401
+        """Draw trees and set the released attributes."""
 
     def fit(self, X: records.Table, y: records.Labels) -> Self:  # noqa: N803 -- scikit-learn's signature
-        """Draw the tree; what is set is safe to publish.
+        """Draw the trees; the attributes that are set are safe to publish.
 
         Args:
             X: A frame (pandas, polars, arrow, ...) or an array of shape ``(n, columns)``,
@@ -64,75 +77,113 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         Raises:
             ParameterError: A public argument is missing or out of range.
+            NeighboursError: ``neighbours`` is no relation of tables, or not the budget's.
             ColumnError: A column is missing, or of another type than its domain.
             DataError: X is not a table, or y not one label for each record.
             PublicClaimError: There are more records than ``max_records``; with
-                ``on_invalid="raise"``, a value or a label is outside of what was declared.
+                ``on_invalid="raise"``, a value or a label is outside of its domain.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
         """
-        return self._grow(X, y, Exact())
+        return self._grow(X, y, Exact(), self.budget)
 
-    def plan_report(self) -> PrivacyReport:
-        """Return what :meth:`fit` would spend where; needs no record.
+    def plan(self) -> Plan:
+        """Return the plan of :meth:`fit`; no data are needed.
 
         Domains must be a mapping, so that the columns are known.
 
         Raises:
             ParameterError: A public argument is missing or out of range.
+            NeighboursError: ``neighbours`` is no relation of tables.
         """
         if not isinstance(self.domains, Mapping):
             raise ParameterError("domains must be a mapping: a plan needs the columns' names")
         names = [str(name) for name in self.domains]
-        public = records.schema(self.domains, self.classes, names)
-        _validate.positive("epsilon", self.epsilon)
-        plan = self._plan(public, records.check_size(0, self.max_records))
-        return report(plan, self)
+        return self._planned(names)[2]
 
-    def _grow(self, X: records.Table, y: records.Labels, sampler: Sampler) -> Self:  # noqa: N803
-        relation_of(self)
-        if self.on_invalid not in {"repair", "raise"}:
-            raise ParameterError("on_invalid must be 'repair' or 'raise'")
-        _validate.positive("epsilon", self.epsilon)
-        if tables.is_lazy(X):
-            return self._grow_in_engine(X, y, sampler)
+    def _planned(self, columns: Sequence[str]) -> tuple[records.Schema, Any, Plan]:
+        """Check all public arguments; return the claims, how trees are drawn, and the plan."""
+        relation = _validate.table_neighbours(self.neighbours)
+        _validate.on_invalid(self.on_invalid)
+        steps = records_per_step(relation)
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        public = records.schema(self.domains, self.classes, columns)
+        most = records.checked_bound(self.max_records)
+        training = self._training(public, most, epsilon / steps)
+        return public, training, self._plan_of(public, most, training, relation)
+
+    def _plan_of(
+        self,
+        public: records.Schema,
+        max_records: int,
+        training: Training,
+        relation: Neighbours,
+    ) -> Plan:
+        steps = records_per_step(relation)
+        spends = training.spends(steps)
+        for spend in spends:
+            check_noise(spend.epsilon / steps)
+        arguments, mechanism, composition = self._describe(training)
+        claims = ["columns and their domains", "classes", f"max_records = {max_records}"]
+        if relation is Neighbours.SUBSTITUTE:
+            claims.append("the number of records")
+        if self.on_invalid == "raise":
+            claims.append("that no value is outside of its domain")
+        return Plan(
+            function=type(self).__name__,
+            arguments={
+                "columns": list(public.names),
+                "classes": list(public.classes),
+                "max_records": max_records,
+                **arguments,
+            },
+            mechanism=mechanism,
+            spends=spends,
+            epsilon=float(self.epsilon),
+            neighbours=relation,
+            public=tuple(claims),
+            composition=composition,
+        )
+
+    def _grow(
+        self,
+        X: records.Table,  # noqa: N803 -- scikit-learn's name
+        y: records.Labels,
+        sampler: Sampler,
+        budget: SupportsSpend | None = None,
+    ) -> Self:
+        read = self._in_engine if tables.is_lazy(X) else self._in_memory
+        training, plan, counts = read(X, y)
+        plan.charge(budget)
+        self.schema_ = training.schema
+        self.classes_ = _array(training.schema.classes)
+        self.plan_ = plan
+        self._draw(training, counts, sampler)
+        return self
+
+    def _in_memory(self, X: records.Table, y: records.Labels) -> tuple[Any, Plan, Counts]:  # noqa: N803
         columns = records.read(X)
-        public = records.schema(self.domains, self.classes, columns.names)
+        public, training, plan = self._planned(columns.names)
         labels, kind = records.labels(_one_column(y), columns.rows)
-        most = records.check_size(columns.rows, self.max_records)
-        plan = self._plan(public, most)
+        records.check_number(columns.rows, training.max_records)
         codes = records.codes(columns, public)
         known = records.label_codes(labels, kind, public)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, public)
-        self._spend(sampler)
         _remember_columns(self, X, columns)
-        self.schema_ = public
-        self.classes_ = _array(public.classes)
-        self._fit(plan, compress(codes, known, public.sizes, len(public.classes)), sampler)
-        return self
+        return training, plan, MemoryCounts.of_records(public, codes, known)
 
-    def _grow_in_engine(self, X: records.Table, y: object, sampler: Sampler) -> Self:  # noqa: N803
+    def _in_engine(self, X: records.Table, y: object) -> tuple[Any, Plan, Counts]:  # noqa: N803
         if not isinstance(y, str):
             raise ParameterError("X is a lazy frame: y must be the name of its label column")
         names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
-        public = records.schema(self.domains, self.classes, names)
-        held = EngineRecords(X, y, public)
-        plan = self._plan(public, records.check_size(held.number(), self.max_records))
+        public, training, plan = self._planned(names)
+        counts = EngineCounts(X, y, public)
+        records.check_number(counts.number(), training.max_records)
         if self.on_invalid == "raise":
-            held.refuse_outside()
-        self._spend(sampler)
+            counts.refuse_outside()
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        self.schema_ = public
-        self.classes_ = _array(public.classes)
-        self._fit(plan, held, sampler)
-        return self
-
-    def _spend(self, sampler: Sampler) -> None:
-        if isinstance(sampler, Exact) and self.budget is not None:
-            self.budget.spend(
-                self.epsilon, neighbours=relation_of(self), mechanism=type(self).__name__
-            )
+        return training, plan, counts
 
     def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
         check_is_fitted(self)
@@ -141,6 +192,9 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             # scikit-learn's own words for a wrong number or wrong names of columns.
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.schema_)
+
+    def __str__(self) -> str:
+        return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()
@@ -151,36 +205,9 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return tags
 
 
-def relation_of(estimator: PrivateTreeClassifier) -> Neighbours:
-    """Return the neighbour relation of an estimator, given by itself or by its name."""
-    given = estimator.neighbours
-    for relation in (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE):
-        if given is relation or given == str(relation):
-            return relation
-    raise NeighboursError("neighbours of tables must be 'add-remove' or 'substitute'")
-
-
-def report(
-    plan: Any,  # noqa: ANN401 -- whatever has .spends()
-    estimator: PrivateTreeClassifier,
-) -> PrivacyReport:
-    """Return what a plan spends, with what the estimator's caller declared public."""
-    public = ["columns and their domains", "classes", f"max_records = {estimator.max_records}"]
-    relation = relation_of(estimator)
-    if relation is Neighbours.SUBSTITUTE:
-        public.append("the number of records")
-    return PrivacyReport(
-        epsilon=float(estimator.epsilon),
-        neighbours=relation,
-        spends=plan.spends(),
-        public=tuple(public),
-        composition=estimator.composition,
-    )
-
-
 def _one_column(y: records.Labels) -> records.Labels:
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        return column_or_1d(y, warn=True)  # what scikit-learn says of a column of labels
+        return column_or_1d(y, warn=True)  # scikit-learn's warning about a column of labels
     return y
 
 

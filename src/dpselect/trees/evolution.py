@@ -1,7 +1,16 @@
-"""Trees that evolve: made at random, crossed, mutated and cut.
+"""Private evolution: generations of candidate trees, each selected by its rates.
 
-Nothing here sees a record: candidates come from public domains and from what was drawn
-before, so their randomness need not be secret.
+``selection`` is the measure of a good tree, ``sensitivity`` the bound on what one record can
+change of it:
+
+=================  ======================  =============================================
+``selection``      ``sensitivity``         source
+=================  ======================  =============================================
+``pareto``         ``global``, ``local``   PrivPareto of the paper
+``weighted-sum``   ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
+``margin``         ``global``, ``local``   ours
+any                ``noisy-denominators``  ours: counts over class totals released once
+=================  ======================  =============================================
 
 Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 """
@@ -10,185 +19,184 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from dpselect.combine import disjoint_sum, local_margin, margin, pareto
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    LocalDampening,
+    Mechanism,
+    PermuteAndFlip,
+)
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.plan import Spend
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.trees.candidates import Breeder, Individual
+from dpselect.trees.counts import Counts
+from dpselect.trees.randomness import Sampler
+from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
-from dpselect.trees.structure import Leaf, Node, Split
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Values
 
+Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
+"""The measure of a good tree."""
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A leaf: the position of a class."""
-
-    label: int
-    size: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """``code < value`` for an ordered domain, else ``code == value``.
-
-    Attributes:
-        column: Position in the schema.
-        value: The code asked for.
-        yes: Where the records go that it holds for.
-        no: Where the others go.
-        size: Nodes in this subtree.
-    """
-
-    column: int
-    value: int
-    yes: Individual
-    no: Individual
-    size: int
-
-
-Individual: TypeAlias = Answer | Question
-
-
-def ask(column: int, value: int, yes: Individual, no: Individual) -> Question:
-    """Return a question with the size of its subtree."""
-    return Question(column, value, yes, no, 1 + yes.size + no.size)
-
-
-def depth(tree: Individual) -> int:
-    """Return the largest number of questions on a path."""
-    return 0 if isinstance(tree, Answer) else 1 + max(depth(tree.yes), depth(tree.no))
+Allowance: TypeAlias = Literal["global", "local", "noisy-denominators"]
+"""How the change that one record can make is bounded."""
 
 
 @dataclass(frozen=True)
-class Breeder:
-    """The random operators.
+class Evolution:
+    """Public parameters of an evolution, and its run.
 
     Attributes:
-        schema: Columns, domains and classes.
-        rng: Public randomness.
-        max_depth: Questions on a path, at most.
+        breeder: The random operators, with the schema.
+        max_records: Bound on the number of records.
+        population: Trees made at first, and children of every generation.
+        survivors: Trees that each selection but the last keeps.
+        front: Trees that the last selection keeps.
+        initial_depth: Questions on a path of the first trees.
+        selection: The measure of a good tree.
+        sensitivity: How the change of one record is bounded.
+        weights: Of the two classes' rates, in the classes' order.
+        totals_epsilon: For noisy class totals; 0 if there are none.
+        epsilons: One for each selection.
+        rates_epsilon: For the noisy rates of the front; 0 for none.
     """
 
-    schema: Schema
-    rng: np.random.Generator
-    max_depth: int
+    breeder: Breeder
+    max_records: int
+    population: int
+    survivors: int
+    front: int
+    initial_depth: int
+    selection: Selection
+    sensitivity: Allowance
+    weights: tuple[float, float]
+    totals_epsilon: float
+    epsilons: tuple[float, ...]
+    rates_epsilon: float
 
-    def random_tree(self, questions: int) -> Individual:
-        """Return a full random tree of that depth."""
-        if questions == 0:
-            return Answer(int(self.rng.integers(len(self.schema.classes))))
-        column = int(self.rng.integers(len(self.schema.names)))
-        domain = self.schema.domains[column]
-        # "code < 0" would ask nothing; with a single code nothing can be asked anyway.
-        least = 1 if domain.ordered and domain.size > 1 else 0
-        value = int(self.rng.integers(least, domain.size))
-        return ask(
-            column, value, self.random_tree(questions - 1), self.random_tree(questions - 1)
-        )
+    @property
+    def schema(self) -> Schema:
+        """Columns, domains and classes."""
+        return self.breeder.schema
 
-    def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
-        """Return two children of each of some random pairs of parents, crossed and mutated."""
-        born: list[Individual] = []
-        for _ in range(pairs):
-            one, other = self.rng.choice(
-                len(parents), size=2, replace=len(parents) == 1
-            ).tolist()
-            born += [self.mutated(child) for child in self.cross(parents[one], parents[other])]
-        return born
+    def spends(self, steps: int = 1) -> tuple[Spend, ...]:
+        """Return the prices of all queries, under a relation of one or two steps.
 
-    def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
-        """Exchange a random subtree of each for one of the other, cut to the depth allowed."""
-        here, there = self._anywhere(one), self._anywhere(other)
-        mine, theirs = subtree(one, here), subtree(other, there)
-        return (
-            self.cut(replaced(one, here, theirs), self.max_depth),
-            self.cut(replaced(other, there, mine), self.max_depth),
-        )
+        Args:
+            steps: Records that one neighbour step adds or removes. Every query sees every
+                record, so two steps move it at most twice as far.
+        """
+        by = f"{self.selection}, {self.sensitivity}"
+        selections = [
+            self._selected_by(steps * epsilon).spend(f"one of {kept} trees by {by}", kept)
+            for epsilon, kept in zip(self.epsilons, self._kept(), strict=True)
+        ]
+        # A record counts in its class's total and in at most one count of each tree.
+        counts = self.front + 1
+        each = steps * self.rates_epsilon / counts
+        spends = [
+            Spend("noisy class totals", steps * self.totals_epsilon),
+            *selections,
+            Spend("noisy count of the front's rates", each, times=counts),
+        ]
+        return tuple(spend for spend in spends if spend.epsilon > 0)
 
-    def mutated(self, tree: Individual) -> Individual:
-        """Replace a random subtree by a full random one, no deeper than the tree is."""
-        position = self._anywhere(tree)
-        left = depth(tree) - level(tree, position)
-        return replaced(tree, position, self.random_tree(left))
+    def mechanism(self) -> str:
+        """Return how trees are selected, as a plan shows it."""
+        return f"{self._selected_by(1.0).label} by {self.selection}, {self.sensitivity}"
 
-    def cut(self, tree: Individual, questions: int) -> Individual:
-        """Replace what is deeper than that by random answers."""
-        if isinstance(tree, Answer):
-            return tree
-        if questions == 0:
-            return self.random_tree(0)
-        yes, no = self.cut(tree.yes, questions - 1), self.cut(tree.no, questions - 1)
-        return (
-            tree if yes is tree.yes and no is tree.no else ask(tree.column, tree.value, yes, no)
-        )
+    def run(self, counts: Counts, sampler: Sampler) -> list[Individual]:
+        """Return the front.
 
-    def _anywhere(self, tree: Individual) -> int:
-        return int(self.rng.integers(tree.size))
+        Guarantee:
+            With the exact sampler ``totals_epsilon + sum(epsilons)``-DP under add/remove.
+        """
+        totals = counts.totals()
+        noisy = None
+        if self.totals_epsilon > 0:
+            released = sampler.count(totals.tolist(), self.totals_epsilon)
+            noisy = (float(released[0]), float(released[1]))
+        breeder = self.breeder
+        trees = [breeder.random_tree(self.initial_depth) for _ in range(self.population)]
+        for generation, epsilon in enumerate(self.epsilons):
+            objective = self._objective(
+                counts.hits(trees), (int(totals[0]), int(totals[1])), noisy
+            )
+            kept = self._kept()[generation]
+            drawn = sampler.choose(self._selected_by(epsilon), objective, kept)
+            trees = [trees[position] for position in drawn]
+            if generation < len(self.epsilons) - 1:
+                trees += breeder.children(trees, (self.population + 1) // 2)
+        return trees
 
+    def noisy_rates(
+        self, trees: Sequence[Individual], counts: Counts, sampler: Sampler
+    ) -> Values | None:
+        """Return rates of the front by tree and class, or None if nothing is spent.
 
-def subtree(tree: Individual, position: int) -> Individual:
-    """Return the node at a position, counted from 0 at the root, yes before no."""
-    while position > 0 and isinstance(tree, Question):
-        inside = position <= tree.yes.size
-        position -= 1 if inside else 1 + tree.yes.size
-        tree = tree.yes if inside else tree.no
-    return tree
+        Guarantee:
+            With the exact sampler ``rates_epsilon``-DP under add/remove.
+        """
+        if self.rates_epsilon == 0:
+            return None
+        exact = np.vstack([counts.hits(trees), counts.totals()])
+        epsilon = self.rates_epsilon / len(exact)
+        noisy = sampler.count(exact.ravel().tolist(), epsilon).reshape(exact.shape)
+        return np.clip(noisy[:-1] / np.maximum(noisy[-1], 1), 0, 1)
 
+    def _kept(self) -> list[int]:
+        """Return how many trees each selection keeps."""
+        return [self.survivors] * (len(self.epsilons) - 1) + [self.front]
 
-def level(tree: Individual, position: int) -> int:
-    """Return how many questions lead to the node at a position."""
-    questions = 0
-    while position > 0 and isinstance(tree, Question):
-        inside = position <= tree.yes.size
-        position -= 1 if inside else 1 + tree.yes.size
-        tree = tree.yes if inside else tree.no
-        questions += 1
-    return questions
+    def _selected_by(self, epsilon: float) -> Mechanism:
+        """Return the mechanism of a selection."""
+        noisy = self.sensitivity == "noisy-denominators"
+        if self.selection == "margin" or (self.selection == "weighted-sum" and noisy):
+            return PermuteAndFlip(epsilon=epsilon)
+        if self.sensitivity == "global":
+            return ExponentialMechanism(epsilon=epsilon)
+        return LocalDampening(epsilon=epsilon)
 
+    def _objective(
+        self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None
+    ) -> Objective:
+        """Return the one objective of a selection among trees.
 
-def replaced(tree: Individual, position: int, new: Individual) -> Individual:
-    """Return the tree with another subtree at a position."""
-    if position == 0 or isinstance(tree, Answer):
-        return new
-    if position <= tree.yes.size:
-        return ask(tree.column, tree.value, replaced(tree.yes, position - 1, new), tree.no)
-    below = replaced(tree.no, position - 1 - tree.yes.size, new)
-    return ask(tree.column, tree.value, tree.yes, below)
+        Args:
+            hits: Correctly classified records of both classes, shape ``(trees, 2)``; private.
+            totals: Records of both classes; private.
+            noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
+        """
+        local = self.sensitivity == "local"
+        if self.selection == "weighted-sum" and local:
+            return weighted_rates(hits, totals, weights=self.weights)
+        parts = self._rates(hits, totals, noisy)
+        if self.selection == "weighted-sum":
+            return disjoint_sum(parts, self.weights)
+        if self.selection == "margin":
+            return local_margin(parts) if local else margin(parts)
+        return pareto(parts)
 
-
-def flattened(trees: Sequence[Individual], schema: Schema) -> tuple[Indices, Indices]:
-    """Return all trees as one table of nodes, and where each begins.
-
-    Returns:
-        Shape ``(k, 5)``, as :func:`~dpselect.trees._count_kernels.hits` reads it, and
-        shape ``(trees,)``.
-    """
-    ordered = [int(domain.ordered) for domain in schema.domains]
-    rows: list[tuple[int, int, int, int, int]] = []
-    roots = []
-    for tree in trees:
-        roots.append(len(rows))
-        waiting = [tree]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, Answer):
-                rows.append((-1, 0, node.label, 0, 0))
-            else:
-                here = len(rows)
-                no = here + 1 + node.yes.size
-                rows.append((node.column, ordered[node.column], node.value, here + 1, no))
-                waiting += [node.no, node.yes]
-    return np.array(rows, dtype=np.int64), np.array(roots, dtype=np.int64)
-
-
-def as_node(tree: Individual, schema: Schema) -> Node:
-    """Return an individual in the form that is released; an answer weighs 1."""
-    if isinstance(tree, Answer):
-        return Leaf(tuple(float(k == tree.label) for k in range(len(schema.classes))))
-    domain = schema.domains[tree.column]
-    no = (
-        tuple(int(code >= tree.value) for code in range(domain.size))
-        if domain.ordered
-        else tuple(int(code != tree.value) for code in range(domain.size))
-    )
-    return Split(tree.column, no, (as_node(tree.yes, schema), as_node(tree.no, schema)))
+    def _rates(
+        self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None
+    ) -> list[Objective]:
+        """Return both rates of each tree."""
+        relation = Neighbours.ADD_REMOVE
+        if noisy is not None:
+            return [
+                rate_over(correct, total=total, neighbours=relation)
+                for correct, total in zip(hits.T, noisy, strict=True)
+            ]
+        exact = [
+            true_positive_rate(correct, total, neighbours=relation)
+            for correct, total in zip(hits.T, totals, strict=True)
+        ]
+        if self.sensitivity == "local":
+            return exact
+        return [Objective(rate.scores, GlobalSensitivity(1.0, relation)) for rate in exact]

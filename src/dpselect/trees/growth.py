@@ -1,171 +1,197 @@
-r"""Growing a tree from the root, every split drawn: DiffPID3.
+r"""ID3 trees with private splits, grown level by level.
 
-A node is asked two things at :math:`\varepsilon' = \varepsilon/(2(d + 1))`, where :math:`d` is
-the largest depth: how many records it has, and which column to split on. A record is in one
-node of each level, so a level costs :math:`2\varepsilon'` however many nodes it has (parallel
-composition) and the tree :math:`\varepsilon`. What a path did not spend goes to the class
-counts of its leaf; print leaves it unused.
+Two queries are made at a node, each at :math:`\varepsilon' = \varepsilon/(2(d + 1))`, where
+:math:`d` is the largest depth: the number of its records, and the column to split on. A record
+is in one node of each level, so a level costs :math:`2\varepsilon'` however many nodes it has
+(parallel composition) and the tree :math:`\varepsilon`. The rest of a path's epsilon goes to
+the class counts of its leaf; the paper leaves it unused.
 
-Source: Farias et al., VLDB J. 2023, Algorithm 4; Friedman and Schuster, KDD 2010,
+All open nodes of a level are counted at once, and the counts of a child are a row of its
+parent's table: a tree of depth :math:`d` takes :math:`d + 1` passes over the records.
+
+Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); Friedman and Schuster, KDD 2010,
 Algorithm 1, for the stopping rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import sqrt
-from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    LocalDampening,
-    Mechanism,
-    PermuteAndFlip,
-    ShiftedLocalDampening,
-)
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
+from dpselect.plan import Spend
+from dpselect.trees.counts import Branching, Counts, Target
 from dpselect.trees.criteria import Criterion, objective_of
-from dpselect.trees.patterns import Patterns
+from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Schema
-from dpselect.trees.report import Spend
-from dpselect.trees.sampling import Sampler
-from dpselect.trees.structure import Leaf, Node, Split
+from dpselect.trees.tree import Leaf, Node, Split
 from dpselect.typing import Indices
 
-MechanismName: TypeAlias = Literal[
-    "exponential", "permute-and-flip", "local-dampening", "shifted"
-]
-"""How a split is drawn."""
 
-MECHANISMS: Mapping[str, Callable[[float], Mechanism]] = {
-    "exponential": lambda epsilon: ExponentialMechanism(epsilon=epsilon),
-    "permute-and-flip": lambda epsilon: PermuteAndFlip(epsilon=epsilon),
-    "local-dampening": lambda epsilon: LocalDampening(epsilon=epsilon),
-    # A purer split scores higher and is more sensitive.
-    "shifted": lambda epsilon: ShiftedLocalDampening(
-        epsilon=epsilon, direction="non-decreasing"
-    ),
-}
+@dataclass(eq=False)
+class _Growing:
+    """A node of a tree that grows.
+
+    Attributes:
+        columns: The columns that it and the nodes below may be split on.
+        counts: Records of each class; private.
+        leaf: The released leaf, if it is one.
+        chosen: The column that was drawn, if it is a split.
+        below: The node of each code, if it is a split.
+        number: Its position among the open nodes of the last level.
+    """
+
+    columns: Indices
+    counts: Indices
+    leaf: Leaf | None = None
+    chosen: int = -1
+    below: list[_Growing] = field(default_factory=list)
+    number: int = 0
+
+    def target(self) -> Target:
+        """Return the tree from here on, with open nodes as leaves and leaves as none."""
+        if self.leaf is not None:
+            return None
+        if not self.below:
+            return self.number
+        return Branching(self.chosen, tuple(child.target() for child in self.below))
+
+    def node(self) -> Node:
+        """Return the node as it is released."""
+        if self.leaf is not None:
+            return self.leaf
+        below = tuple(child.node() for child in self.below)
+        return Split(self.chosen, tuple(range(len(below))), below)
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How a tree grows; all of it public.
+    """Public parameters of a tree that grows, and its grower.
 
     Attributes:
         schema: Columns, domains and classes.
-        epsilon: What all queries about one record cost, in nats, under add/remove.
-        max_depth: Questions on a path, at most; >= 0.
+        epsilon: Price of all queries about one record, in nats, under add/remove.
+        max_depth: Splits on a path, at most; >= 0.
         criterion: How a split is scored.
-        mechanism: How it is drawn.
+        mechanism: How it is drawn: a name, or a callable that takes ``epsilon=``.
         max_records: Bound on the number of records.
+
+    Raises:
+        ParameterError: There is no such mechanism.
     """
 
     schema: Schema
     epsilon: float
     max_depth: int
     criterion: Criterion
-    mechanism: MechanismName
+    mechanism: str | MechanismFactory
     max_records: int
+
+    def __post_init__(self) -> None:
+        _ = self.draws_split_by
 
     @property
     def depth(self) -> int:
-        """Questions on a path, no more than there are columns."""
+        """Splits on a path, no more than there are columns."""
         return min(self.max_depth, len(self.schema.names))
 
     @property
+    def units(self) -> int:
+        """Queries on the longest path; the counts of a leaf are two."""
+        return 2 * (self.depth + 1)
+
+    @property
     def unit(self) -> float:
-        """What a path pays for one query; it has ``2 (depth + 1)`` units."""
-        return self.epsilon / (2 * (self.depth + 1))
+        """Epsilon of one query."""
+        return self.epsilon / self.units
+
+    @cached_property
+    def draws_split_by(self) -> Mechanism:
+        """The mechanism that draws one split."""
+        return by_name(self.mechanism, self.unit)
 
     def enough(self, columns: Indices) -> float:
-        """Return how many (noisy) records a node must have: fewer would drown if split."""
+        """Return the least (noisy) number of records for a split: with fewer, noise wins."""
         largest = int(self.schema.sizes[columns].max())
         return sqrt(2) * largest * len(self.schema.classes) / self.unit
 
-    def spends(self) -> tuple[Spend, ...]:
-        """Return what one record is asked on the longest path."""
-        asked = (
-            Spend("noisy number of records of a node", self.unit, self.depth),
-            Spend(f"column to split on, {self.mechanism}", self.unit, self.depth),
-        )
-        return (
-            *(asked if self.depth else ()),
-            Spend(
-                "noisy class counts of a leaf (more where the path is shorter)",
-                2 * self.unit,
-                1,
-            ),
-        )
+    def spends(self, steps: int = 1) -> tuple[Spend, ...]:
+        r"""Return the prices on the longest path, under a relation of one or two steps.
 
-    def grow(self, patterns: Patterns, sampler: Sampler) -> Node:
-        """Return the root of a tree drawn from records; as private as epsilon says."""
-        rows = np.arange(len(patterns.codes))
-        columns = np.arange(len(self.schema.names))
-        return self._node(patterns, rows, columns, 2 * (self.depth + 1), sampler)
+        Epsilon is the same on every path, rho is not: the counts of a leaf get all that
+        the path has left in one query. The price of the leaf makes up the difference to
+        the largest rho of a path, so that the sum holds for each.
 
-    def _node(
-        self, patterns: Patterns, rows: Indices, columns: Indices, units: int, sampler: Sampler
-    ) -> Node:
-        """Grow below one node that its path has so many units left for."""
-        counts = patterns.counts[rows].sum(axis=0)
-        if units > 2:
+        Args:
+            steps: Records that one neighbour step adds or removes. Of two, one can be in
+                any node, so a query moves by two steps in one node or by one step in each
+                of two. All rho here grow at least in proportion to epsilon, so that the
+                former is the worse.
+        """
+        each = steps * self.unit
+        purpose = "noisy class counts of a leaf (more where the path is shorter)"
+        if not self.depth:
+            return (Spend(purpose, 2 * each),)
+        size = Spend("noisy number of records of a node", each, times=self.depth)
+        name = f"column to split on, {self.draws_split_by.label}"
+        drawn = replace(self.draws_split_by, epsilon=each).spend(name)
+        split = replace(drawn, times=self.depth)
+        level = rho_of_pure(each) + drawn.rho_of_all
+        # A path of d < depth splits has a last, negative test of its size before the leaf.
+        paths = [
+            d * level + rho_of_pure(each) + rho_of_pure((self.units - 2 * d - 1) * each)
+            for d in range(self.depth)
+        ]
+        rho = max([self.depth * level + rho_of_pure(2 * each), *paths])
+        return (size, split, Spend(purpose, 2 * each, rho=rho - self.depth * level))
+
+    def grow(self, counts: Counts, sampler: Sampler) -> Node:
+        """Return the root of a tree drawn from records.
+
+        Guarantee:
+            With the exact sampler ``epsilon``-DP under add/remove.
+        """
+        root = _Growing(np.arange(len(self.schema.names)), counts.totals())
+        level = [root]
+        for depth in range(self.depth + 1):
+            split = [node for node in level if self._stays_open(node, depth, sampler)]
+            level = []
+            for number, node in enumerate(split):
+                node.number = number
+            tables = counts.tables(root.target(), len(split)) if split else ()
+            for node, counted in zip(split, tables, strict=True):
+                level += self._branches(node, counted, sampler)
+        return root.node()
+
+    def _stays_open(self, node: _Growing, depth: int, sampler: Sampler) -> bool:
+        """Test the size of a node, for one unit, and make it a leaf if it is too small."""
+        units = self.units - 2 * depth
+        if depth < self.depth:
+            [size] = sampler.count([int(node.counts.sum())], self.unit)
+            if size >= self.enough(node.columns):
+                return True
             units -= 1
-            if self.is_enough(counts, columns, sampler):
-                tables = patterns.tables(rows, self.schema.sizes)
-                chosen = self.choose(tables, columns, sampler)
-                return self._split(patterns, rows, columns, chosen, units - 1, sampler)
-        return self.leaf(counts, units, sampler)
+        noisy = sampler.count(node.counts.tolist(), units * self.unit)
+        node.leaf = Leaf(tuple(float(count) for count in noisy))
+        return False
 
-    def is_enough(self, counts: Indices, columns: Indices, sampler: Sampler) -> bool:
-        """Return whether a node seems to have enough records to split; costs one unit.
-
-        Args:
-            counts: Its records of each class; private.
-            columns: The columns that it may be split on.
-            sampler: Where noise comes from.
-        """
-        [size] = sampler.count([int(counts.sum())], self.unit)
-        return bool(size >= self.enough(columns))
-
-    def leaf(self, counts: Indices, units: int, sampler: Sampler) -> Leaf:
-        """Return a leaf with noisy counts for so many units."""
-        noisy = sampler.count(counts.tolist(), units * self.unit)
-        return Leaf(tuple(float(count) for count in noisy))
-
-    def choose(self, tables: Sequence[Indices], columns: Indices, sampler: Sampler) -> int:
-        """Draw the column to split on; costs one unit.
-
-        Args:
-            tables: Records by value and class, for every column of the schema; private.
-            columns: The columns to choose from.
-            sampler: What draws.
-        """
+    def _branches(
+        self, node: _Growing, tables: Sequence[Indices], sampler: Sampler
+    ) -> list[_Growing]:
+        """Draw the column of a split, for one unit, and return the nodes below."""
         objective = objective_of(
             self.criterion,
-            [tables[column] for column in columns],
-            columns.tolist(),
+            [tables[column] for column in node.columns],
+            node.columns.tolist(),
             max_records=self.max_records,
         )
-        [position] = sampler.choose(MECHANISMS[self.mechanism](self.unit), objective, 1)
-        return int(columns[position])
-
-    def _split(
-        self,
-        patterns: Patterns,
-        rows: Indices,
-        columns: Indices,
-        chosen: int,
-        units: int,
-        sampler: Sampler,
-    ) -> Split:
-        size = int(self.schema.sizes[chosen])
-        left = columns[columns != chosen]
-        answers = patterns.codes[rows, chosen]
-        below = (
-            self._node(patterns, rows[answers == code], left, units, sampler)
-            for code in range(size)
-        )
-        return Split(chosen, tuple(range(size)), tuple(below))
+        [position] = sampler.choose(self.draws_split_by, objective, 1)
+        node.chosen = int(node.columns[position])
+        left = np.delete(node.columns, position)
+        node.below = [_Growing(left, counts) for counts in tables[node.chosen]]
+        return node.below

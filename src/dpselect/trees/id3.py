@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.trees import drawing, levels
+from dpselect.mechanisms import MechanismFactory
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import SupportsSpend
+from dpselect.trees import tree as trees
+from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import CRITERIA, Criterion
-from dpselect.trees.engine import EngineRecords
-from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
-from dpselect.trees.growth import MECHANISMS, Growth, MechanismName
-from dpselect.trees.patterns import Patterns
+from dpselect.trees.estimator import PrivateTreeClassifier
+from dpselect.trees.growth import Growth
+from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Domains, Schema, Table
-from dpselect.trees.report import path_epsilon
-from dpselect.trees.sampling import Sampler
-from dpselect.trees.structure import Tree
-from dpselect.typing import Values
+from dpselect.typing import OnInvalid, Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.budget import Budget
-
 COMPOSITION = (
-    "a record is in one node of each level, so nodes of a level cost once (parallel "
-    "composition) and levels add up"
+    "a record is in one node of each level: the levels' prices add up, nodes of one level are "
+    "parallel"
 )
 
 
 class ID3Classifier(PrivateTreeClassifier):
-    """A decision tree with one branch for every value of the column it asks for.
+    """A decision tree with one branch for every value of the column that a node splits on.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours`` for everything that :meth:`fit` sets. Public:
@@ -43,32 +40,32 @@ class ID3Classifier(PrivateTreeClassifier):
 
     Args:
         epsilon: Total, in nats; finite, > 0.
-        max_depth: Questions on a path, at most; >= 0.
+        max_depth: Splits on a path, at most; >= 0.
         criterion: ``"information-gain"``, ``"gini"`` or ``"majority"``.
-        mechanism: ``"shifted"``, ``"permute-and-flip"``, ``"exponential"`` or
-            ``"local-dampening"``. Shifted was the most accurate with information gain on
-            the papers' data; the other criteria have only a global sensitivity, and
-            permute-and-flip is best for them.
         domains: Public values of each column: a mapping from names to
             :class:`~dpselect.trees.Categories`, :class:`~dpselect.trees.Bins` or lists; or
             one domain for all columns. Required. Columns without a domain are not used.
         classes: The labels that can occur; at least two. Required.
         max_records: Bound on the number of records; >= 2. Required.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself; for the
-            latter every cost doubles.
-        on_invalid: ``"repair"``; or ``"raise"``, for curators who declare that nothing is
-            outside: then whether it raises is part of what is public.
+            latter every query costs twice as much.
+        mechanism: A key of :data:`dpselect.mechanisms.MECHANISMS`, or a callable that takes
+            ``epsilon=`` and returns a mechanism. ``"shifted"`` was the most accurate with
+            information gain on the papers' data; the other criteria have only a global
+            sensitivity, and ``"permute-and-flip"`` is best for them.
         budget: Where ``epsilon`` is spent before anything is drawn.
+        on_invalid: ``"repair"``; or ``"raise"``, for curators who declare that no value is
+            outside: whether it raises is then public.
 
     Attributes:
         tree_: The released :class:`~dpselect.trees.Tree`.
         classes_: The declared classes, shape ``(classes,)``.
-        privacy_report_: What was spent where.
+        plan_: The :class:`dpselect.Plan` that was charged.
         n_features_in_: The number of columns of ``X``.
         feature_names_in_: Their names, if ``X`` was a frame.
 
-    Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get what
-        their paths did not spend.
+    Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
+        the epsilon that their paths have left.
 
     Examples:
         >>> from dpselect.trees import ID3Classifier
@@ -82,21 +79,19 @@ class ID3Classifier(PrivateTreeClassifier):
         array(['out', 'in'], dtype='<U3')
     """
 
-    composition: ClassVar[str] = COMPOSITION
-
     def __init__(  # noqa: PLR0913 -- each is one public claim
         self,
         epsilon: float = 1.0,
         *,
         max_depth: int = 5,
         criterion: Criterion = "information-gain",
-        mechanism: MechanismName = "shifted",
         domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
-        neighbours: Neighbours | str = "add-remove",
+        neighbours: NeighboursLike = "add-remove",
+        mechanism: str | MechanismFactory = "shifted",
+        budget: SupportsSpend | None = None,
         on_invalid: OnInvalid = "repair",
-        budget: Budget | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_depth = max_depth
@@ -109,29 +104,31 @@ class ID3Classifier(PrivateTreeClassifier):
         self.on_invalid = on_invalid
         self.budget = budget
 
-    def _plan(self, public: Schema, max_records: int) -> Growth:
-        for name, value, known in (
-            ("criterion", self.criterion, CRITERIA),
-            ("mechanism", self.mechanism, MECHANISMS),
-        ):
-            if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+    def _training(self, public: Schema, max_records: int, epsilon: float) -> Growth:
+        if self.criterion not in CRITERIA:
+            raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}")
         return Growth(
             schema=public,
-            epsilon=path_epsilon(self.epsilon, relation_of(self)),
+            epsilon=epsilon,
             max_depth=_validate.at_least("max_depth", self.max_depth, 0),
             criterion=self.criterion,
             mechanism=self.mechanism,
             max_records=max_records,
         )
 
-    def _fit(self, plan: Growth, patterns: Patterns | EngineRecords, sampler: Sampler) -> None:
-        if isinstance(patterns, EngineRecords):
-            root = levels.grow(plan, patterns, sampler)
-        else:
-            root = plan.grow(patterns, sampler)
-        self.tree_ = Tree(plan.schema, root)
-        self.privacy_report_ = report(plan, self)
+    def _describe(self, training: Growth) -> tuple[dict[str, object], str, str]:
+        arguments: dict[str, object] = {
+            "max_depth": training.max_depth,
+            "criterion": training.criterion,
+        }
+        return (
+            arguments,
+            f"{training.draws_split_by.label} by {training.criterion}",
+            COMPOSITION,
+        )
+
+    def _draw(self, training: Growth, counts: Counts, sampler: Sampler) -> None:
+        self.tree_ = trees.Tree(training.schema, training.grow(counts, sampler))
 
     def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
@@ -148,8 +145,9 @@ class ID3Classifier(PrivateTreeClassifier):
         return self.classes_[shares.argmax(axis=1)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released tree."""
-        return drawing.plot(self.tree_, ax)
+        """Draw the released tree.
 
-    def __str__(self) -> str:
-        return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)
+        Args:
+            ax: Axes to draw into; a new figure if not given.
+        """
+        return trees.plot(self.tree_, ax)

@@ -1,4 +1,4 @@
-r"""True positive and true negative rates of candidate classifiers, as objectives.
+r"""Objectives of candidate classifiers: true positive and negative rates, and their sum.
 
 One record more or less moves a rate little where there are many of its class, but how many
 there are is private: globally a rate can move by 1. Two ways out:
@@ -20,11 +20,10 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect.errors import ParameterError, ScoresError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity, Sensitivity
+from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
-from dpselect.trees.information import records_per_step
 from dpselect.typing import Indices, Values
 
 Form: TypeAlias = Literal["exact", "safe"]
@@ -84,8 +83,8 @@ class RateSensitivity(Sensitivity):
         return np.where(distance < self._less, removing, emptied)
 
     def cumulative(self, distance: int | Indices) -> Values:
-        asked = np.broadcast_to(checked_distances(distance), self._more.shape)
-        inside = np.minimum(asked, self.horizon)
+        distances = np.broadcast_to(checked_distances(distance), self._more.shape)
+        inside = np.minimum(distances, self.horizon)
         total, less = self._total, self._less
         body = np.clip(inside, 0, max(total - 1, 0))
         telescoped = np.minimum(body, less)
@@ -94,11 +93,52 @@ class RateSensitivity(Sensitivity):
         shift = np.where(less > 0, 0, 1)
         rest = _harmonic(total - telescoped + shift) - _harmonic(total - body + shift)
         last = np.where((total >= 1) & (inside >= total), self._last, 0.0)
-        alone = np.maximum(inside - total, 0) + (asked - inside)
+        alone = np.maximum(inside - total, 0) + (distances - inside)
         return first + rest + last + alone
 
     def shortfall(self) -> Values:
         return self.horizon - self.cumulative(self.horizon)
+
+
+class WeightedRatesSensitivity(Sensitivity):
+    r"""Equal to the local sensitivity of a weighted sum of two rates, 0/0 := 0.
+
+    One record is positive or negative, so within distance :math:`t` the sum moves by at most
+    :math:`\max(w_1 \delta_1(t), w_2 \delta_2(t))`, which is attained. The same as the
+    sensitivity of :func:`dpselect.combine.disjoint_sum` of two exact rates, hundreds of times
+    faster to dampen by.
+
+    Args:
+        hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.
+        totals: Records of both classes, shape ``(2,)``. Private.
+        weights: Shape ``(2,)``, >= 0, not both 0. Public.
+        horizon: The distance from which on the bound is used. Public.
+
+    Guarantee:
+        Admissible under add/remove.
+
+    Source: Farias et al., PrivAgg, section 5, whose sum this maximum replaces.
+    """
+
+    def __init__(
+        self, hits: Indices, totals: Indices, weights: Values, horizon: int = FAR
+    ) -> None:
+        super().__init__(weights.max(), Neighbours.ADD_REMOVE, horizon)
+        self._hits, self._totals, self._weights = hits, totals, weights
+
+    def _local(self, distance: int) -> Values:
+        from dpselect.trees import kernels
+
+        return kernels.weighted_change(self._hits, self._totals, self._weights, distance)
+
+    def locate(self, heights: Values) -> Interval:
+        from dpselect.trees import kernels
+
+        return Interval(
+            *kernels.locate_weighted(
+                self._hits, self._totals, self._weights, heights, self.horizon
+            )
+        )
 
 
 class _SafeRateSensitivity(Sensitivity):
@@ -120,13 +160,13 @@ class _SafeRateSensitivity(Sensitivity):
         return np.asarray(1 / max(self._total - distance, 1))
 
     def cumulative(self, distance: int | Indices) -> Values:
-        asked = checked_distances(distance)
-        inside = np.minimum(asked, self.horizon)
+        distances = checked_distances(distance)
+        inside = np.minimum(distances, self.horizon)
         body = np.minimum(inside, max(self._total - 1, 0))
         fractions = _harmonic(np.asarray(max(self._total, 1))) - _harmonic(
             max(self._total, 1) - body
         )
-        return np.asarray(fractions + (asked - body))
+        return np.asarray(fractions + (distances - body))
 
     def shortfall(self) -> Values:
         return self.horizon - self.cumulative(self.horizon)
@@ -137,8 +177,8 @@ def true_positive_rate(
     positives: int,
     *,
     form: Form = "exact",
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
     horizon: int = FAR,
+    neighbours: NeighboursLike,
 ) -> Objective:
     """Return the true positive rates of candidates, 0/0 := 0.
 
@@ -147,32 +187,33 @@ def true_positive_rate(
         substitution both forms do.
 
     Args:
-        tp: True positives of each candidate, shape ``(n,)``, whole numbers. Private.
+        tp: True positives of each candidate, shape ``(n,)``, integers. Private.
         positives: Records of the positive class, the same for all candidates. Private.
         form: ``"exact"``, or ``"safe"``, at most twice as large and the same for all.
-        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
         horizon: The distance from which on the bound 1 is used. Public.
+        neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
 
     Raises:
-        ScoresError: The counts are not whole numbers from 0 to their total.
+        ScoresError: The counts are not integers from 0 to their total.
         ParameterError: ``form`` is neither.
+        NeighboursError: Another neighbour relation.
 
     Examples:
         >>> from dpselect import trees
-        >>> rates = trees.true_positive_rate([90, 60], 100)
+        >>> rates = trees.true_positive_rate([90, 60], 100, neighbours="add-remove")
         >>> rates.scores, rates.sensitivity.at(0).round(5)
         (array([0.9, 0.6]), array([0.00909, 0.00606]))
     """
     if form not in {"exact", "safe"}:
         raise ParameterError("form must be 'exact' or 'safe'")
     hits, total = checked_counts(tp, positives)
-    single = records_per_step(neighbours) == 1
+    relation = _validate.table_neighbours(neighbours)
     sensitivity: Sensitivity = (
         RateSensitivity(hits, total, horizon)
-        if form == "exact" and single
-        else _SafeRateSensitivity(total, neighbours, horizon)
+        if form == "exact" and relation is Neighbours.ADD_REMOVE
+        else _SafeRateSensitivity(total, relation, horizon)
     )
-    return Objective(hits / max(total, 1), sensitivity)
+    return Objective(hits / max(total, 1), sensitivity, highest=1.0)
 
 
 def true_negative_rate(
@@ -180,49 +221,87 @@ def true_negative_rate(
     negatives: int,
     *,
     form: Form = "exact",
-    neighbours: Neighbours = Neighbours.ADD_REMOVE,
     horizon: int = FAR,
+    neighbours: NeighboursLike,
 ) -> Objective:
     """Return the true negative rates of candidates; see :func:`true_positive_rate`."""
     return true_positive_rate(tn, negatives, form=form, neighbours=neighbours, horizon=horizon)
 
 
-def rate_over(
-    hits: ArrayLike, total: float, *, neighbours: Neighbours = Neighbours.ADD_REMOVE
-) -> Objective:
+def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> Objective:
     """Return counts over a public number: a rate of global sensitivity ``1 / total``.
 
-    The total can be a noisy count that was paid for; below 1 it is taken as 1. A record has
+    The total can be a released noisy count; below 1 it is taken as 1. A record has
     one class, so rates of two classes combine by :func:`dpselect.combine.disjoint_sum`.
 
     Args:
         hits: Correctly classified records of a class, shape ``(n,)``. Private.
         total: Public.
-        neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
+        neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
 
     Examples:
         >>> from dpselect import trees
-        >>> trees.rate_over([90, 60], 98.0).sensitivity.bound
+        >>> trees.rate_over([90, 60], total=98.0, neighbours="add-remove").sensitivity.bound
         0.01020408163265306
     """
     denominator = max(_validate.finite("total", total), 1.0)
-    single = records_per_step(neighbours) == 1
+    relation = _validate.table_neighbours(neighbours)
     counts = np.asarray(hits, dtype=np.float64)
     return Objective(
-        counts / denominator, GlobalSensitivity(1 / denominator, neighbours), monotone=single
+        counts / denominator,
+        GlobalSensitivity(1 / denominator, relation),
+        monotone=relation is Neighbours.ADD_REMOVE,
     )
 
 
-def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
-    """Return counts and their total as whole numbers.
+def weighted_rates(
+    hits: ArrayLike, totals: tuple[int, int], *, weights: ArrayLike, horizon: int = FAR
+) -> Objective:
+    """Return weighted sums of both rates of each candidate, under add/remove neighbours.
+
+    Args:
+        hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.
+        totals: Records of both classes. Private.
+        weights: Two numbers >= 0, not both 0. Public.
+        horizon: The distance from which on the bound is used. Public.
 
     Raises:
-        ScoresError: They are not whole numbers from 0 to their total.
+        ScoresError: The counts are not integers from 0 to their totals.
+        ParameterError: The weights are not two numbers >= 0, or both 0.
+
+    Examples:
+        >>> from dpselect import trees
+        >>> trees.weighted_rates([[90, 10], [60, 20]], (100, 20), weights=(3, 1)).scores
+        array([3.2, 2.8])
+    """
+    pairs = np.asarray(hits)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ParameterError("hits must be of shape (candidates, 2)")
+    columns = [checked_counts(pairs[:, k], totals[k]) for k in (0, 1)]
+    factors = np.asarray(weights, dtype=np.float64)
+    if factors.shape != (2,) or not (factors >= 0).all() or not factors.any():
+        raise ParameterError("weights must be two numbers >= 0, not both 0")
+    for factor in factors:
+        _validate.finite("weights", float(factor))
+    counts = np.stack([column for column, _ in columns], axis=1)
+    sizes = np.array([total for _, total in columns])
+    sensitivity = WeightedRatesSensitivity(counts, sizes, factors, horizon)
+    scores = counts / np.maximum(sizes, 1) @ factors
+    # Upwards, because the scores are rounded sums.
+    highest = float(factors.sum()) * (1 + 1e-12)
+    return Objective(scores, sensitivity, highest=highest)
+
+
+def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
+    """Return counts and their total as integers.
+
+    Raises:
+        ScoresError: They are not integers from 0 to their total.
     """
     counts = np.asarray(hits)
     whole = counts.ndim == 1 and counts.dtype.kind in "iu" and counts.size > 0
     if not whole or isinstance(total, bool) or not isinstance(total, Integral):
-        raise ScoresError("counts must be whole numbers, one for each candidate, and a total")
+        raise ScoresError("counts must be integers, one for each candidate, and a total")
     if not ((counts >= 0) & (counts <= total)).all():
         raise ScoresError("counts must be from 0 to their total")
     return counts.astype(np.int64), int(total)

@@ -1,4 +1,4 @@
-"""Tables in: columns by name from a frame or an array, checked by their types alone."""
+"""Tables in memory: columns by name from a frame or an array, checked by their types alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Domains: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Schema:
-    """The public frame of every tree: columns, their domains, and the classes.
+    """The public columns of a table, their domains, and the classes.
 
     Attributes:
         names: Columns that may be split on, in order.
@@ -120,19 +120,18 @@ def schema(
         ParameterError: They are missing, or of the wrong kind.
         ColumnError: A domain names a column that is not there.
     """
+    named = _named_domains(domains, columns)
+    if not named:
+        raise ParameterError("domains must have at least one column to split on")
+    return Schema(tuple(named), tuple(named.values()), _checked_classes(classes))
+
+
+def _named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, Domain]:
     if domains is None:
         raise ParameterError(
             "domains must be given: the tree shows them, so they must not be read off the "
             "data; for example domains={'age': Bins(0, 100), 'sex': ['female', 'male']}"
         )
-    if classes is None or isinstance(classes, str):
-        raise ParameterError(
-            "classes must be given: the labels that can occur, for example "
-            "classes=['no', 'yes']; they must not be read off the data"
-        )
-    kept = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
-    if len(kept) < 2 or len(set(kept)) < len(kept):
-        raise ParameterError("classes must be at least two labels, all different")
     if isinstance(domains, Mapping):
         missing = [name for name in domains if str(name) not in columns]
         if missing:
@@ -140,23 +139,31 @@ def schema(
                 f"domains name columns that the table does not have: {missing}; it has "
                 f"{list(columns)}"
             )
-        named = {str(name): as_domain(str(name), domain) for name, domain in domains.items()}
-    elif isinstance(domains, Domain):
-        named = dict.fromkeys(columns, domains)
-    elif isinstance(domains, Sequence) and not isinstance(domains, str):
+        return {str(name): as_domain(str(name), domain) for name, domain in domains.items()}
+    if isinstance(domains, Domain):
+        return dict.fromkeys(columns, domains)
+    if isinstance(domains, Sequence) and not isinstance(domains, str):
         if len(domains) != len(columns):
             raise ParameterError(
                 f"domains must be one for each column: {len(columns)}, not {len(domains)}"
             )
-        named = {n: as_domain(n, d) for n, d in zip(columns, domains, strict=True)}
-    else:
+        return {n: as_domain(n, d) for n, d in zip(columns, domains, strict=True)}
+    raise ParameterError(
+        "domains must be a mapping from column names to domains, not a "
+        f"{type(domains).__name__}"
+    )
+
+
+def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    if classes is None or isinstance(classes, str):
         raise ParameterError(
-            "domains must be a mapping from column names to domains, not a "
-            f"{type(domains).__name__}"
+            "classes must be given: the labels that can occur, for example "
+            "classes=['no', 'yes']; they must not be read off the data"
         )
-    if not named:
-        raise ParameterError("domains must have at least one column to split on")
-    return Schema(tuple(named), tuple(named.values()), kept)
+    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ParameterError("classes must be at least two labels, all different")
+    return labels
 
 
 def codes(columns: Columns, public: Schema) -> Indices:
@@ -218,22 +225,28 @@ def outside(column: str | None) -> PublicClaimError:
     )
 
 
-def check_size(rows: int, max_records: int | None) -> int:
+def checked_bound(max_records: int | None) -> int:
     """Return the public bound on the number of records.
 
     Raises:
         ParameterError: It is missing, or below 2.
-        PublicClaimError: There are more records; the message has no number.
     """
     if max_records is None:
         raise ParameterError(
             "max_records must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
-    most = _validate.at_least("max_records", max_records, 2)
-    if rows > most:
+    return _validate.at_least("max_records", max_records, 2)
+
+
+def check_number(rows: int, max_records: int) -> None:
+    """Refuse more records than declared.
+
+    Raises:
+        PublicClaimError: There are more; the message has no number.
+    """
+    if rows > max_records:
         raise PublicClaimError("the table has more records than max_records allows")
-    return most
 
 
 def _named(public: Schema) -> zip[tuple[str, Domain]]:

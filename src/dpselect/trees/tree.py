@@ -1,4 +1,4 @@
-"""A released tree: what it asks, what it answers, and how it is written down.
+"""Released trees: structure, class probabilities, text, JSON and pictures.
 
 Everything here is public: a tree holds columns and domains that were declared, splits that
 were drawn, and counts that carry noise.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,10 +18,19 @@ from dpselect.trees.domains import OUTSIDE, from_dict
 from dpselect.trees.records import Schema
 from dpselect.typing import Indices, Values
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH, HEIGHT = 2.4, 0.4
+"""Inches from one split to the next, and from one leaf to the next."""
+
+LETTERS = 34
+"""Letters of a label that fit into the width."""
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Where a record ends.
+    """A leaf with released class counts.
 
     Attributes:
         counts: Released weight of each class; may be negative, as noise is.
@@ -32,7 +41,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A question about one column.
+    """A split on one column.
 
     Attributes:
         column: Position in the schema.
@@ -62,7 +71,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """The largest number of questions that a record is asked."""
+        """The largest number of splits on a path."""
         return max(depth for depth, _, node in self.walk() if isinstance(node, Leaf))
 
     @property
@@ -176,6 +185,63 @@ def shares(node: Node, above: Values) -> Values:
     weights = weight(node)
     total = weights.sum()
     return weights / total if total > 0 else above
+
+
+def plot(tree: Tree, ax: Axes | None = None) -> Axes:
+    """Draw a tree, the root on the left; a leaf has the name and the colour of its class.
+
+    Args:
+        tree: The tree.
+        ax: Axes to draw into; a new figure if not given.
+    """
+    depth, leaves = tree.depth, tree.leaves
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        size = (WIDTH * (depth + 1), HEIGHT * leaves + 0.4)
+        ax = Figure(figsize=size).add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    ax.set(xlim=(-0.5, depth + 0.5), ylim=(0.2 - leaves, 0.8))
+    heights: dict[int, float] = {}
+    _place(tree.root, heights, iter(range(leaves)))
+    classes = len(tree.schema.classes)
+    _draw(tree, tree.root, "", np.full(classes, 1 / classes), 0, heights, ax)
+    return ax
+
+
+def _place(node: Node, heights: dict[int, float], free: Iterator[int]) -> float:
+    if isinstance(node, Leaf):
+        heights[id(node)] = -float(next(free))
+    else:
+        below = [_place(branch, heights, free) for branch in node.branches]
+        heights[id(node)] = float(np.mean(below))
+    return heights[id(node)]
+
+
+def _draw(
+    tree: Tree,
+    node: Node,
+    answer: str,
+    above: Values,
+    depth: int,
+    heights: dict[int, float],
+    ax: Axes,
+) -> None:
+    height, here = heights[id(node)], shares(node, above)
+    if isinstance(node, Leaf):
+        label = int(here.argmax())
+        text, colour = f"{_short(answer)}\n{tree.schema.classes[label]}", f"C{label}"
+    else:
+        text, colour = _short(answer or tree.schema.names[node.column]), "0.6"
+        for k, below in enumerate(node.branches):
+            ax.plot([depth, depth + 1], [height, heights[id(below)]], color="0.8", zorder=0)
+            _draw(tree, below, tree.answer(node, k), here, depth + 1, heights, ax)
+    box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
+    ax.text(depth, height, text.strip(), ha="center", va="center", fontsize=7, bbox=box)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
 
 
 def _node_to_dict(node: Node) -> dict[str, Any]:

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.trees.engine import EngineRecords
-from dpselect.trees.estimator import OnInvalid, PrivateTreeClassifier, relation_of, report
-from dpselect.trees.evolution import Breeder, as_node
-from dpselect.trees.generations import Evolution
-from dpselect.trees.patterns import Patterns
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import SupportsSpend
+from dpselect.trees.candidates import Breeder, as_node
+from dpselect.trees.counts import Counts
+from dpselect.trees.estimator import PrivateTreeClassifier
+from dpselect.trees.evolution import Allowance, Evolution, Selection
+from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Domains, Schema, Table
-from dpselect.trees.report import path_epsilon
-from dpselect.trees.sampling import Sampler
-from dpselect.trees.selection import Allowance, Selection
-from dpselect.trees.structure import Tree
-from dpselect.typing import Values
+from dpselect.trees.tree import Tree
+from dpselect.typing import OnInvalid, Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.budget import Budget
-
-COMPOSITION = "every tree sees every record: all selections and counts add up"
+COMPOSITION = "sequential: all selections and counts are made of all records"
 
 
 @dataclass(frozen=True)
 class FrontTree:
-    """One released tree with what was paid to know of it.
+    """A released tree with its noisy rates.
 
     Attributes:
         tree: The tree.
@@ -75,11 +72,12 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         domains: As for :class:`~dpselect.trees.ID3Classifier`. Required.
         classes: The negative and the positive label. Required.
         max_records: Bound on the number of records; >= 2. Required.
-        neighbours: ``"add-remove"`` or ``"substitute"``; for the latter every cost doubles.
+        neighbours: ``"add-remove"`` or ``"substitute"``; for the latter every query costs
+            twice as much.
+        budget: Where ``epsilon`` is spent before anything is drawn.
         on_invalid: ``"repair"`` or ``"raise"``.
         random_state: Seed of the candidates, which see no record. The private draws are
             never seeded.
-        budget: Where ``epsilon`` is spent before anything is drawn.
 
     Attributes:
         front_: The released trees, the first drawn first.
@@ -87,12 +85,10 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             rates; 0 if there are none.
         tree_: That tree.
         classes_: The declared classes.
-        privacy_report_: What was spent where.
+        plan_: The :class:`dpselect.Plan` that was charged.
 
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """
-
-    composition: ClassVar[str] = COMPOSITION
 
     def __init__(  # noqa: PLR0913 -- each is one public claim
         self,
@@ -113,10 +109,10 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
-        neighbours: str = "add-remove",
+        neighbours: NeighboursLike = "add-remove",
+        budget: SupportsSpend | None = None,
         on_invalid: OnInvalid = "repair",
         random_state: Any = None,  # noqa: ANN401 -- whatever NumPy takes as a seed
-        budget: Budget | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.selection = selection
@@ -139,27 +135,23 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         self.random_state = random_state
         self.budget = budget
 
-    def _plan(self, public: Schema, max_records: int) -> Evolution:  # noqa: ARG002
+    def _training(self, public: Schema, max_records: int, epsilon: float) -> Evolution:
         if len(public.classes) != 2:
             raise ParameterError(
                 "Only binary classification is supported: classes must be the negative and "
                 "the positive label"
             )
-        for name, value, known in (
-            ("selection", self.selection, get_args(Selection)),
-            ("sensitivity", self.sensitivity, get_args(Allowance)),
-        ):
-            if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+        self._check_choices()
         initial = _validate.at_least("initial_depth", self.initial_depth, 0)
         deepest = _validate.at_least("max_depth", self.max_depth, initial)
         population = _validate.at_least("population", self.population, 1)
         for name, kept in (("survivors", self.survivors), ("front", self.front)):
             if _validate.at_least(name, kept, 1) > population:
                 raise ParameterError(f"{name} must be at most population, {population}")
-        totals, selections, last = self._amounts()
+        totals, selections, last = self._amounts(epsilon)
         return Evolution(
             breeder=Breeder(public, np.random.default_rng(self.random_state), deepest),
+            max_records=max_records,
             population=population,
             survivors=self.survivors,
             front=self.front,
@@ -172,7 +164,15 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             rates_epsilon=last,
         )
 
-    def _amounts(self) -> tuple[float, tuple[float, ...], float]:
+    def _check_choices(self) -> None:
+        for name, value, known in (
+            ("selection", self.selection, get_args(Selection)),
+            ("sensitivity", self.sensitivity, get_args(Allowance)),
+        ):
+            if value not in known:
+                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+
+    def _amounts(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
         """Return epsilon for the totals, for each selection, and for the rates."""
         generations = _validate.at_least("generations", self.generations, 1)
         split = [1.0] * generations if self.split is None else list(self.split)
@@ -190,7 +190,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 "totals_share must be > 0, and with rates_share below 1: the selections "
                 "need the rest"
             )
-        epsilon = path_epsilon(self.epsilon, relation_of(self))
         left = epsilon * (1 - first - last)
         return (
             epsilon * first,
@@ -211,12 +210,15 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             raise ParameterError("weights must not both be 0")
         return pair[0], pair[1]
 
-    def _fit(
-        self, plan: Evolution, patterns: Patterns | EngineRecords, sampler: Sampler
-    ) -> None:
-        drawn = plan.run(patterns, sampler)
-        noisy = plan.noisy_rates(drawn, patterns, sampler)
-        schema = plan.breeder.schema
+    def _describe(self, training: Evolution) -> tuple[dict[str, object], str, str]:
+        names = "population", "survivors", "front", "generations", "initial_depth", "max_depth"
+        arguments = {name: getattr(self, name) for name in (*names, "weights")}
+        return arguments, training.mechanism(), COMPOSITION
+
+    def _draw(self, training: Evolution, counts: Counts, sampler: Sampler) -> None:
+        drawn = training.run(counts, sampler)
+        noisy = training.noisy_rates(drawn, counts, sampler)
+        schema = training.schema
         self.front_ = tuple(
             FrontTree(
                 Tree(schema, as_node(tree, schema)),
@@ -225,10 +227,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             )
             for i, tree in enumerate(drawn)
         )
-        worth = np.zeros(1) if noisy is None else noisy @ np.array(plan.weights)
-        self.best_ = int(worth.argmax())
+        sums = np.zeros(1) if noisy is None else noisy @ np.array(training.weights)
+        self.best_ = int(sums.argmax())
         self.tree_ = self.front_[self.best_].tree
-        self.privacy_report_ = report(plan, self)
 
     def predict(self, X: Table, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
         """Return the class of each record by one tree of the front, shape ``(n,)``.
@@ -243,8 +244,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         codes = self._codes(X)
         if tree is not None and not 0 <= tree < len(self.front_):
             raise ParameterError(f"tree must be from 0 to {len(self.front_) - 1}, got {tree}")
-        asked = self.tree_ if tree is None else self.front_[tree].tree
-        return self.classes_[asked.probabilities(codes).argmax(axis=1)]
+        chosen = self.tree_ if tree is None else self.front_[tree].tree
+        return self.classes_[chosen.probabilities(codes).argmax(axis=1)]
 
     def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
@@ -254,11 +255,12 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the released rates of the front; the best tree is filled.
 
+        Args:
+            ax: Axes to draw into; a new figure if not given.
+
         Raises:
             ParameterError: Nothing was spent on rates.
         """
-        from matplotlib import pyplot as plt
-
         points = [
             (tree.true_negative_rate, tree.true_positive_rate)
             for tree in self.front_
@@ -267,7 +269,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         if not points:
             raise ParameterError("rates_share was 0: there are no rates to plot")
         if ax is None:
-            ax = plt.subplots(figsize=(4, 4), layout="constrained")[1]
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(4, 4), layout="constrained").subplots()
         for i, (tnr, tpr) in enumerate(points):
             best = i == self.best_
             ax.plot(
@@ -279,22 +283,24 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 label="largest weighted sum" if best else None,
             )
             ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
-        # Trees of one front are close to each other: show them, on one scale, not the square.
-        middle = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
-        reach = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+        west, east, south, north = _limits(points)
         ax.set(
             xlabel="true negative rate (noisy)",
             ylabel="true positive rate (noisy)",
-            xlim=(middle[0] - reach, middle[0] + reach),
-            ylim=(middle[1] - reach, middle[1] + reach),
+            xlim=(west, east),
+            ylim=(south, north),
         )
         ax.legend(fontsize="small")
         return ax
-
-    def __str__(self) -> str:
-        return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _limits(points: list[tuple[float, float]]) -> tuple[float, float, float, float]:
+    """Return the limits of both axes: trees of one front are close, so not the whole square."""
+    x, y = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
+    half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+    return x - half, x + half, y - half, y + half

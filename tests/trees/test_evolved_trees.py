@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.trees import Bins, Categories, MultiObjectiveTreeClassifier, Tree
-from dpselect.trees import evolution as ev
-from dpselect.trees.generations import Evolution
-from dpselect.trees.patterns import Patterns, compress
+from dpselect.trees import candidates as ev
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Simulated
 from support.trees_definitions import Recording
 
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
@@ -80,8 +80,7 @@ def test_all_forms_of_a_tree_answer_alike(seed):
     trees = family.children([family.random_tree(3), family.random_tree(2)], 2)
     codes = np.stack([rng.integers(0, size, 40) for size in SCHEMA.sizes], axis=1)
     labels = rng.integers(0, 2, 40)
-    plan = Evolution(family, 1, 1, 1, 1, "margin", "global", (1.0, 1.0), 0.0, (1.0,), 0.0)
-    hits = plan.hits(trees, compress(codes, labels, SCHEMA.sizes, 2))
+    hits = MemoryCounts.of_records(SCHEMA, codes, labels).hits(trees)
 
     for tree, found in zip(trees, hits, strict=True):
         answers = Tree(SCHEMA, ev.as_node(tree, SCHEMA)).probabilities(codes).argmax(axis=1)
@@ -120,7 +119,7 @@ def test_fits_with_every_selection(selection, sensitivity):
         assert set(fitted.predict(x, tree=i)) <= {"no", "yes"}
         assert 0 <= fitted.front_[i].true_positive_rate <= 1
     assert fitted.predict_proba(x).sum(axis=1) == pytest.approx(1)
-    assert sum(s.epsilon for s in fitted.privacy_report_.spends) == pytest.approx(20)
+    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
 
 
 def test_finds_good_trees_where_epsilon_is_large():
@@ -147,15 +146,15 @@ def test_every_outcome_is_epsilon_private(selection, sensitivity):
         population=4,
         generations=2,
         rates_share=0.3,
-    )._plan
+    )._training
     codes = np.array(list(product(range(2), repeat=2)))
     schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
 
     def log_probability(cells, script):
-        plan = plan_of(schema, 100)
-        patterns, sampler = Patterns(codes, cells.reshape(4, 2)), Recording(script)
-        trees = plan.run(patterns, sampler)
-        plan.noisy_rates(trees, patterns, sampler)
+        plan = plan_of(schema, 100, 1.0)
+        counts, sampler = MemoryCounts(schema, codes, cells.reshape(4, 2)), Recording(script)
+        trees = plan.run(counts, sampler)
+        plan.noisy_rates(trees, counts, sampler)
         assert not sampler.script
         return sampler.log
 
@@ -176,12 +175,13 @@ def test_every_outcome_is_epsilon_private(selection, sensitivity):
 def test_the_noisy_rates_cost_what_is_set_aside_for_them():
     """By definition: a record counts for its class and for every tree that is right."""
     schema = Schema(("a",), (Categories([0, 1]),), (0, 1))
-    plan = classifier(front=2, rates_share=0.4, epsilon=1.0)._plan(schema, 100)
+    plan = classifier(front=2, rates_share=0.4, epsilon=1.0)._training(schema, 100, 1.0)
     trees, worst = [ev.Answer(1), ev.Answer(1)], 0.0
 
     def log_probability(counts):
         sampler = Recording([0] * 6)
-        plan.noisy_rates(trees, Patterns(np.array([[0], [1]]), np.array(counts)), sampler)
+        held = MemoryCounts(schema, np.array([[0], [1]]), np.array(counts))
+        plan.noisy_rates(trees, held, sampler)
         return sampler.log
 
     for more in ([[3, 1], [2, 2]], [[2, 2], [2, 2]]):
@@ -197,7 +197,8 @@ def test_the_budget_is_spent_once_and_doubled_for_substitution():
     fitted = classifier(budget=budget, neighbours="substitute").fit(x, y)
 
     assert budget.spent == 20.0
-    assert sum(s.epsilon for s in fitted.privacy_report_.spends) == pytest.approx(10)
+    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
+    assert sum(fitted._training(fitted.schema_, 5000, 10.0).epsilons) == pytest.approx(8.5)
     with pytest.raises(dp.errors.InsufficientBudgetError):
         clone(fitted).fit(x, y)
 
@@ -206,8 +207,36 @@ def test_the_split_is_what_was_asked_for():
     x, y = frame()
     fitted = classifier(split=[1, 2, 5], totals_share=0.1, rates_share=0.1).fit(x, y)
 
-    found = [s.epsilon for s in fitted.privacy_report_.spends]
+    found = [s.times * s.epsilon for s in fitted.plan_.spends]
     assert found == pytest.approx([2, 2, 4, 10, 2])
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("sensitivity", ALLOWANCES)
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_the_plan_needs_no_data_and_has_the_rho_of_every_draw(selection, sensitivity, relation):
+    x, y = frame()
+    estimator = classifier(
+        selection=selection,
+        sensitivity=sensitivity,
+        neighbours=relation,
+        population=10,
+        domains={name: [0, 1] for name in "abcd"},
+    )
+    plan = estimator.plan()
+    # Of two steps at half of epsilon each, every price is that of one at epsilon.
+    training = estimator.fit(x, y)._training(estimator.schema_, 5000, 20.0)
+    drawn = [
+        k * training._selected_by(e).draws_by.rho(e / k)
+        for e, k in zip(training.epsilons, (4, 4, 3), strict=True)
+    ]
+    counts = 4 * rho_of_pure(training.rates_epsilon / 4)
+    if sensitivity == "noisy-denominators":
+        counts += rho_of_pure(training.totals_epsilon)
+
+    assert estimator.plan_ == plan
+    assert plan.neighbours == dp.Neighbours(relation)
+    assert plan.rho == pytest.approx(sum(drawn) + counts)
 
 
 def test_candidates_are_reproducible_and_draws_are_not_seeded():

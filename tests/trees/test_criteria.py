@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.errors import NeighboursError
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import CRITERIA, objective_of
 from support.trees_definitions import add_remove, by_definition, substitute
@@ -109,7 +110,7 @@ def test_the_bound_is_the_global_sensitivity(criterion, u, most, relation):
                 ]
             )
 
-    bound = CRITERIA[criterion][1]([np.zeros((2, 2), int)], most, relation).bound
+    bound = CRITERIA[criterion].sensitivity([np.zeros((2, 2), int)], most, relation).bound
 
     if relation is ADD_REMOVE:
         assert bound == pytest.approx(worst, abs=1e-12)
@@ -128,6 +129,7 @@ def test_scores_equal_the_definition_and_move_one_way(criterion, u):
 
         assert objective.scores[0] == pytest.approx(scored(cells, 2, u), abs=1e-9)
         assert objective.monotone
+        assert objective.scores[0] <= objective.highest
         for i in range(4):
             more = (*cells[:i], cells[i] + 1, *cells[i + 1 :])
             assert sign * (scored(more, 2, u) - scored(cells, 2, u)) >= -1e-12
@@ -163,7 +165,7 @@ def test_a_public_value_without_records_counts():
 
 
 def test_other_relations_and_one_class_are_refused():
-    with pytest.raises(ValueError, match="ADD_REMOVE or Neighbours"):
+    with pytest.raises(NeighboursError, match="neighbours of tables must be"):
         InformationGainSensitivity([np.zeros((1, 2), int)], 5, dp.Neighbours.EDGE)
     with pytest.raises(ValueError, match="at least two"):
         InformationGainSensitivity([np.zeros((1, 1), int)], 5, ADD_REMOVE)

@@ -1,46 +1,47 @@
-"""Where the randomness of a tree comes from: OpenDP to release, NumPy to experiment."""
+"""Random draws of a tree: exact ones to release, NumPy's to simulate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import exp, inf, nextafter
-from typing import Any, Protocol
+from math import exp
+from typing import Protocol
 
 import numpy as np
 
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
 from dpselect.typing import Indices
 
 
 class Sampler(Protocol):
-    """What growing a tree asks for."""
+    """The two kinds of draws that trees are made of."""
 
     def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-        """Draw ``k`` positions."""
+        """Draw ``k`` positions without replacement."""
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:
         """Return counts that one record moves by 1 in all, with noise for ``epsilon``."""
 
 
 class Exact:
-    """OpenDP's exact samplers: what may be published."""
+    """Exact samplers, for releases."""
 
     def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-        drawn = mechanism.release(objective, k).candidates
-        position = {candidate: i for i, candidate in enumerate(objective.candidates)}
-        return [position[candidate] for candidate in drawn]
+        return mechanism.choose(objective, k)
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:
-        noisy = _laplace(nextafter(1 / epsilon, inf))(np.asarray(counts, dtype=np.int64))
-        return np.array(noisy, dtype=np.int64)
+        from dpselect.draws import opendp
+
+        return opendp.discrete_laplace(
+            np.asarray(counts, dtype=np.int64), opendp.scale_for(epsilon)
+        )
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A NumPy generator: for experiments, never to publish."""
+    """A NumPy generator, for experiments and never for publication."""
 
     rng: np.random.Generator
 
@@ -54,13 +55,13 @@ class Simulated:
         return np.asarray(counts, dtype=np.int64) + up - down
 
 
-@lru_cache(maxsize=64)
-def _laplace(scale: float) -> Any:  # noqa: ANN401 -- OpenDP's measurement
-    import opendp.prelude as opendp
+def check_noise(epsilon: float) -> None:
+    """Refuse an epsilon whose noise could meet the ends of 64-bit integers.
 
-    opendp.enable_features("contrib")
-    space = (
-        opendp.vector_domain(opendp.atom_domain(T="i64")),
-        opendp.l1_distance(T="i64"),
-    )
-    return opendp.m.make_laplace(*space, scale=scale)
+    Raises:
+        ParameterError: The epsilon of one noisy count is too small.
+    """
+    from dpselect.draws import opendp
+
+    if opendp.scale_for(epsilon) > opendp.LARGEST_SCALE:
+        raise ParameterError("epsilon is too small: a noisy count would get 2**-50 or less")

@@ -1,0 +1,179 @@
+"""Counts that trees are drawn from: their protocol, and the implementation in memory.
+
+All that is read of records are these counts, so a tree drawn from an engine's counts has the
+law of a tree drawn from the same records in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from dpselect.trees.candidates import Individual, flattened
+from dpselect.trees.domains import OUTSIDE
+from dpselect.trees.records import Schema
+from dpselect.typing import Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """A branching on one column, part of a partition of the records.
+
+    Attributes:
+        column: Position in the schema.
+        targets: The target of each code, from code 0 on.
+    """
+
+    column: int
+    targets: tuple[Target, ...]
+
+
+Target: TypeAlias = Branching | int | None
+"""A branching, the index of the leaf reached, or None if the record is not counted."""
+
+
+class Counts(Protocol):
+    """Records coded by public domains, wherever they are held; all results are private.
+
+    A record with a code or a label outside of the domains is in :meth:`number` alone.
+    """
+
+    def number(self) -> int:
+        """Return the number of records."""
+
+    def totals(self) -> Indices:
+        """Return the records of each class, shape ``(classes,)``."""
+
+    def tables(self, splits: Target, leaves: int) -> Iterable[list[Indices]]:
+        """Return the contingency tables of all columns at each leaf of a partial tree.
+
+        Args:
+            splits: The partial tree, with leaves numbered from 0. Public.
+            leaves: How many leaves there are.
+
+        Returns:
+            For each leaf, in order: records by value and class, shape ``(size, classes)``
+            for each column; values that no record has are there.
+        """
+
+    def hits(self, trees: Sequence[Individual]) -> Indices:
+        """Return correctly classified records by tree and class, ``(trees, classes)``."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryCounts:
+    """Records in memory, as unique rows of codes with class counts; private.
+
+    Records repeat: 21,574 of NLTCS are 3,152 unique rows. Compressed once, every node of
+    every tree takes time in proportion to its unique rows.
+
+    Attributes:
+        schema: Columns, domains and classes.
+        codes: Shape ``(m, columns)``.
+        counts: Records of each class with these codes, shape ``(m, classes)``.
+        dropped: Records that had a code or a label outside.
+    """
+
+    schema: Schema
+    codes: Indices
+    counts: Indices
+    dropped: int = 0
+
+    @classmethod
+    def of_records(cls, schema: Schema, codes: Indices, labels: Indices) -> MemoryCounts:
+        """Compress records; those with a code or a label ``OUTSIDE`` are dropped.
+
+        Args:
+            schema: Columns, domains and classes.
+            codes: Shape ``(n, columns)``.
+            labels: Positions in the classes, shape ``(n,)``.
+        """
+        inside = (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
+        unique, counts = compress(
+            codes[inside], labels[inside], schema.sizes, len(schema.classes)
+        )
+        return cls(schema, unique, counts, dropped=int((~inside).sum()))
+
+    def number(self) -> int:
+        return int(self.counts.sum()) + self.dropped
+
+    def totals(self) -> Indices:
+        return np.asarray(self.counts.sum(axis=0))
+
+    def tables(self, splits: Target, leaves: int) -> Iterator[list[Indices]]:
+        from dpselect.trees import kernels
+
+        leaf = kernels.leaves(self.codes, *_flat(splits))
+        order = np.argsort(leaf, kind="stable")
+        ends = np.searchsorted(leaf[order], np.arange(leaves + 1))
+        starts = np.concatenate([[0], np.cumsum(self.schema.sizes)])
+        for k in range(leaves):
+            rows = order[ends[k] : ends[k + 1]]
+            table = kernels.contingency(self.codes, self.counts, rows, starts)
+            yield np.split(table, starts[1:-1])
+
+    def hits(self, trees: Sequence[Individual]) -> Indices:
+        from dpselect.trees import kernels
+
+        nodes, roots = flattened(trees, self.schema)
+        return kernels.hits(self.codes, self.counts, nodes, roots)
+
+
+def compress(
+    codes: Indices, labels: Indices, sizes: Indices, classes: int
+) -> tuple[Indices, Indices]:
+    """Return unique rows of codes, and the records of each class that have them.
+
+    Args:
+        codes: Shape ``(n, columns)``, none ``OUTSIDE``.
+        labels: Shape ``(n,)``, none ``OUTSIDE``.
+        sizes: The number of codes of each column.
+        classes: The number of classes.
+
+    Returns:
+        Shape ``(m, columns)`` and shape ``(m, classes)``.
+    """
+    unique, row = _unique_rows(codes, sizes)
+    counts = np.bincount(row * classes + labels, minlength=len(unique) * classes)
+    return unique, counts.reshape(len(unique), classes).astype(np.int64)
+
+
+def _unique_rows(codes: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    if np.log2(np.maximum(sizes, 1)).sum() < 62:
+        # One integer per row sorts many times faster than rows.
+        radix = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
+        _, first, row = np.unique(codes @ radix, return_index=True, return_inverse=True)
+        return codes[first], row
+    unique, row = np.unique(codes, axis=0, return_inverse=True)
+    return unique, row.reshape(-1)
+
+
+def _flat(splits: Target) -> tuple[Indices, Indices, Indices, int]:
+    """Return a partial tree as arrays, as :func:`dpselect.trees.kernels.leaves` reads it."""
+    columns: list[int] = []
+    firsts: list[int] = []
+    targets: list[int] = []
+
+    def number(target: Target) -> int:
+        if target is None:
+            return -1
+        if isinstance(target, Branching):
+            position, first = len(columns), len(targets)
+            columns.append(target.column)
+            firsts.append(first)
+            targets.extend([-1] * len(target.targets))
+            below = [number(one) for one in target.targets]
+            targets[first : first + len(below)] = below
+            return position
+        return -2 - target
+
+    root = number(splits)
+    return (
+        np.array(columns, np.int64),
+        np.array(firsts, np.int64),
+        np.array(targets, np.int64),
+        root,
+    )

@@ -1,0 +1,298 @@
+r"""Compiled loops: contingency tables, hits of many trees, and sensitivities by distance.
+
+The loops over distances add up :math:`\delta(0), \delta(1), \dots`, the largest change that one
+record makes at each distance, for dampening. The formulas of :math:`\delta` are derived in
+:mod:`dpselect.trees.criteria` and :mod:`dpselect.trees.rates`.
+"""
+
+from __future__ import annotations
+
+from math import log, log1p, log2
+
+import numpy as np
+
+from dpselect._compiled import compiled
+from dpselect.typing import Indices, Values
+
+LN2 = log(2.0)
+
+
+@compiled
+def contingency(codes: Indices, counts: Indices, rows: Indices, starts: Indices) -> Indices:
+    """Return records by value (all columns' values in a row) and class.
+
+    Args:
+        codes: Shape ``(m, columns)``.
+        counts: Shape ``(m, classes)``.
+        rows: Positions of the rows to count.
+        starts: Where the values of each column start, shape ``(columns + 1,)``.
+    """
+    columns, classes = codes.shape[1], counts.shape[1]
+    out = np.zeros((starts[columns], classes), dtype=np.int64)
+    for i in rows:
+        for j in range(columns):
+            value = starts[j] + codes[i, j]
+            for c in range(classes):
+                out[value, c] += counts[i, c]
+    return out
+
+
+@compiled
+def leaves(
+    codes: Indices, columns: Indices, firsts: Indices, targets: Indices, root: int
+) -> Indices:
+    """Return the leaf that each row of codes reaches, -1 for none.
+
+    Args:
+        codes: Shape ``(m, columns)``.
+        columns: The column of each branching.
+        firsts: Where the targets of its codes start.
+        targets: A branching ``b >= 0``; or ``-2 - leaf``; or -1 for no leaf.
+        root: Such a target.
+    """
+    out = np.empty(codes.shape[0], dtype=np.int64)
+    for i in range(codes.shape[0]):
+        target = root
+        while target >= 0:
+            target = targets[firsts[target] + codes[i, columns[target]]]
+        out[i] = -2 - target
+    return out
+
+
+@compiled
+def hits(codes: Indices, counts: Indices, nodes: Indices, roots: Indices) -> Indices:
+    """Return the records of each class that each of many trees assigns to it.
+
+    Args:
+        codes: Shape ``(m, columns)``.
+        counts: Shape ``(m, classes)``.
+        nodes: All trees' nodes, shape ``(k, 5)``: column (-1 for a leaf), 1 if the question
+            is ``code < value`` and 0 if it is ``code == value``, the value (the class, for
+            a leaf), and the nodes for yes and for no.
+        roots: The first node of each tree.
+
+    Returns:
+        Shape ``(trees, classes)``.
+    """
+    out = np.zeros((roots.size, counts.shape[1]), dtype=np.int64)
+    for tree in range(roots.size):
+        for i in range(codes.shape[0]):
+            node = roots[tree]
+            while nodes[node, 0] >= 0:
+                code, value = codes[i, nodes[node, 0]], nodes[node, 2]
+                yes = code < value if nodes[node, 1] == 1 else code == value
+                node = nodes[node, 3] if yes else nodes[node, 4]
+            label = nodes[node, 2]
+            out[tree, label] += counts[i, label]
+    return out
+
+
+@compiled
+def rise(x: int, table: Values) -> float:
+    """Return ``(x + 1) log2(x + 1) - x log2 x`` without cancellation, ``x >= 0``."""
+    if x < table.size:
+        return table[x]
+    return log2(x + 1.0) + x * log1p(1.0 / x) / LN2
+
+
+def rise_table(size: int) -> Values:
+    """Return :func:`rise` for ``0, ..., size - 1``, size >= 1."""
+    x = np.arange(1, size, dtype=np.float64)
+    return np.concatenate([[0.0], np.log2(x + 1) + x * np.log1p(1 / x) / LN2])
+
+
+@compiled
+def value_change(total: int, least: int, distance: int, table: Values) -> float:
+    """Return the largest change in one value within ``distance`` records, in O(1).
+
+    Args:
+        total: Records with the value.
+        least: Those of its rarest class, at most half of them.
+        distance: Records between the databases.
+        table: From :func:`rise_table`.
+    """
+    if least == 0:
+        return rise(total + distance, table)
+    removed = min(least, distance + 1)
+    grown = total + distance + 1 - 2 * removed
+    return rise(grown, table) - rise(least - removed, table)
+
+
+@compiled
+def column_change(
+    totals: Indices, least: Indices, start: int, end: int, distance: int, table: Values
+) -> float:
+    """Return the largest change of an attribute with the values from start to end."""
+    out = 0.0
+    for j in range(start, end):
+        out = max(out, value_change(totals[j], least[j], distance, table))
+    return out
+
+
+@compiled
+def gain_change(
+    totals: Indices, least: Indices, ends: Indices, distance: int, table: Values
+) -> Values:
+    """Return the largest change of each attribute; its values end at ``ends``."""
+    out = np.zeros(ends.size)
+    for r in range(ends.size):
+        start = ends[r - 1] if r else 0
+        out[r] = column_change(totals, least, start, ends[r], distance, table)
+    return out
+
+
+@compiled
+def steady_from(totals: Indices, least: Indices, start: int, end: int) -> tuple[int, int]:
+    """Return ``(t, k)`` such that from distance ``t`` on the change is ``rise(k + t)``.
+
+    Once its rarest class can be removed, a value of ``a`` records, ``b`` of that class,
+    gives ``rise(a - 2 b + 1 + t)``, for ``b = 0`` ``rise(a + t)``. Before, it gives no more:
+    ``rise(A) - rise(B) <= rise(A - 2 B)`` for ``A > 2 B``, because the right side grows
+    faster with ``A`` and ``rise(2 B + 1) - rise(B) <= log2(e) < 2 = rise(1)``.
+    """
+    best, since = -1, 0
+    for j in range(start, end):
+        lead = totals[j] - 2 * least[j] + (1 if least[j] > 0 else 0)
+        if lead > best or (lead == best and least[j] < since):
+            best, since = lead, least[j]
+    return since, best
+
+
+@compiled
+def gain_change_sums(
+    totals: Indices,
+    least: Indices,
+    ends: Indices,
+    upto: Indices,
+    stride: int,
+    most: int,
+    table: Values,
+) -> Values:
+    """Return the sums of the changes, each cut at ``rise(most)``, below some distances.
+
+    Args:
+        totals: Records with each value, the values of all attributes in a row.
+        least: Those of its rarest class.
+        ends: Where the values of each attribute end.
+        upto: The distance ``t`` of each attribute; the sum is over ``0, ..., t - 1``.
+        stride: Records added or removed by one neighbour step: 1 or 2.
+        most: One less than the largest number of records.
+        table: From :func:`rise_table`.
+    """
+    bound = rise(most, table)
+    out = np.zeros(ends.size)
+    for r in range(ends.size):
+        start = ends[r - 1] if r else 0
+        since, lead = steady_from(totals, least, start, ends[r])
+        t = 0
+        while t < upto[r] and (stride > 1 or t < since):
+            delta = column_change(totals, least, start, ends[r], stride * t, table)
+            if stride > 1 and delta >= bound:
+                break
+            out[r] += min(delta, bound)
+            t += 1
+        if stride == 1:
+            # The sum of rise(k + t) telescopes to the difference of x log2 x.
+            end = min(max(most - lead, t), upto[r])
+            out[r] += x_log_x(lead + end) - x_log_x(lead + t)
+            t = end
+        out[r] += (upto[r] - t) * bound
+    return out
+
+
+@compiled
+def x_log_x(x: int) -> float:
+    """Return ``x log2 x``, 0 at 0."""
+    return x * log2(x) if x > 0 else 0.0
+
+
+@compiled
+def locate_gain(
+    totals: Indices,
+    least: Indices,
+    ends: Indices,
+    heights: Values,
+    stride: int,
+    horizon: int,
+    most: int,
+    table: Values,
+) -> Values:
+    """Return steps, start and width of the interval of each height, shape ``(3, n)``."""
+    bound = rise(most, table)
+    out = np.zeros((3, ends.size))
+    for r in range(ends.size):
+        start = ends[r - 1] if r else 0
+        passed, t = 0.0, 0
+        while t < horizon:
+            delta = min(column_change(totals, least, start, ends[r], stride * t, table), bound)
+            out[2, r] = delta
+            if passed + delta > heights[r]:
+                break
+            passed += delta
+            t += 1
+        if t == horizon:
+            out[2, r] = bound
+        out[0, r], out[1, r] = t, passed
+    return out
+
+
+@compiled
+def rate_change(hits: int, total: int, distance: int) -> float:
+    """Return the largest change of ``hits / total`` within a distance, 0/0 := 0."""
+    left = total - distance
+    if left < 1:
+        return 1.0
+    if left == 1:
+        return 1.0 if hits >= 1 else 0.5
+    more = max(hits, total - hits)
+    less = total - more
+    if distance < less:
+        return more / (left * (left - 1.0))
+    return 1.0 / left if less > 0 else 1.0 / (left + 1)
+
+
+@compiled
+def record_change(hits: Indices, totals: Indices, weights: Values, distance: int) -> float:
+    """Return the largest change of the weighted sum: one record is of one class."""
+    return max(
+        weights[0] * rate_change(hits[0], totals[0], distance),
+        weights[1] * rate_change(hits[1], totals[1], distance),
+    )
+
+
+@compiled
+def locate_weighted(
+    hits: Indices, totals: Indices, weights: Values, heights: Values, horizon: int
+) -> Values:
+    """Return steps, start and width of the interval of each height, shape ``(3, n)``.
+
+    Args:
+        hits: Shape ``(n, 2)``.
+        totals: Shape ``(2,)``.
+        weights: Shape ``(2,)``, >= 0.
+        heights: Shape ``(n,)``.
+        horizon: The distance from which on the bound is used.
+    """
+    out = np.zeros((3, heights.size))
+    for r in range(heights.size):
+        passed, t = 0.0, 0
+        while t < horizon:
+            delta = record_change(hits[r], totals, weights, t)
+            out[2, r] = delta
+            if passed + delta > heights[r]:
+                break
+            passed += delta
+            t += 1
+        if t == horizon:
+            out[2, r] = weights.max()
+        out[0, r], out[1, r] = t, passed
+    return out
+
+
+@compiled
+def weighted_change(hits: Indices, totals: Indices, weights: Values, distance: int) -> Values:
+    """Return the largest change of each weighted sum within a distance."""
+    out = np.zeros(hits.shape[0])
+    for r in range(hits.shape[0]):
+        out[r] = record_change(hits[r], totals, weights, distance)
+    return out
