@@ -7,7 +7,6 @@ the rows: polars, DuckDB, PySpark. Only the counts come out.
 
 from dpselect.tables.cases import known, position
 from dpselect.tables.cells import count_cells, lattice_position
-from dpselect.tables.codegrees import common_neighbours
 from dpselect.tables.collecting import Column, collect
 from dpselect.tables.columns import (
     as_numbers,
@@ -18,9 +17,6 @@ from dpselect.tables.columns import (
 )
 from dpselect.tables.confusion import count_hits
 from dpselect.tables.contingency import count_tables
-from dpselect.tables.degrees import count_degrees
-from dpselect.tables.edges import count_odd_edges, simple_edges
-from dpselect.tables.egos import count_ego_pairs
 from dpselect.tables.opening import (
     Frame,
     check_columns,
@@ -32,7 +28,6 @@ from dpselect.tables.opening import (
 from dpselect.tables.ranks import Ranks, count_ranks
 from dpselect.tables.rectangles import count_rectangles
 from dpselect.tables.spark import spark_table
-from dpselect.tables.triangles import count_triangles
 from dpselect.tables.ways import Fork, Way
 
 __all__ = [
@@ -44,17 +39,12 @@ __all__ = [
     "as_numbers",
     "check_columns",
     "collect",
-    "common_neighbours",
     "count_cells",
-    "count_degrees",
-    "count_ego_pairs",
     "count_hits",
-    "count_odd_edges",
     "count_ranks",
     "count_records",
     "count_rectangles",
     "count_tables",
-    "count_triangles",
     "is_csv",
     "is_lazy",
     "is_table",
@@ -65,6 +55,5 @@ __all__ = [
     "position",
     "read_columns",
     "series_numbers",
-    "simple_edges",
     "spark_table",
 ]
