@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect import tables
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import DataError
 from dpselect.tables.collecting import collect
 from support.engines import every_engine, held_by
 

@@ -13,6 +13,7 @@ from dpselect.errors import DataError
 
 if TYPE_CHECKING:
     from dpselect.networks import NodeCounts
+    from dpselect.typing import OnInvalid
 
 HELP = """Release the k most influential nodes of a network; one edge is protected.
 
@@ -138,7 +139,7 @@ def _graph(
     from dpselect.networks import EdgeTable, Graph
 
     ends = {"source": source, "target": target}
-    on_invalid = "raise" if strict else "repair"
+    on_invalid: OnInvalid = "raise" if strict else "repair"
     if engine == "memory":
         return Graph.from_edges(path, **ends, nodes=labels, on_invalid=on_invalid)
     integer = [source, target] if isinstance(labels, int) else []

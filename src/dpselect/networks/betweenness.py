@@ -171,9 +171,6 @@ class CodegreeSensitivity(Sensitivity):
         later = self._second.cumulative(np.maximum(upto, self._crossing)) - self._skipped
         return self._first.cumulative(np.minimum(upto, self._crossing)) + later
 
-    def shortfall(self) -> Values:
-        return self.horizon * self.bound - self.cumulative(self.horizon)
-
     def locate(self, heights: Values) -> Interval:
         early = heights < self._sum_of_first
         before = self._first.locate(np.where(early, heights, 0.0))

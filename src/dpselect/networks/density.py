@@ -147,9 +147,6 @@ class SpreadSensitivity(Sensitivity):
         # Beyond the horizon as before it: no degree is above the horizon, so all are at 1.
         return self._summed(np.inf, checked_distances(distance))[1]
 
-    def shortfall(self) -> Values:
-        return self.horizon * self.bound - self.cumulative(self.horizon)
-
     def locate(self, heights: Values) -> Interval:
         from dpselect.networks import kernels
 
