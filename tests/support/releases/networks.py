@@ -5,7 +5,7 @@ from functools import partial
 import polars as pl
 
 from dpselect.neighbours import Neighbours
-from dpselect.networks import EdgeTable, Graph, degree, plan_nodes, release_nodes
+from dpselect.networks import EdgeTable, Graph, ego_density, plan_nodes, release_nodes
 from support.releases import ReleaseCase
 
 NODES = 12
@@ -25,7 +25,7 @@ PLANS = {
         "mechanism": "pairwise",
         "max_degree": NODES - 1,
     },
-    "a callable": {"metric": degree, "mechanism": "permute-and-flip"},
+    "a callable": {"metric": partial(ego_density, sensitivity="degree")},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
     "weighted sum": {
         "metric": ["degree", "ego-density"],
