@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpselect._parallel import Progress
-from dpselect.networks import edge_queries as queries
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
 from dpselect.typing import Indices, OnInvalid, Values
@@ -60,6 +59,8 @@ class EdgeTable:
         nodes: Nodes,
         on_invalid: OnInvalid = "repair",
     ) -> None:
+        from dpselect.networks import edge_queries as queries
+
         self._nodes = checked_nodes(nodes)
         check_claim(on_invalid, loops=False, unknown=False)
         self._edges = queries.simple_edges(edges, source, target, self._nodes)
@@ -81,6 +82,8 @@ class EdgeTable:
     @cached_property
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
+        from dpselect.networks import edge_queries as queries
+
         return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
 
     def triangles(self) -> Indices:
@@ -104,11 +107,15 @@ class EdgeTable:
 
     @cached_property
     def _triangles(self) -> Indices:
+        from dpselect.networks import edge_queries as queries
+
         counted = queries.count_triangles(self._edges, nodes=len(self))
         return self._by_node(counted, "triangles")
 
     @cached_property
     def _common_neighbours(self) -> CommonNeighbours:
+        from dpselect.networks import edge_queries as queries
+
         shared = queries.count_common_neighbours(self._edges, nodes=len(self))
         least, most, met = (self._by_node(shared, name) for name in ("least", "most", "met"))
         # A node that has none in common with some other has the least 0, whatever the rest.
@@ -116,6 +123,8 @@ class EdgeTable:
 
     @cached_property
     def _ego_betweenness(self) -> Values:
+        from dpselect.networks import edge_queries as queries
+
         # Counts of pairs are integers, and their shares are summed here in ascending order
         # of k, as the kernels do: no engine rounds.
         degrees = self.degrees

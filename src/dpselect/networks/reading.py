@@ -11,9 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import narwhals as nw
 import numpy as np
-from narwhals.typing import IntoFrame
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import _validate, tables
@@ -28,11 +26,12 @@ from dpselect.typing import Indices, OnInvalid
 
 if TYPE_CHECKING:
     import polars as pl
+    from narwhals.typing import IntoFrame
 
 Nodes: TypeAlias = int | Iterable[Hashable]
 """The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
 
-Edges: TypeAlias = str | os.PathLike[str] | IntoFrame | ArrayLike
+Edges: TypeAlias = "str | os.PathLike[str] | IntoFrame | ArrayLike"
 """A Parquet or CSV file, a data frame that narwhals knows, or pairs of shape ``(m, 2)``."""
 
 UNKNOWN = -1
@@ -195,6 +194,7 @@ def _is_text(edges: Edges) -> bool:
 
 def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:
     """Return the two columns, unread where that is possible."""
+    import narwhals as nw
     import polars as pl
 
     table = nw.from_native(edges, pass_through=True)
