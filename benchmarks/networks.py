@@ -25,7 +25,7 @@ from rich.table import Table
 from scipy import sparse
 
 from dpselect import scaling
-from dpselect.networks import Graph, counts, ego_betweenness
+from dpselect.networks import Graph, ego_betweenness
 from dpselect.typing import Indices, Values
 
 GRAPHS = {"enron": 36_692, "github_musae": 37_700, "ego_twitter": 81_306}
@@ -79,12 +79,12 @@ def compare(table: Table, name: str, graph: Graph) -> None:
     pairs = np.column_stack([ends[0][once], ends[1][once]])
     peer = igraph.Graph(len(graph), pairs.tolist())
 
-    ours = seconds(lambda: counts.triangles(graph))
+    ours = seconds(graph.triangles)
     theirs = seconds(lambda: peer.transitivity_local_undirected(mode="zero"))
     row(table, name, "triangles", ours, "igraph", theirs)
-    row(table, name, "codegrees", seconds(lambda: counts.common_neighbours(graph)))
-    scores = counts.ego_betweenness(graph)
-    ours = seconds(lambda: counts.ego_betweenness(graph))
+    row(table, name, "codegrees", seconds(graph.common_neighbours))
+    scores = graph.ego_betweenness()
+    ours = seconds(graph.ego_betweenness)
 
     adjacency = sparse.csr_array((np.ones(graph.rows.size), graph.rows, graph.starts))
     network = nx.from_edgelist(pairs.tolist())

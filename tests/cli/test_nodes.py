@@ -3,6 +3,9 @@
 import pytest
 
 import dpselect as dp
+from dpselect.combine import COMBINATIONS
+from dpselect.mechanisms import MECHANISMS
+from dpselect.networks import METRICS
 
 ONE = ("--nodes", 30, "--epsilon", 1)
 
@@ -16,27 +19,24 @@ def star(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    ["exponential", "permute-and-flip", "noisy-max", "local-dampening", "shifted", "anchored",
-     "pairwise"],
-)  # fmt: skip
-@pytest.mark.parametrize("metric", ["degree", "ego-density", "ego-betweenness"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_nodes_are_released(run, star, metric, mechanism):
     ran = run(
         "nodes", star, *ONE, "--k", 3, "--metric", metric, "--mechanism", mechanism, "--json"
     )
 
     assert ran.code == 0
-    assert len(set(ran.json["candidates"])) == 3
-    assert set(ran.json["candidates"]) <= set(range(30))
-    assert (ran.json["neighbours"], ran.json["epsilon_per_round"]) == ("edge", 1 / 3)
+    assert len(set(ran.json["answer"])) == 3
+    assert set(ran.json["answer"]) <= set(range(30))
+    assert ran.json["neighbours"] == "edge"
+    assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(3, 1 / 3)]
 
 
 def test_a_large_epsilon_finds_the_hub(run, star):
     ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, "--metric", "degree", "--json")
 
-    assert ran.json["candidates"] == [0]
+    assert ran.json["answer"] == [0]
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,18 @@ def test_a_large_epsilon_finds_the_hub(run, star):
     [
         (("--combine", "margin"), {0}),
         (("--combine", "weighted-sum", "--weights", "1,1"), {0}),
-        (("--combine", "pareto", "--mechanism", "shifted"), set(range(30))),
+        (("--combine", "pareto"), {0}),
+        ((), {0}),
     ],
 )
-def test_several_objectives_are_one(run, star, combine, best):
+def test_several_metrics_are_one(run, star, combine, best):
     ran = run(
         "nodes", star, "--nodes", 30, "--epsilon", 500, *combine, "--json",
-        "--objective", "degree", "--objective", "ego-density",
+        "--metric", "degree", "--metric", "ego-density",
     )  # fmt: skip
 
     assert ran.code == 0
-    assert set(ran.json["candidates"]) <= best
+    assert set(ran.json["answer"]) <= best
 
 
 def test_labels_come_from_a_file(run, tmp_path):
@@ -66,7 +67,7 @@ def test_labels_come_from_a_file(run, tmp_path):
         "--epsilon", 90, "--metric", "degree", "--json",
     )  # fmt: skip
 
-    assert ran.json["candidates"] == ["Ann"]
+    assert ran.json["answer"] == ["Ann"]
 
 
 def test_a_dry_run_reads_no_edge(run, tmp_path):
@@ -76,7 +77,34 @@ def test_a_dry_run_reads_no_edge(run, tmp_path):
     )  # fmt: skip
 
     assert ran.code == 0
-    assert ran.json["error_bound_95"] == pytest.approx(2 * 2 * 6.3969, abs=1e-3)
+    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 2 * 6.3969, abs=1e-3)
+
+
+def test_the_metric_chooses_the_mechanism(run, tmp_path):
+    ask = ("nodes", tmp_path / "not-there.csv", *ONE, "--dry-run", "--json")
+    drawn = {name: run(*ask, "--metric", name).json["mechanism"] for name in METRICS}
+
+    assert {name: text.split("(")[0] for name, text in drawn.items()} == {
+        "degree": "PermuteAndFlip",
+        "ego-density": "AnchoredLocalDampening",
+        "ego-betweenness": "ShiftedLocalDampening",
+    }
+
+
+def test_the_help_lists_the_registries(run):
+    text = run("nodes", "--help").out
+
+    for name in (*METRICS, *COMBINATIONS, *MECHANISMS):
+        assert name in text
+
+
+def test_a_record_that_is_no_edge_is_left_out(run, star):
+    ask = ("nodes", star, "--nodes", 20, "--epsilon", 50, "--metric", "degree")
+
+    assert run(*ask, "--json").json["answer"] == [0]
+    refused = run(*ask, "--strict")
+    assert (refused.code, refused.out) == (2, "")
+    assert "not among nodes" in refused.error
 
 
 def test_the_ledger_is_spent_once_for_all_rounds(run, star, tmp_path):
@@ -101,20 +129,20 @@ def test_a_plot_needs_public_edges(run, star, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give --metric, or --objective"),
         (("--metric", "fame"), "metric must be one of degree"),
         (("--metric", "degree", "--k", 31), "k must be at most the number of nodes, 30"),
         (("--metric", "degree", "--k", 0), "k must be at least 1"),
         (("--metric", "degree", "--epsilon", 0), "epsilon must be"),
-        (("--metric", "degree", "--max-degree", 5), "--max-degree goes with ego-betweenness"),
-        (("--metric", "degree", "--weights", "1"), "--weights goes with several"),
+        (("--metric", "degree", "--max-degree", 5), "max_degree goes with the metric ego-b"),
+        (("--metric", "degree", "--weights", "1"), "weights go with combine"),
+        (("--metric", "degree", "--weights", "a"), "--weights must be numbers"),
         (("--metric", "ego-betweenness", "--max-degree", 5), "max_degree = 5"),
-        (("--metric", "degree", "--nodes", 20), "unknown"),
+        (("--metric", "degree", "--nodes", 20, "--strict"), "not among nodes"),
         (("--metric", "degree", "--nodes", "nobody.txt"), "--nodes must be a number, or"),
         (("--metric", "degree", "--source", "from"), "from"),
-        (("--objective", "degree", "--combine", "sum"), "--combine must be"),
-        (("--objective", "degree", "--combine", "weighted-sum"), "needs --weights"),
-        (("--objective", "degree", "--weights", "1"), "--weights goes with --combine"),
+        (("--metric", "degree", "--mechanism", "best"), "mechanism must be one of"),
+        (("--metric", "degree", "--combine", "sum"), "combine must be one of"),
+        (("--metric", "degree", "--combine", "weighted-sum"), "needs weights"),
     ],
 )
 def test_a_wrong_argument_is_one_clear_line(run, star, arguments, message):
@@ -123,3 +151,10 @@ def test_a_wrong_argument_is_one_clear_line(run, star, arguments, message):
     assert (ran.code, ran.out) == (2, "")
     assert ran.error.count("\n") == 1
     assert message in ran.error
+
+
+def test_a_metric_must_be_given(run, star):
+    ran = run("nodes", star, *ONE)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "--metric" in ran.error

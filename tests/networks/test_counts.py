@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpselect.networks import Graph, counts
+from dpselect.networks import Graph
 
 
 @st.composite
@@ -40,8 +40,8 @@ def common(network, v):
 def test_counts_are_those_of_networkx(network):
     graph = of(network)
 
-    assert counts.triangles(graph).tolist() == list(nx.triangles(network).values())
-    assert counts.ego_betweenness(graph) == pytest.approx(
+    assert graph.triangles().tolist() == list(nx.triangles(network).values())
+    assert graph.ego_betweenness() == pytest.approx(
         [ego_betweenness(network, node) for node in network], abs=1e-12
     )
 
@@ -49,7 +49,7 @@ def test_counts_are_those_of_networkx(network):
 @settings(deadline=None)  # the first call compiles
 @given(networks())
 def test_common_neighbours_are_counted_over_all_other_nodes(network):
-    least, most = counts.common_neighbours(of(network))
+    least, most = of(network).common_neighbours()
 
     assert least.tolist() == [min(common(network, v), default=0) for v in network]
     assert most.tolist() == [max(common(network, v), default=0) for v in network]
@@ -69,11 +69,11 @@ def test_many_nodes_in_many_pieces_are_counted_once(network):
     graph = of(network)
     nodes = list(network)[::97]
 
-    assert counts.triangles(graph).tolist() == list(nx.triangles(network).values())
-    assert counts.ego_betweenness(graph)[nodes] == pytest.approx(
+    assert graph.triangles().tolist() == list(nx.triangles(network).values())
+    assert graph.ego_betweenness()[nodes] == pytest.approx(
         [ego_betweenness(network, node) for node in nodes], abs=1e-9
     )
-    assert counts.common_neighbours(graph).most[nodes].tolist() == [
+    assert graph.common_neighbours().most[nodes].tolist() == [
         max(common(network, v)) for v in nodes
     ]
 
@@ -85,14 +85,14 @@ def test_the_order_of_nodes_changes_nothing_not_even_rounding(network, random):
     random.shuffle(order)
     moved = nx.relabel_nodes(network, dict(zip(network, order, strict=True)))
 
-    scores = counts.ego_betweenness(of(network))
-    again = counts.ego_betweenness(Graph.from_networkx(moved, nodes=len(order)))
+    scores = of(network).ego_betweenness()
+    again = Graph.from_networkx(moved, nodes=len(order)).ego_betweenness()
     assert np.array_equal(again[order], scores)
 
 
 def test_progress_ends_with_all_nodes():
     told = []
-    counts.ego_betweenness(of(nx.path_graph(1000)), lambda *step: told.append(step))
+    of(nx.path_graph(1000)).ego_betweenness(lambda *step: told.append(step))
 
     assert len(told) > 1
     assert told[-1] == (1000, 1000)

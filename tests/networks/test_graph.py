@@ -108,33 +108,55 @@ def test_loops_are_dropped_or_refused():
     with_loop = [*EDGES, (3, 3)]
 
     assert rows(Graph.from_edges(with_loop, nodes=5)) == EXPECTED
-    with pytest.raises(PublicClaimError, match="joins a node to itself; self_loops='drop'"):
-        Graph.from_edges(with_loop, nodes=5, self_loops="refuse")
+    with pytest.raises(PublicClaimError, match="joins a node to itself; on_invalid='repair'"):
+        Graph.from_edges(with_loop, nodes=5, on_invalid="raise")
+
+
+def test_a_diagonal_is_dropped_or_refused():
+    matrix = sparse.coo_array((np.ones(2), ([0, 2], [1, 2])), shape=(3, 3))
+
+    assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
+    with pytest.raises(PublicClaimError, match="joins a node to itself"):
+        Graph.from_scipy(matrix, nodes=3, on_invalid="raise")
 
 
 def test_an_edge_between_two_unknown_nodes_is_no_loop():
-    of = {"nodes": 5, "unknown": "drop", "self_loops": "refuse"}
+    strangers = pl.DataFrame({"from": [8, None], "to": [9, None]})
 
-    assert rows(Graph.from_edges([*EDGES, (8, 9)], **of)) == EXPECTED
+    for edges in ([(8, 9)], [(8, 8)], strangers):
+        of = {"source": "from", "target": "to", "nodes": 5}
+        with pytest.raises(PublicClaimError, match="not among nodes"):
+            Graph.from_edges(edges, **of, on_invalid="raise")
 
 
 @pytest.mark.parametrize("stranger", [5, -1, 10**12, None])
-def test_unknown_nodes_are_refused_or_dropped(stranger):
+def test_unknown_nodes_are_dropped_or_refused(stranger):
     frame = pl.DataFrame([*EDGES, (3, stranger)], schema=["from", "to"], orient="row")
     of = {"source": "from", "target": "to", "nodes": 5}
 
-    with pytest.raises(PublicClaimError, match="not among nodes, or none; unknown='drop'"):
-        Graph.from_edges(frame, **of)
-    assert rows(Graph.from_edges(frame, **of, unknown="drop")) == EXPECTED
+    assert rows(Graph.from_edges(frame, **of)) == EXPECTED
+    with pytest.raises(PublicClaimError, match="not among nodes, or none; on_invalid='repair'"):
+        Graph.from_edges(frame, **of, on_invalid="raise")
+
+
+@pytest.mark.parametrize("stranger", [None, "x", 1.5, ["list"], float("nan"), 10**30])
+def test_one_pair_of_a_list_decides_nothing_about_the_others(stranger):
+    pairs = [*EDGES, (3, stranger)]
+
+    assert rows(Graph.from_edges(pairs, nodes=5)) == EXPECTED
+    with pytest.raises(PublicClaimError):
+        Graph.from_edges(pairs, nodes=5, on_invalid="raise")
 
 
 def test_unknown_labels_are_refused_and_not_quoted():
     with pytest.raises(PublicClaimError) as caught:
-        Graph.from_edges([("ann", "mallory")], nodes=NAMES)
+        Graph.from_edges([("ann", "mallory")], nodes=NAMES, on_invalid="raise")
     assert "mallory" not in str(caught.value)
 
+    network = nx.Graph([("ann", "mallory")])
+    assert Graph.from_networkx(network, nodes=NAMES).degrees.tolist() == [0] * 5
     with pytest.raises(PublicClaimError):
-        Graph.from_networkx(nx.Graph([("ann", "mallory")]), nodes=NAMES)
+        Graph.from_networkx(network, nodes=NAMES, on_invalid="raise")
 
 
 @pytest.mark.parametrize("field", ["1.5", "x", "", "-1"])
@@ -143,19 +165,19 @@ def test_a_csv_field_that_is_no_id_is_an_unknown_node(tmp_path, field):
     path.write_text(f"from,to\n0, 1 \n1,{field}\n")
     of = {"source": "from", "target": "to", "nodes": 3}
 
+    assert Graph.from_edges(path, **of).degrees.tolist() == [1, 1, 0]
     with pytest.raises(PublicClaimError, match="not among nodes"):
-        Graph.from_edges(path, **of)
-    assert Graph.from_edges(path, **of, unknown="drop").degrees.tolist() == [1, 1, 0]
+        Graph.from_edges(path, **of, on_invalid="raise")
 
 
 @pytest.mark.parametrize(
     ("edges", "nodes", "wanted"),
     [
-        (pl.DataFrame({"from": [0.5], "to": [1.0]}), 3, "whole numbers"),
-        (pl.DataFrame({"from": ["a"], "to": ["b"]}), 3, "whole numbers"),
-        (pl.DataFrame({"from": [True], "to": [False]}), 3, "whole numbers"),
+        (pl.DataFrame({"from": [0.5], "to": [1.0]}), 3, "integers"),
+        (pl.DataFrame({"from": ["a"], "to": ["b"]}), 3, "integers"),
+        (pl.DataFrame({"from": [True], "to": [False]}), 3, "integers"),
         (pl.DataFrame({"from": [0], "to": [1]}), NAMES, "String"),
-        (np.array([[0.5, 1.0]]), 3, "whole numbers"),
+        (np.array([[0.5, 1.0]]), 3, "integers"),
     ],
 )
 def test_columns_of_another_type_are_refused(edges, nodes, wanted):
@@ -192,6 +214,9 @@ def test_pairs_must_be_pairs(edges):
 
 def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
+    assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
+    assert Graph.from_edges(np.empty((0, 2)), nodes=2).degrees.tolist() == [0, 0]
+    assert Graph.without_edges(["Ann", "Bob"]).nodes == ("Ann", "Bob")
     assert Graph.from_networkx(nx.empty_graph(2), nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_igraph(igraph.Graph(2), nodes=2).degrees.tolist() == [0, 0]
 
@@ -201,7 +226,7 @@ def test_a_graph_without_edges_is_a_graph():
     [
         (0, "at least 1"),
         (-3, "at least 1"),
-        (2.5, "whole number"),
+        (2.5, "whole number|integer"),
         ([], "at least one node"),
         (["a", "b", "a"], "any node twice"),
         ([["a"], ["b"]], "hashed"),
@@ -229,9 +254,9 @@ def test_matrices_and_vertices_must_fit_the_nodes():
         Graph.from_igraph(igraph.Graph(5, EDGES), nodes=4)
 
 
-def test_rules_are_refuse_or_drop():
-    with pytest.raises(ParameterError, match="unknown must be 'refuse' or 'drop'"):
-        Graph.from_edges(EDGES, nodes=5, unknown="ignore")
+def test_invalid_records_are_repaired_or_refused():
+    with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
+        Graph.from_edges(EDGES, nodes=5, on_invalid="ignore")
 
 
 def test_a_graph_tells_only_what_is_public():

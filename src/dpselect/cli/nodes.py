@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpselect.cli import engines, options, output
-from dpselect.errors import DataError, ParameterError
+from dpselect.cli.choices import ListsNames
+from dpselect.errors import DataError
 
 if TYPE_CHECKING:
-    from dpselect.mechanisms import Mechanism
-    from dpselect.networks import EdgeTable, Graph, Metric
+    from dpselect.networks import NodeCounts
+    from dpselect.typing import OnInvalid
 
 HELP = """Release the k most influential nodes of a network; one edge is protected.
 
 The nodes are public and must be given: their number, if ids are 0 to N-1, or a text file with
-one label per line. With several --objective the nodes must be good at all of them.
+one label per line. With several --metric the nodes must be good in all of them. An edge that
+names another node, or joins a node to itself, is left out.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
---mechanism pairwise --epsilon 1[/bold]
+--epsilon 1[/bold]
 
-[bold]dpselect nodes friends.csv --nodes people.txt --k 3 --objective degree \
---objective ego-density --combine pareto --mechanism shifted --epsilon 1[/bold]
+[bold]dpselect nodes friends.csv --nodes people.txt --k 3 --metric degree \
+--metric ego-density --combine pareto --epsilon 1[/bold]
 """
+
+
+class _ListsMetrics(ListsNames):
+    """A command whose options may also have ``{metrics}`` in their help."""
+
+    def get_help(self, ctx: Any) -> str:  # noqa: ANN401 -- typer's own context has no name
+        """Return the help with the names filled in."""
+        from dpselect.networks import METRICS
+
+        for option in self.params:
+            if getattr(option, "help", None):
+                option.help = option.help.replace("{metrics}", ", ".join(METRICS))  # type: ignore[attr-defined]
+        return super().get_help(ctx)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("nodes", help=HELP)(nodes)
+    app.command("nodes", help=HELP, cls=_ListsMetrics)(nodes)
 
 
 def nodes(
@@ -39,33 +53,29 @@ def nodes(
     node_set: Annotated[
         str, typer.Option("--nodes", help="N for ids 0 to N-1, or a file of labels. Public.")
     ],
+    metric: Annotated[list[str], typer.Option(help="{metrics}; may be repeated.")],
     epsilon: options.Epsilon,
     k: Annotated[int, typer.Option("--k", help="How many nodes.")] = 1,
     source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
     target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
-    metric: Annotated[
-        str | None, typer.Option(help="degree, ego-density or ego-betweenness.")
-    ] = None,
-    objective: Annotated[
-        list[str] | None, typer.Option(help="Like --metric, for several at once.")
-    ] = None,
     combine: Annotated[
-        str, typer.Option(help="pareto, weighted-sum or margin, for several objectives.")
-    ] = "pareto",
+        str | None,
+        typer.Option(help="For several metrics: {combinations}; pareto if not given."),
+    ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="One for each objective, as 1,100, for weighted-sum.")
+        str | None, typer.Option(help="One for each metric, as 1,100, for weighted-sum.")
     ] = None,
     max_degree: Annotated[
         int | None,
         typer.Option(help="A public bound on the degrees, for ego-betweenness."),
     ] = None,
     mechanism: Annotated[
-        str,
-        typer.Option(
-            help="exponential, permute-and-flip, noisy-max, local-dampening, shifted, "
-            "anchored or pairwise."
-        ),
-    ] = "permute-and-flip",
+        str | None,
+        typer.Option(help="{mechanisms}; if not given, the one that suits the metric."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at a record that is no edge of the graph.")
+    ] = False,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -77,65 +87,28 @@ def nodes(
     """Release the k most influential nodes."""
     if plot is not None:
         options.declared_public(data_is_public, "dpselect nodes --plot")
-    from dpselect.networks import Graph, influential_nodes
+    from dpselect.networks import plan_nodes, release_nodes
 
     engines.checked(engine, master)
-    score = _metric(metric, objective, combine, weights, max_degree, mechanism)
     labels = _labels(node_set)
+    asked: dict[str, Any] = {
+        "metric": metric,
+        "combine": "pareto" if combine is None and len(metric) > 1 else combine,
+        "weights": None if weights is None else options.numbers("--weights", weights),
+        "max_degree": max_degree,
+        "mechanism": mechanism,
+    }
     budget = options.open_ledger(ledger)
-    empty = Graph.without_edges(labels)
+    plan = plan_nodes(labels, k, **asked, epsilon=epsilon)
     if dry_run:
-        output.print_plan(_plan(empty, score, mechanism, epsilon, k), budget, as_json=as_json)
+        output.print_plan(plan, budget, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
-        graph = _graph(edges, labels, source, target, engine, master)
-        release = influential_nodes(
-            graph, k, metric=score, mechanism=mechanism, epsilon=epsilon, budget=budget
-        )
+        graph = _graph(edges, labels, source, target, strict, engine, master)
+        release = release_nodes(graph, k, **asked, epsilon=epsilon, budget=budget)
     output.print_release(release, "nodes" if k > 1 else "node", budget, as_json=as_json)
     if plot is not None:
-        _plot(graph, score, _mechanism(empty, score, mechanism, epsilon / k), plot)
-
-
-def _metric(
-    metric: str | None,
-    objectives: list[str] | None,
-    combine: str,
-    weights: str | None,
-    max_degree: int | None,
-    mechanism: str,
-) -> Metric:
-    """Return the metric that the options describe."""
-    if (metric is None) == (not objectives):
-        raise ParameterError("give --metric, or --objective at least twice")
-    if metric is not None:
-        if weights is not None:
-            raise ParameterError("--weights goes with several --objective")
-        return _single(metric, max_degree, mechanism)
-    from dpselect.networks import Margin, Pareto, WeightedSum
-
-    parts = [_single(name, max_degree, mechanism) for name in objectives or []]
-    if combine == "weighted-sum":
-        if weights is None:
-            raise ParameterError("--combine weighted-sum needs --weights, as 1,100")
-        return WeightedSum(parts, weights=options.numbers("--weights", weights))
-    if weights is not None:
-        raise ParameterError("--weights goes with --combine weighted-sum")
-    if combine not in {"pareto", "margin"}:
-        raise ParameterError("--combine must be pareto, weighted-sum or margin")
-    return Pareto(parts) if combine == "pareto" else Margin(parts)
-
-
-def _single(name: str, max_degree: int | None, mechanism: str) -> Metric:
-    from dpselect.networks import EgoBetweenness
-    from dpselect.networks.metrics import named
-
-    metric = named(name, mechanism)
-    if max_degree is None:
-        return metric
-    if not isinstance(metric, EgoBetweenness):
-        raise ParameterError("--max-degree goes with ego-betweenness")
-    return replace(metric, max_degree=max_degree)
+        _plot(graph, {**asked, "epsilon": epsilon / k}, plot)
 
 
 def _labels(text: str) -> int | list[str]:
@@ -158,52 +131,37 @@ def _graph(
     labels: int | list[str],
     source: str,
     target: str,
+    strict: bool,
     engine: str,
     master: str | None,
-) -> Graph | EdgeTable:
+) -> NodeCounts:
     """Return the graph, or the table of its edges in an engine."""
     from dpselect.networks import EdgeTable, Graph
 
+    ends = {"source": source, "target": target}
+    on_invalid: OnInvalid = "raise" if strict else "repair"
     if engine == "memory":
-        return Graph.from_edges(path, nodes=labels, source=source, target=target)
-    whole = [source, target] if isinstance(labels, int) else []
-    held = path if engine == "polars" else engines.opened(path, engine, master, whole=whole)
-    return EdgeTable(held, nodes=labels, source=source, target=target)
+        return Graph.from_edges(path, **ends, nodes=labels, on_invalid=on_invalid)
+    integer = [source, target] if isinstance(labels, int) else []
+    held = path if engine == "polars" else engines.opened(path, engine, master, whole=integer)
+    return EdgeTable(held, **ends, nodes=labels, on_invalid=on_invalid)
 
 
-def _mechanism(graph: Graph, score: Metric, name: str, epsilon: float) -> Mechanism:
-    from dpselect.mechanisms import by_name
-
-    return by_name(name, epsilon, anchor=score.largest(graph), direction=score.direction)
-
-
-def _plan(empty: Graph, score: Metric, name: str, epsilon: float, k: int) -> output.Plan:
-    """Plan from the graph without edges: it has the same public bounds."""
-    from dpselect import _validate
-    from dpselect.accuracy import error_bound
-    from dpselect.neighbours import Neighbours
-
-    _validate.at_least("k", k, 1)
-    mechanism = _mechanism(empty, score, name, epsilon)
-    error = error_bound(
-        replace(mechanism, epsilon=epsilon / k),
-        candidates=len(empty),
-        bound=score.objective(empty).sensitivity.bound,
-    )
-    return output.Plan(mechanism, Neighbours.EDGE, error, f"units of {score.name}")
-
-
-def _plot(graph: Graph | EdgeTable, score: Metric, mechanism: Mechanism, path: Path) -> None:
+def _plot(graph: NodeCounts, asked: dict[str, Any], path: Path) -> None:
     """Draw the exact selection probabilities of one round against the metric."""
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
-    objective = score.objective(graph)
-    axes = plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
-    axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)
+    from dpselect.networks.metrics import choose
+
+    choice = choose(**asked)
+    objective = choice.objective(graph)
+    axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
+    axes.plot(objective.scores, choice.mechanism.probabilities(objective), ".", alpha=0.4)
     axes.set(
-        xlabel=score.name,
+        xlabel=choice.name,
         ylabel="P(chosen first)",
         yscale="log",
-        title=f"{mechanism.label}, epsilon = {mechanism.epsilon:g} a round; not private",
+        title=f"{choice.mechanism.label}, epsilon = {choice.mechanism.epsilon:g} a round; "
+        "not private",
     )
     output.save(axes, path)

@@ -1,4 +1,4 @@
-"""The most influential nodes of a network, each edge private.
+"""The most influential nodes of a network, where each edge is private.
 
 A graph on public nodes becomes an objective over them: a centrality, with what one edge can
 change of it. Any mechanism then chooses from that.
@@ -6,27 +6,29 @@ change of it. Any mechanism then chooses from that.
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
-from dpselect.networks.betweenness import EgoBetweenness, ego_betweenness
-from dpselect.networks.combined import Margin, Pareto, WeightedSum
-from dpselect.networks.degree import Degree, degree
-from dpselect.networks.density import EgoDensity, ego_density
-from dpselect.networks.engine import EdgeTable
+from dpselect.networks.betweenness import ego_betweenness
+from dpselect.networks.counts import CommonNeighbours, NodeCounts
+from dpselect.networks.density import ego_density
+from dpselect.networks.edge_table import EdgeTable
 from dpselect.networks.graph import Graph
-from dpselect.networks.metric import Metric
-from dpselect.networks.selection import influential_nodes
+from dpselect.networks.metrics import METRICS, Metric, NamedMetric, degree
+from dpselect.networks.release import plan_nodes, release_nodes
 
 __all__ = [
-    "Degree",
+    "METRICS",
+    "CommonNeighbours",
     "EdgeTable",
-    "EgoBetweenness",
-    "EgoDensity",
     "Graph",
-    "Margin",
     "Metric",
-    "Pareto",
-    "WeightedSum",
+    "NamedMetric",
+    "NodeCounts",
     "degree",
     "ego_betweenness",
     "ego_density",
-    "influential_nodes",
+    "plan_nodes",
+    "release_nodes",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

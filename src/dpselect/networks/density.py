@@ -1,115 +1,166 @@
-r"""Egocentric density: the share of the pairs of neighbours that are adjacent.
+r"""Ego density: the share of the pairs of neighbours of a node that are adjacent.
 
 .. math:: u(v) = \frac{2 A}{d (d - 1)},
 
 with :math:`d` neighbours and :math:`A` edges between them; 0 where :math:`d < 2`.
 
-Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both forms here are ours.
+Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both bounds here are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.networks import counts
-from dpselect.networks.engine import EdgeTable
-from dpselect.networks.graph import Graph
-from dpselect.networks.spread import SpreadSensitivity
+from dpselect.networks.counts import NodeCounts
 from dpselect.objective import Objective
-from dpselect.sensitivity import Sensitivity, TabulatedSensitivity
-from dpselect.typing import Direction, Indices
+from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
+from dpselect.sensitivity.base import checked_distances
+from dpselect.typing import Indices, Values
 
-Form: TypeAlias = Literal["spread", "degree"]
-"""What the sensitivity reads off the graph besides the degrees."""
-
-
-@dataclass(frozen=True, slots=True)
-class EgoDensity:
-    """The share of the pairs of a node's neighbours that are adjacent.
-
-    Attributes:
-        sensitivity: ``"spread"`` or ``"degree"``; see :func:`ego_density`. Public.
-
-    Raises:
-        ParameterError: ``sensitivity`` is neither.
-    """
-
-    sensitivity: Form = "spread"
-    name: ClassVar[str] = "ego-density"
-    # The densest ego networks are small ones, whose densities one edge changes most.
-    direction: ClassVar[Direction] = "non-decreasing"
-
-    def __post_init__(self) -> None:
-        if self.sensitivity not in _FORMS:
-            raise ParameterError(
-                f"sensitivity must be one of {', '.join(_FORMS)}, not {self.sensitivity!r}"
-            )
-
-    def objective(self, graph: Graph | EdgeTable) -> Objective:
-        degrees = graph.degrees
-        pairs = degrees * (degrees - 1) // 2
-        scores = counts.triangles(graph) / np.maximum(pairs, 1)
-        return Objective(scores, _FORMS[self.sensitivity](graph), graph.nodes)
-
-    def largest(self, graph: Graph | EdgeTable) -> float:  # noqa: ARG002 -- the same for all graphs
-        return 1.0
+DensityBound: TypeAlias = Literal["spread", "degree"]
+"""Which sensitivity bound: by degrees and common neighbours, or by degrees alone."""
 
 
-def ego_density(graph: Graph | EdgeTable, *, sensitivity: Form = "spread") -> Objective:
-    r"""Return the egocentric density of every node as an objective.
+def ego_density(graph: NodeCounts, *, sensitivity: DensityBound = "spread") -> Objective:
+    r"""Return the ego density of every node as an objective.
 
     :math:`\Delta = 1`, and with :math:`d` the degree and :math:`k = d - t`
 
     * ``"degree"``: :math:`\delta(t) = \min(1, 2/\max(k, 1))`, attained by some graph for
-      every :math:`d` and :math:`t`, but that an isolated node has 0 at :math:`t = 0`;
+      every :math:`d` and :math:`t`, except that an isolated node has 0 at :math:`t = 0`;
     * ``"spread"``: at most that, and much smaller in sparse graphs, where no other node has
       many neighbours in common with this one; see
-      :class:`~dpselect.networks.spread.SpreadSensitivity`.
+      :class:`~dpselect.networks.density.SpreadSensitivity`.
 
     Guarantee:
-        Both are admissible under ``Neighbours.EDGE`` in the universe of all graphs on the
-        public nodes. The horizon is ``n - 1``, where both have reached 1.
+        Both are admissible under ``Neighbours.EDGE`` among all graphs on the public nodes.
+        The horizon is ``n - 1``, where both have reached 1.
 
     Args:
-        graph: The graph.
-        sensitivity: Which form. Public.
+        graph: The graph, in memory or in an engine.
+        sensitivity: Which bound. Public.
+
+    Returns:
+        Scores in [0, 1], shape ``(n,)``; ``highest`` is 1. The densest ego networks are
+        small ones, whose densities one edge changes most: ``direction`` is
+        ``"non-decreasing"``.
 
     Raises:
         ParameterError: ``sensitivity`` is neither.
 
     Examples:
+        >>> from dpselect.networks import Graph
         >>> paw = Graph.from_edges([(0, 1), (0, 2), (1, 2), (0, 3)], nodes=4)
         >>> ego_density(paw).scores.round(3)
         array([0.333, 1.   , 1.   , 0.   ])
     """
-    return EgoDensity(sensitivity).objective(graph)
+    if sensitivity not in {"spread", "degree"}:
+        raise ParameterError(f"sensitivity must be one of spread, degree, not {sensitivity!r}")
+    degrees, n = graph.degrees, len(graph)
+    if sensitivity == "spread":
+        least, most = graph.common_neighbours()
+        change: Sensitivity = by_spread(degrees, most - least, n)
+    else:
+        change = by_degrees(degrees, n)
+    pairs = degrees * (degrees - 1) // 2
+    return Objective(
+        graph.triangles() / np.maximum(pairs, 1),
+        change,
+        graph.nodes,
+        highest=1.0,
+        direction="non-decreasing",
+    )
 
 
-def by_degrees(degrees: Indices, n: int) -> Sensitivity:
-    """Return the form ``"degree"`` for degrees in a graph of ``n`` nodes."""
+def by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:
+    """Return the bound ``"degree"`` for degrees in a graph of ``n`` nodes."""
     # The key n - 1 - d + t counts upwards while the degree left, n - 1 - key, falls.
     left = np.arange(n)[::-1]
     table = np.minimum(1, 2 / np.maximum(left, 1))
     return TabulatedSensitivity(table, n - 1 - degrees, 1.0, n - 1, Neighbours.EDGE)
 
 
-def by_spread(degrees: Indices, spreads: Indices, n: int) -> Sensitivity:
-    """Return the form ``"spread"`` for degrees and spreads in a graph of ``n`` nodes."""
+def by_spread(degrees: Indices, spreads: Indices, n: int) -> SpreadSensitivity:
+    """Return the bound ``"spread"`` for degrees and spreads in a graph of ``n`` nodes."""
     return SpreadSensitivity(degrees, spreads, max(n - 1, 1))
 
 
-def _by_spread(graph: Graph | EdgeTable) -> Sensitivity:
-    least, most = counts.common_neighbours(graph)
-    return by_spread(graph.degrees, most - least, len(graph))
+class SpreadSensitivity(Sensitivity):
+    r"""Local sensitivity of ego density from the range of common-neighbour counts.
 
+    Let :math:`c_w = |N(w) \cap N(v)|`, :math:`S = \max_{w \ne v} c_w - \min_{w \ne v} c_w`
+    and :math:`k = d - t`. For :math:`k \ge 3`
 
-_FORMS: dict[str, Callable[[Graph | EdgeTable], Sensitivity]] = {
-    "spread": _by_spread,
-    "degree": lambda graph: by_degrees(graph.degrees, len(graph)),
-}
+    .. math:: \delta(t) = \min\Big(\frac{2}{k}, \max\Big(\frac{2(S + t)}{k(k - 2)},
+       \frac{2(S + t + 1)}{k(k + 1)}, \frac{2}{k(k - 1)}\Big)\Big),
+
+    and :math:`\delta(t) = 1` for :math:`k \le 2`, except 0 at :math:`d = t = 0`.
+
+    Proof. With :math:`\bar c` the mean of :math:`c` over :math:`N(v)`, leaving out a
+    neighbour :math:`w` changes the density by :math:`2|c_w - \bar c|/((d - 1)(d - 2))`, and
+    :math:`|c_w - \bar c| \le (1 - 1/d) S`. Taking in :math:`w` changes it by
+    :math:`2|c_w - \bar c d/(d - 1)|/(d(d + 1))`, where
+    :math:`\bar c d/(d - 1) \le \bar c + 1`. An edge between two neighbours changes it by
+    :math:`2/(d(d - 1))`. One edge moves :math:`d` by at most 1, and all :math:`c_w` in one
+    direction by at most 1, so also :math:`S`.
+
+    Sums stop at distance :math:`d - 2`, where a node has reached the bound: all nodes
+    together take as many steps as there are edges, twice, at any distance.
+
+    Args:
+        degrees: :math:`d`, shape ``(n,)``; at most ``horizon``. Private.
+        spreads: :math:`S`, shape ``(n,)``. Private.
+        horizon: Public distance from which on the bound 1 is used.
+
+    Source: ours.
+    """
+
+    def __init__(self, degrees: Indices, spreads: Indices, horizon: int) -> None:
+        super().__init__(1.0, Neighbours.EDGE, horizon)
+        self._degrees, self._spreads = degrees, spreads
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    @property
+    def keys(self) -> Indices:
+        return self._degrees * (self._spreads.max() + 1) + self._spreads
+
+    def take(self, positions: Indices) -> SpreadSensitivity:
+        return SpreadSensitivity(
+            self._degrees[positions], self._spreads[positions], self.horizon
+        )
+
+    def _local(self, distance: int) -> Values:
+        from dpselect.networks import kernels
+
+        return kernels.density_changes(
+            self._degrees, self._spreads, np.full_like(self._degrees, distance)
+        )
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        # Beyond the horizon as before it: no degree is above the horizon, so all are at 1.
+        return self._summed(np.inf, checked_distances(distance))[1]
+
+    def locate(self, heights: Values) -> Interval:
+        from dpselect.networks import kernels
+
+        steps, start = self._summed(heights, np.asarray(self.horizon))
+        width = kernels.density_changes(self._degrees, self._spreads, steps)
+        return Interval(steps.astype(np.float64), start, width)
+
+    def _summed(self, heights: Values | float, most: Indices) -> tuple[Indices, Values]:
+        from dpselect.networks import kernels
+
+        shape = self._degrees.shape
+        return kernels.summed_density_changes(
+            self._degrees,
+            self._spreads,
+            np.ascontiguousarray(np.broadcast_to(heights, shape), dtype=np.float64),
+            np.ascontiguousarray(np.broadcast_to(most, shape)),
+        )

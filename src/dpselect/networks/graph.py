@@ -1,39 +1,47 @@
-"""An undirected graph on a public node set, in compressed rows."""
+"""An undirected graph on public nodes in memory, in compressed rows, and its counts."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import _parallel
+from dpselect._parallel import Progress
 from dpselect.errors import DataError
-from dpselect.networks import edges as _edges
-from dpselect.networks import tables
-from dpselect.networks.edges import Ends, Nodes, Rule, checked_nodes
-from dpselect.networks.tables import Edges
-from dpselect.typing import Indices
+from dpselect.networks import reading
+from dpselect.networks.counts import CommonNeighbours
+from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
+from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
     from scipy import sparse
 
+    from dpselect.networks.kernels import Ranked
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+NODES_PER_PIECE = 256
+MOST_PIECES = 64
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Graph:
     """An undirected graph without loops or parallel edges; made by a ``from_`` method.
 
-    The nodes are public: they are the candidates, so every ``from_`` method asks for them
-    and none reads them off the edges. The edges are private, and so is their number.
+    The nodes are public: they are the candidates, so every ``from_`` method takes them as an
+    argument and none reads them off the edges. The edges are private, and so is their number.
 
-    What a source holds beyond a simple graph is folded: parallel edges, both directions of
-    one edge, weights and attributes. One individual is one edge *after* folding, whatever the
-    number of its records. A loop joins no two nodes: by default its record is dropped, which
-    maps one record to none and is part of the guarantee. An end that is not among the nodes
-    contradicts what was declared public, so by default it is refused.
+    Parallel edges, both directions of one edge, weights and attributes are folded into one
+    edge. One individual is one edge after folding, whatever the number of its records. A
+    record that joins a node to itself, or has an end that is missing or not among the nodes,
+    is no edge and by default is dropped. That maps one record to none, whatever the other
+    records are, so it is part of the guarantee.
 
     Attributes:
         starts: Where the row of each node begins in ``rows``, shape ``(n + 1,)``.
@@ -58,55 +66,125 @@ class Graph:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
         return np.diff(self.starts)
 
+    def triangles(self) -> Indices:
+        r"""Return the number of edges between neighbours of every node, shape ``(n,)``.
+
+        In :math:`O(m^{3/2})`; memory for one number per node and processor. Private.
+        """
+        order, ranked = self._ranked()
+        return _in_node_order(_triangles(ranked), order)
+
+    def common_neighbours(self) -> CommonNeighbours:
+        r"""Return the least and the most that each node shares with any other node.
+
+        In :math:`O(\sum_v d_v^2)`; memory for a few numbers per node and processor. Private.
+        """
+        from dpselect.networks import kernels
+
+        order, ranked = self._ranked()
+        n = len(self)
+        pieces = _pieces(n, _parallel.processors())
+        met = np.zeros((len(pieces), n), dtype=np.int32)
+        least, most = np.full_like(met, n), np.zeros_like(met)
+
+        def count(piece: int) -> None:
+            kernels.common_neighbours(
+                ranked.starts, ranked.rows, pieces[piece], met[piece], least[piece], most[piece]
+            )
+
+        _parallel.each_piece(count, [part.size for part in pieces])
+        # A node that has none in common with some other has the least 0, whatever the rest.
+        all_met = (met.sum(axis=0) == n - 1) & (n > 1)
+        low, high = np.where(all_met, least.min(axis=0), 0), most.max(axis=0)
+        return CommonNeighbours(
+            _in_node_order(low.astype(np.int64), order),
+            _in_node_order(high.astype(np.int64), order),
+        )
+
+    def ego_betweenness(self, progress: Progress | None = None) -> Values:
+        """Return the betweenness of every node within its own ego network, shape ``(n,)``.
+
+        The work at a node is that of all pairs of edges within its ego network that share
+        an end. Memory: the edges of one ego network, and one number per node, for each
+        processor. Private.
+
+        Args:
+            progress: Called with the number of nodes done and of all nodes.
+
+        Source: Farias et al., VLDB J. 2023, Definition 19; pairs are unordered.
+        """
+        from dpselect.networks import kernels
+
+        order, ranked = self._ranked()
+        edges = _triangles(ranked)
+        heaviest = np.argsort(-edges, kind="stable")
+        pieces = [heaviest[part] for part in _pieces(len(self), MOST_PIECES)]
+        scores = np.empty(len(self))
+
+        def score(piece: int) -> None:
+            kernels.ego_betweenness(*ranked, pieces[piece], int(edges.max()), scores)
+
+        _parallel.each_piece(score, [part.size for part in pieces], progress)
+        return _in_node_order(scores, order)
+
+    def _ranked(self) -> tuple[Indices, Ranked]:
+        """Return the nodes in ascending order of degree, and the graph in that order."""
+        from dpselect.networks import kernels
+
+        order = np.argsort(self.degrees, kind="stable")
+        return order, kernels.Ranked(*kernels.ranked(self.starts, self.rows, order))
+
     @classmethod
     def without_edges(cls, nodes: Nodes) -> Graph:
-        """Return the graph on these nodes that has no edge: what is public of any on them.
+        """Return the graph on these nodes without edges, which holds nothing private.
 
         Args:
             nodes: Their number ``n``, or all ids or labels.
 
         Raises:
-            ParameterError: ``nodes`` is empty or repeats itself.
+            ParameterError: ``nodes`` is empty or names a node twice.
         """
-        none = _edges.of_array(np.empty((0, 2), dtype=np.int64))
-        return _built(none, checked_nodes(nodes), "drop", "refuse")
+        none = reading.of_array(np.empty((0, 2), dtype=np.int64))
+        return _built(none, checked_nodes(nodes), "repair")
 
     @classmethod
     def from_edges(
         cls,
         edges: Edges,
         *,
-        nodes: Nodes,
         source: str | None = None,
         target: str | None = None,
-        self_loops: Rule = "drop",
-        unknown: Rule = "refuse",
+        nodes: Nodes,
+        on_invalid: OnInvalid = "repair",
     ) -> Graph:
         """Read a list of edges: 10^7 of them in seconds, a few dozen bytes each.
 
         Args:
-            edges: A Parquet or CSV file, a data frame, or an array or sequence of pairs.
-            nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
-                Public.
+            edges: A Parquet or CSV file, a data frame, or an array or sequence of pairs. A
+                list or tuple declares no type: its ends are looked up one by one.
             source: The column of one end. Required for files and frames.
             target: The column of the other end.
-            self_loops: ``"drop"`` or ``"refuse"`` an edge from a node to itself.
-            unknown: ``"refuse"`` or ``"drop"`` an edge with an end that is missing or not
-                among ``nodes``.
+            nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
+                Public.
+            on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or
+                not among ``nodes``, or both ends are the same. ``"raise"`` is for a curator
+                who declares it public that there is none.
 
         Raises:
-            ParameterError: ``nodes`` is empty or repeats itself, or columns are not named.
-            ColumnError: A column is missing, or its type cannot hold such nodes: fractional
-                numbers are no ids.
-            PublicClaimError: An edge is refused; which one is not said.
+            ParameterError: ``nodes`` is empty or names a node twice, columns are not named,
+                or ``on_invalid`` is unknown.
+            ColumnError: A column is missing, or its type cannot hold such nodes, as
+                fractional numbers cannot.
+            DataError: ``edges`` cannot be read, or are not pairs.
+            PublicClaimError: A record is no edge and ``on_invalid="raise"``; which one is
+                not said.
 
         Examples:
             >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
             array([1, 2, 1, 0])
         """
         labels = checked_nodes(nodes)
-        ends = tables.read(edges, source, target, labels)
-        return _built(ends, labels, self_loops, unknown)
+        return _built(reading.read(edges, source, target, labels), labels, on_invalid)
 
     @classmethod
     def from_scipy(
@@ -114,30 +192,26 @@ class Graph:
         matrix: sparse.sparray | sparse.spmatrix,
         *,
         nodes: Nodes,
-        self_loops: Rule = "drop",
+        on_invalid: OnInvalid = "repair",
     ) -> Graph:
         """Take every non-zero entry of an adjacency matrix as an edge.
 
         Args:
             matrix: Shape ``(n, n)``; one triangle is enough.
             nodes: ``n``, or the ids or labels of the rows. Public.
-            self_loops: ``"drop"`` or ``"refuse"`` a non-zero diagonal.
+            on_invalid: ``"repair"`` ignores the diagonal; ``"raise"`` refuses one that is
+                not zero.
 
         Raises:
             DataError: ``matrix`` is not sparse, or not square with a row for each node.
-            PublicClaimError: The diagonal is refused.
+            PublicClaimError: The diagonal is not zero and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
-        return _built(_edges.of_matrix(matrix, len(labels)), labels, self_loops, "refuse")
+        return _built(reading.of_matrix(matrix, len(labels)), labels, on_invalid)
 
     @classmethod
     def from_networkx(
-        cls,
-        graph: nx.Graph[Any],
-        *,
-        nodes: Nodes,
-        self_loops: Rule = "drop",
-        unknown: Rule = "refuse",
+        cls, graph: nx.Graph[Any], *, nodes: Nodes, on_invalid: OnInvalid = "repair"
     ) -> Graph:
         """Take the edges of an undirected networkx graph or multigraph.
 
@@ -145,20 +219,19 @@ class Graph:
             graph: The graph.
             nodes: All node ids or labels, or ``n`` for ``0`` to ``n - 1``. To declare the
                 graph's own node set public, give ``graph.nodes``.
-            self_loops: ``"drop"`` or ``"refuse"``.
-            unknown: ``"refuse"`` or ``"drop"`` an edge with an end not among ``nodes``.
+            on_invalid: As for :meth:`from_edges`.
 
         Raises:
             DataError: The graph is directed.
-            PublicClaimError: An edge is refused.
+            PublicClaimError: A record is no edge and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
         _refuse_directed(directed=graph.is_directed(), remedy="graph.to_undirected()")
-        return _built(_edges.of_pairs(graph.edges(), labels), labels, self_loops, unknown)
+        return _built(reading.of_pairs(graph.edges(), labels), labels, on_invalid)
 
     @classmethod
     def from_igraph(
-        cls, graph: igraph.Graph, *, nodes: Nodes, self_loops: Rule = "drop"
+        cls, graph: igraph.Graph, *, nodes: Nodes, on_invalid: OnInvalid = "repair"
     ) -> Graph:
         """Take the edges of an undirected igraph graph.
 
@@ -166,11 +239,11 @@ class Graph:
             graph: The graph.
             nodes: The number of vertices, or an id or label for each, in vertex order.
                 Public.
-            self_loops: ``"drop"`` or ``"refuse"``.
+            on_invalid: ``"repair"`` drops loops; ``"raise"`` refuses them.
 
         Raises:
             DataError: The graph is directed, or has another number of vertices.
-            PublicClaimError: An edge is refused.
+            PublicClaimError: There is a loop and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
         _refuse_directed(directed=graph.is_directed(), remedy="graph.as_undirected()")
@@ -179,20 +252,45 @@ class Graph:
                 f"nodes must name the vertices of the graph one by one; it has another number "
                 f"of vertices than {len(labels)}"
             )
-        ends = _edges.of_array(np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2))
-        return _built(ends, labels, self_loops, "refuse")
+        pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+        return _built(reading.of_array(pairs), labels, on_invalid)
 
 
 def _refuse_directed(*, directed: bool, remedy: str) -> None:
     if directed:
         raise DataError(
-            f"the graph is directed, and the scores are of undirected graphs: give {remedy} if "
-            "the direction does not matter"
+            f"the graph is directed, and the metrics are of undirected graphs: give {remedy} "
+            "if the direction does not matter"
         )
 
 
-def _built(ends: Ends, nodes: Sequence[Hashable], self_loops: Rule, unknown: Rule) -> Graph:
-    starts, rows = _edges.rows(_edges.kept(ends, self_loops, unknown), len(nodes))
+def _built(ends: Ends, nodes: Sequence[Hashable], on_invalid: OnInvalid) -> Graph:
+    starts, rows = reading.rows(reading.without_invalid(ends, on_invalid), len(nodes))
     for array in (starts, rows):
         array.setflags(write=False)
     return Graph(starts, rows, nodes)
+
+
+def _triangles(ranked: Ranked) -> Indices:
+    from dpselect.networks import kernels
+
+    n = ranked.above.size
+    pieces = _pieces(n, _parallel.processors())
+    counts = np.zeros((len(pieces), n), dtype=np.int64)
+    _parallel.each_piece(
+        lambda piece: kernels.triangles(*ranked, pieces[piece], counts[piece]),
+        [part.size for part in pieces],
+    )
+    return counts.sum(axis=0)
+
+
+def _pieces(n: int, most: int) -> list[Indices]:
+    """Split ``0`` to ``n - 1`` into at most ``most`` pieces of equal parts of low and high."""
+    pieces = min(most, -(-n // NODES_PER_PIECE))
+    return [np.arange(first, n, pieces) for first in range(pieces)]
+
+
+def _in_node_order(values: NDArray[Number], order: Indices) -> NDArray[Number]:
+    by_node = np.empty_like(values)
+    by_node[order] = values
+    return by_node

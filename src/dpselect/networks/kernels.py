@@ -1,30 +1,27 @@
-r"""Counts around every node, compiled.
+r"""Compiled loops: counts around every node, and sums of the sensitivity of ego density.
 
 Nodes are ranked by degree, and row ``u`` of the ranked graph lists the ranks of its
-neighbours in ascending order, those above ``u`` from ``above[u]`` on. A hub then has few
-neighbours above itself, so that scanning only those costs
-:math:`O(m \sqrt m)` however skewed the degrees are.
+neighbours in ascending order, those above ``u`` from ``above[u]`` on. A node has at most
+:math:`\sqrt{2m}` neighbours above itself, since each of those has at least as large a degree
+and all degrees sum to :math:`2m`; scanning only those costs :math:`O(m \sqrt m)` however
+skewed the degrees are.
 
-All kernels release the interpreter lock, write only to their own places of ``out``, and need
-memory for one number per node besides the ego network in hand. Counts are integers, so no
-result depends on the order of nodes or on the number of threads.
+All kernels write only to their own places of ``out``, and need memory for one number per node
+besides one ego network. Counts are integers, so no result depends on the order of nodes or on
+the number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 Ids = NDArray[np.int32]
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-compiled: Callable[[Function], Function] = njit(cache=True, nogil=True)
 
 
 class Ranked(NamedTuple):
@@ -86,10 +83,12 @@ def triangles(starts: Indices, rows: Ids, above: Indices, nodes: Indices, out: I
 def common_neighbours(
     starts: Indices, rows: Ids, nodes: Indices, met: Indices, least: Indices, most: Indices
 ) -> None:
-    """Update what each node shares with others, for all pairs whose lower is in ``nodes``.
+    r"""Update what each node shares with others, for all pairs whose lower is in ``nodes``.
 
-    ``met`` counts the other nodes with which each has a common neighbour; ``least`` and
-    ``most`` are the extremes over those.
+    A common neighbour of ``v`` and ``x`` is the middle of a path of two edges, so the paths
+    from ``v`` to nodes ``x`` above it are counted by ``x``; there are
+    :math:`\sum_w d_w (d_w - 1)/2` of them in all. ``met`` counts the other nodes with which
+    each has a common neighbour; ``least`` and ``most`` are the extremes over those.
     """
     n = starts.size - 1
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -122,7 +121,8 @@ def ego_betweenness(
 
     Two neighbours of ``v`` that are not adjacent and have ``k`` other common neighbours
     within the ego network are joined by ``k + 1`` shortest paths, one through ``v``: the
-    score is :math:`\sum_k (\text{number of such pairs})/(k + 1)`.
+    score is :math:`\sum_k (\text{number of such pairs})/(k + 1)`. The pairs with ``k >= 1``
+    are counted; those with ``k = 0`` are all others that are not adjacent (``alone``).
 
     ``most_edges`` is at least the number of edges among the neighbours of any of them.
     """
@@ -153,7 +153,10 @@ def ego_betweenness(
 def _inner_edges(
     starts: Indices, rows: Ids, above: Indices, ego: Ids, place: Ids, low: Ids, high: Ids
 ) -> int:
-    """List the edges among ``ego`` by position in it, sorted; return how many."""
+    """List the edges among ``ego`` by position in it, sorted; return how many.
+
+    ``ego`` is ascending, so an edge to a neighbour above is met from its lower position.
+    """
     for i in range(ego.size):
         place[ego[i]] = i
     edges = 0
@@ -223,3 +226,63 @@ def _count_pairs(
                 top = max(top, k)
                 shared[touched[p]] = 0
     return top
+
+
+@compiled
+def density_change(degree: int, spread: int, distance: int) -> float:
+    """Return the most that one edge can change of a density, at a distance.
+
+    The three terms are those of :class:`dpselect.networks.density.SpreadSensitivity`, where
+    they are proved, with ``left`` for the degree that is left after ``distance`` steps.
+    """
+    left = degree - distance
+    if left <= 2:
+        return 0.0 if degree == 0 and distance == 0 else 1.0
+    spread += distance
+    removal = 2 * spread / (left * (left - 2))
+    addition = 2 * (spread + 1) / (left * (left + 1))
+    between = 2 / (left * (left - 1))
+    return min(2 / left, max(removal, addition, between))
+
+
+@compiled
+def density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
+    """Return :func:`density_change` for all nodes, each at its own distance."""
+    values = np.empty(degrees.size)
+    for node in range(degrees.size):
+        values[node] = density_change(degrees[node], spreads[node], distances[node])
+    return values
+
+
+@compiled
+def summed_density_changes(
+    degrees: Indices, spreads: Indices, heights: Values, most: Indices
+) -> tuple[Indices, Values]:
+    """Sum :func:`density_change` over distances until the next would exceed ``heights``.
+
+    A node of degree ``d`` reaches the bound 1 at distance ``d - 2``, or at distance 1 where
+    ``d`` is 0. So all nodes together take at most ``2m + n`` steps, and the terms beyond are
+    ones, which are counted without a loop.
+
+    Returns:
+        How many were summed, at most ``most``, and their sum.
+    """
+    steps, sums = np.empty(degrees.size, np.int64), np.empty(degrees.size)
+    for node in range(degrees.size):
+        degree, height = degrees[node], heights[node]
+        varying = min(most[node], max(degree - 2, 1))
+        t, total, lost = 0, 0.0, 0.0
+        while t < varying:
+            delta = density_change(degree, spreads[node], t)
+            raised = total + delta
+            # Neumaier's sum: a unit score divides it by a term as small as 2/d^2.
+            rest = (total - raised) + delta if total >= delta else (delta - raised) + total
+            if raised + (lost + rest) > height:
+                break
+            total, lost, t = raised, lost + rest, t + 1
+        total += lost
+        if t == varying:
+            further = min(most[node] - t, np.floor(height - total))
+            t, total = t + int(further), total + further
+        steps[node], sums[node] = t, total
+    return steps, sums

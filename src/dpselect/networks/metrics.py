@@ -1,41 +1,273 @@
-"""The metrics by their short names."""
+"""Metrics of nodes by name, with the mechanism and the sensitivity bound that suit each.
+
+A metric is a callable that takes a graph and returns an objective over its nodes, under
+``Neighbours.EDGE``. :data:`METRICS` is the one list of names; a metric without a name is given
+as the callable itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import combine as _combine
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
+    LocalDampening,
+    Mechanism,
     MechanismFactory,
+    PermuteAndFlip,
     ShiftedLocalDampening,
+    by_name,
 )
-from dpselect.networks.betweenness import EgoBetweenness
-from dpselect.networks.degree import Degree
-from dpselect.networks.density import EgoDensity
-from dpselect.networks.metric import Metric
+from dpselect.neighbours import Neighbours
+from dpselect.networks.betweenness import ego_betweenness
+from dpselect.networks.counts import NodeCounts
+from dpselect.networks.density import ego_density
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (Degree(), EgoDensity(), EgoBetweenness())
-}
-"""Each with its defaults."""
-
-FROM_AFAR = {ShiftedLocalDampening.name, AnchoredLocalDampening.name}
-"""Mechanisms that sum the sensitivity from the score up to the largest that can occur."""
+Metric: TypeAlias = Callable[[NodeCounts], Objective]
+"""A callable that returns the objective of a graph. What it says besides the scores and the
+sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone."""
 
 
-def named(metric: str | Metric, mechanism: str | MechanismFactory | None = None) -> Metric:
-    """Return a metric by its short name, in the form that suits the mechanism.
+def degree(graph: NodeCounts) -> Objective:
+    r"""Return the degree of every node as an objective.
 
-    From afar it is a sensitivity that grows with the score that tells nodes apart, so shifted
-    and anchored dampening get ego betweenness in the form ``"degree"``. The choice reads no
-    graph. A metric that is an object already is returned as it is.
+    One edge more adds 1 to the degrees of its ends and changes no other.
+
+    Guarantee:
+        :math:`\delta = \Delta = 1` under ``Neighbours.EDGE``, exact; monotone, which is worth
+        a factor of 2 in epsilon. The nodes are public.
+
+    Args:
+        graph: The graph, in memory or in an engine.
+
+    Returns:
+        Integer scores, shape ``(n,)``; ``highest`` is ``n - 1``.
+
+    Examples:
+        >>> from dpselect.networks import Graph
+        >>> degree(Graph.from_edges([(0, 1), (0, 2)], nodes=3)).scores
+        array([2., 1., 1.])
+    """
+    return Objective(
+        graph.degrees,
+        GlobalSensitivity(1, Neighbours.EDGE),
+        graph.nodes,
+        monotone=True,
+        highest=len(graph) - 1,
+        direction="non-decreasing",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMetric:
+    """A metric of the registry and what suits it, by the measurements in ``docs/networks.md``.
+
+    Attributes:
+        objective: The function that returns the objective of a graph.
+        mechanism: Short name of the mechanism that draws by it unless another is given.
+        unit: Unit of the scores, for error bounds.
+        bounds: The name of the sensitivity bound for mechanisms that the function's default
+            does not suit, by the mechanisms' short names.
+        takes_max_degree: Whether ``objective`` takes a public bound on degrees.
+    """
+
+    objective: Callable[..., Objective]
+    mechanism: str
+    unit: str
+    bounds: Mapping[str, str] = field(default_factory=dict)
+    takes_max_degree: bool = False
+
+    def of(
+        self, graph: NodeCounts, *, mechanism: Mechanism, max_degree: int | None
+    ) -> Objective:
+        """Return the objective of a graph, with the bound that suits a mechanism."""
+        options: dict[str, Any] = {}
+        if mechanism.name in self.bounds:
+            options["sensitivity"] = self.bounds[mechanism.name]
+        if self.takes_max_degree:
+            options["max_degree"] = max_degree
+        return self.objective(graph, **options)
+
+
+METRICS: Mapping[str, NamedMetric] = MappingProxyType(
+    {
+        "degree": NamedMetric(degree, PermuteAndFlip.name, "neighbours"),
+        "ego-density": NamedMetric(
+            ego_density, AnchoredLocalDampening.name, "share of pairs of neighbours"
+        ),
+        # Shifted and anchored dampening accumulate sensitivity from a node's score up to the
+        # largest possible score; the bound by degrees, which grows with the score, separates
+        # nodes better there. All other mechanisms get the tighter bound by codegrees.
+        "ego-betweenness": NamedMetric(
+            ego_betweenness,
+            ShiftedLocalDampening.name,
+            "pairs of neighbours",
+            bounds={
+                ShiftedLocalDampening.name: "degree",
+                AnchoredLocalDampening.name: "degree",
+            },
+            takes_max_degree=True,
+        ),
+    }
+)
+"""Every metric that has a name."""
+
+COMBINED = MappingProxyType(
+    {
+        "pareto": (ShiftedLocalDampening.name, "dominating nodes"),
+        "weighted-sum": (ShiftedLocalDampening.name, "units of the weighted sum"),
+        "margin": (PermuteAndFlip.name, "steps of the margin"),
+    }
+)
+"""Mechanism and unit of each combination, as :data:`METRICS` has them of each metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChoice:
+    """One metric or several combined, and the mechanism that draws by them; all public.
+
+    Attributes:
+        metrics: Keys of :data:`METRICS`, or callables.
+        combine: How several are combined; None for one.
+        weights: For the combination.
+        max_degree: For the metrics that take it.
+        mechanism: The mechanism, with its epsilon.
+    """
+
+    metrics: tuple[str | Metric, ...]
+    combine: str | None
+    weights: ArrayLike | None
+    max_degree: int | None
+    mechanism: Mechanism
+
+    @property
+    def name(self) -> str:
+        """The metrics by their names, such as ``"pareto(degree, ego-density)"``."""
+        names = ", ".join(map(_name, self.metrics))
+        return names if self.combine is None else f"{self.combine}({names})"
+
+    @property
+    def unit(self) -> str:
+        """The unit of the scores."""
+        if self.combine is not None:
+            return COMBINED[self.combine][1] if self.combine in COMBINED else "score units"
+        (metric,) = self.metrics
+        return METRICS[metric].unit if isinstance(metric, str) else "score units"
+
+    def objective(self, graph: NodeCounts) -> Objective:
+        """Return the objective of a graph.
+
+        Scores of several metrics are combined once, on all nodes: a node that was drawn
+        leaves the others' scores as they are, so that k rounds are one noisy top-k.
+
+        Raises:
+            ParameterError: A metric or the combination refuses its public arguments.
+            PublicClaimError: The graph contradicts ``max_degree``.
+        """
+        parts = [
+            METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
+            if isinstance(metric, str)
+            else metric(graph)
+            for metric in self.metrics
+        ]
+        if self.combine is None:
+            return parts[0]
+        return _combine.by_name(self.combine, parts, self.weights)
+
+
+def choose(
+    metric: str | Metric | Sequence[str | Metric],
+    *,
+    combine: str | None = None,
+    weights: ArrayLike | None = None,
+    max_degree: int | None = None,
+    epsilon: float,
+    mechanism: str | MechanismFactory | None = None,
+) -> MetricChoice:
+    """Check the public arguments of a release and fill in the mechanism.
+
+    A function of :data:`METRICS` stands for its name; any other callable stands for itself and
+    is drawn by permute-and-flip unless a mechanism is given. The choice depends on public
+    arguments only.
 
     Raises:
-        ParameterError: There is no such metric.
+        ParameterError: There is no such metric, combination or mechanism, or arguments do not
+            go together.
     """
-    if not isinstance(metric, str):
+    if isinstance(metric, Sequence) and not isinstance(metric, str):
+        metrics = tuple(_known(one) for one in metric)
+    else:
+        metrics = (_known(metric),)
+    _check_combination(metrics, combine, weights)
+    takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in metrics]
+    if max_degree is not None and not any(takes):
+        names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
+        raise ParameterError(f"max_degree goes with the metric {names}")
+    suited = _suited(metrics[0], combine, weights) if mechanism is None else mechanism
+    return MetricChoice(metrics, combine, weights, max_degree, by_name(suited, epsilon))
+
+
+def _known(metric: str | Metric) -> str | Metric:
+    """Return a metric by its name if it has one."""
+    for name, named in METRICS.items():
+        if metric == name or metric is named.objective:
+            return name
+    if not callable(metric):
+        raise ParameterError(
+            f"metric must be one of {', '.join(METRICS)}, or a callable that returns the "
+            f"objective of a graph, not {metric!r}"
+        )
+    return metric
+
+
+def _check_combination(
+    metrics: tuple[str | Metric, ...], combine: str | None, weights: ArrayLike | None
+) -> None:
+    if not metrics:
+        raise ParameterError("metric must name at least one metric")
+    if combine is None:
+        if len(metrics) > 1:
+            names = ", ".join(_combine.COMBINATIONS)
+            raise ParameterError(f"several metrics need combine=, one of {names}")
+        if weights is not None:
+            raise ParameterError("weights go with combine=")
+    elif combine not in _combine.COMBINATIONS:
+        names = ", ".join(_combine.COMBINATIONS)
+        raise ParameterError(f"combine must be one of {names}, not {combine!r}")
+    elif combine == "weighted-sum" and weights is None:
+        raise ParameterError(
+            "combine='weighted-sum' needs weights, one for each metric, which have different "
+            "units"
+        )
+
+
+def _suited(metric: str | Metric, combine: str | None, weights: ArrayLike | None) -> str:
+    """Return the short name of the mechanism that suits a metric or a combination."""
+    if combine == "weighted-sum" and _any_negative(weights):
+        return LocalDampening.name  # a sum of both signs states no direction to shift in
+    if combine is not None:
+        return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name
+    return METRICS[metric].mechanism if isinstance(metric, str) else PermuteAndFlip.name
+
+
+def _any_negative(weights: ArrayLike | None) -> bool:
+    try:
+        return bool(np.any(np.asarray(weights, dtype=np.float64) < 0))
+    except (TypeError, ValueError):
+        return False  # the combination refuses what is not numbers
+
+
+def _name(metric: str | Metric) -> str:
+    if isinstance(metric, str):
         return metric
-    if metric not in METRICS:
-        raise ParameterError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    if metric == EgoBetweenness.name and mechanism in FROM_AFAR:
-        return EgoBetweenness(sensitivity="degree")
-    return METRICS[metric]
+    return getattr(metric, "__name__", type(metric).__name__)

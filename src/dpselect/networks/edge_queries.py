@@ -1,0 +1,256 @@
+"""Counts around nodes as queries on a table of edges, run by the engine that holds it.
+
+Every query is written once, as narwhals expressions. A simple graph is a lazy frame with one
+row for each edge, as ``low`` and ``high``, and only counts by node leave the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import narwhals as nw
+
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.collecting import Column, collect, counts
+from dpselect.tables.columns import as_numbers
+from dpselect.tables.kept import kept as persisted
+from dpselect.tables.opening import check_columns, is_csv, schema
+
+MOST_LABELS = 10_000
+"""Labels that a query can list; more nodes must have ids from 0."""
+
+CORNERS = ("a", "b", "c")
+
+
+def simple_edges(
+    data: object, source: str, target: str, nodes: Sequence[Hashable]
+) -> nw.LazyFrame[Any]:
+    """Return every edge between two different nodes once, as ``low`` and ``high``.
+
+    Parallel edges and both directions of one are folded. An edge with an end that is missing
+    or not among the nodes is left out, and so is an edge from a node to itself.
+
+    Args:
+        data: A path or any frame with an edge a row. Private.
+        source: The column of one end.
+        target: The column of the other end.
+        nodes: ``range(n)`` for ids ``0`` to ``n - 1``; or all ids or labels. Public.
+
+    Raises:
+        ColumnError: A column is missing, or its type cannot hold such nodes.
+        ParameterError: There are more than 10,000 ids or labels.
+        DataError: The data cannot be read.
+    """
+    s, t = nw.col("source"), nw.col("target")
+    ends = _ends(data, source, target, nodes).filter(
+        _is_node(s, nodes), _is_node(t, nodes), s != t
+    )
+    ordered = ends.select(
+        nw.when(s < t).then(s).otherwise(t).alias("low"),
+        nw.when(s < t).then(t).otherwise(s).alias("high"),
+    )
+    return ordered.unique()
+
+
+def count_invalid_edges(
+    data: object, source: str, target: str, nodes: Sequence[Hashable]
+) -> tuple[int, int]:
+    """Return how many records name an end that is no node, and how many are loops. Private.
+
+    Arguments and errors are those of :func:`simple_edges`.
+    """
+    s, t = nw.col("source"), nw.col("target")
+    both = _is_node(s, nodes) & _is_node(t, nodes)
+    table = _ends(data, source, target, nodes).select(
+        nw.when(both).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias("unknown"),
+        nw.when(both & (s == t)).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("loops"),
+    )
+    row = collect(table, data, most=1)
+    return int(counts(row["unknown"])[0]), int(counts(row["loops"])[0])
+
+
+def count_degrees(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
+    """Count the neighbours of every node.
+
+    Args:
+        edges: As :func:`simple_edges` returns them. Private.
+        nodes: How many nodes there are. Public.
+
+    Returns:
+        ``node`` and ``degree``; a node without neighbours has no row. Private.
+    """
+    with persisted(edges) as simple:
+        return collect(_degrees(simple), edges, most=nodes)
+
+
+def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
+    """Count the triangles at every node.
+
+    Args:
+        edges: As :func:`simple_edges` returns them. Private.
+        nodes: How many nodes there are. Public.
+
+    Returns:
+        ``node`` and ``triangles``; a node without triangles has no row. Private.
+    """
+    with _triangles(edges) as found:
+        ends = [found.select(nw.col(corner).alias("node")) for corner in CORNERS]
+        counted = nw.concat(ends).group_by("node").agg(nw.len().alias("triangles"))
+        return collect(counted, edges, most=nodes)
+
+
+def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
+    r"""Return for every node what it shares with the nodes that it shares a neighbour with.
+
+    The engine joins :math:`\sum_v d_v^2` pairs of edges. A hub of a million neighbours is too
+    much for any cluster; the sensitivity bounds by degrees do not need this count.
+
+    Args:
+        edges: As :func:`simple_edges` returns them. Private.
+        nodes: How many nodes there are. Public.
+
+    Returns:
+        ``node``, ``least`` and ``most`` common neighbours, and how many other nodes it has
+        ``met``; a node that meets none has no row. Private.
+    """
+    with persisted(_both_directions(edges)) as directed:
+        there = directed.rename({"node": "with"})
+        pairs = directed.join(there, on="other").filter(nw.col("node") != nw.col("with"))
+        shared = pairs.group_by("node", "with").agg(nw.len().alias("shared"))
+        extremes = shared.group_by("node").agg(
+            nw.col("shared").min().alias("least"),
+            nw.col("shared").max().alias("most"),
+            nw.len().alias("met"),
+        )
+        return collect(extremes, edges, most=nodes)
+
+
+def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]:
+    r"""Count for every node the pairs of its neighbours that are not adjacent.
+
+    By the number ``k >= 1`` of common neighbours within the ego network: these counts are
+    integers, so that no engine rounds, and the driver sums their :math:`1/(k + 1)`.
+
+    Args:
+        edges: As :func:`simple_edges` returns them. Private.
+        most: A number that the rows do not exceed, such as the sum of all degrees.
+
+    Returns:
+        ``node``, ``k`` and how many ``pairs``; only where there are some. Private.
+    """
+    with _triangles(edges) as found, persisted(_ego_edges(found)) as inner:
+        there = inner.rename({"u": "w"})
+        meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
+        pairs = meeting.group_by("node", "u", "w").agg(nw.len().alias("k"))
+        adjacent = edges.rename({"low": "u", "high": "w"})
+        apart = pairs.join(adjacent, on=["u", "w"], how="anti")
+        counted = apart.group_by("node", "k").agg(nw.len().alias("pairs"))
+        return collect(counted, edges, most=most)
+
+
+@contextmanager
+def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
+    r"""Hold every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
+
+    Each is found from its corner of the least degree, so that :math:`O(m^{3/2})` pairs of
+    edges are joined, whatever the hubs.
+    """
+    a, b, c = (nw.col(corner) for corner in CORNERS)
+    with persisted(edges) as simple, persisted(_upwards(simple)) as upwards:
+        pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
+        closing = simple.rename({"low": "b", "high": "c"})
+        with persisted(pairs.join(closing, on=["b", "c"]).select(a, b, c)) as found:
+            yield found
+
+
+def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return edges from the end of lower degree, the smaller of two equal, to the other."""
+    directed = _both_directions(edges)
+    degree = _degrees(edges)
+    here = degree.rename({"degree": "here"})
+    there = degree.rename({"node": "other", "degree": "there"})
+    node, other = nw.col("node"), nw.col("other")
+    rises = (nw.col("here") < nw.col("there")) | (
+        (nw.col("here") == nw.col("there")) & (node < other)
+    )
+    known = directed.join(here, on="node").join(there, on="other").filter(rises)
+    return known.select(node.alias("a"), other.alias("b"))
+
+
+def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the edges between neighbours of each ``node``, from ``u`` to ``x`` and back."""
+    a, b, c = CORNERS
+    turns = [(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)]
+    return nw.concat(
+        [
+            found.select(nw.col(node).alias("node"), nw.col(u).alias("u"), nw.col(x).alias("x"))
+            for node, u, x in turns
+        ]
+    )
+
+
+def _degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return ``node`` and ``degree`` of every node that has an edge."""
+    return _both_directions(edges).group_by("node").agg(nw.len().alias("degree"))
+
+
+def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return every simple edge from each of its ends, as ``node`` and ``other``."""
+    low, high = nw.col("low"), nw.col("high")
+    return nw.concat(
+        [
+            edges.select(low.alias("node"), high.alias("other")),
+            edges.select(high.alias("node"), low.alias("other")),
+        ]
+    )
+
+
+def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
+    """Return whether an end is one of the nodes; null or false if not."""
+    if isinstance(nodes, range):
+        return (end >= 0) & (end < len(nodes))
+    return end.is_in(list(nodes))
+
+
+def _ends(
+    data: object, source: str, target: str, nodes: Sequence[Hashable]
+) -> nw.LazyFrame[Any]:
+    """Return the two columns as ``source`` and ``target``, of the type of the nodes."""
+    if source == target:
+        raise ParameterError("source and target must name the columns of the two ends")
+    if not isinstance(nodes, range) and len(nodes) > MOST_LABELS:
+        raise ParameterError(
+            f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
+            "from 0 in the table, and give their number as nodes"
+        )
+    table = check_columns(data, plain=[source, target])
+    integer = all(isinstance(node, int) for node in nodes[:1])
+    if integer and is_csv(data):
+        table = as_numbers(table, data, [source, target])
+    else:
+        _check_types(schema(table, data), (source, target), integer=integer)
+    ends = table.lazy().select(nw.col(source).alias("source"), nw.col(target).alias("target"))
+    if not integer:
+        return ends
+    # A field of a CSV file such as 1.5 is no id, and neither is one that is no number.
+    return ends.select(
+        nw.when(nw.col(end) % 1 == 0).then(nw.col(end)).cast(nw.Int64).alias(end)
+        if is_csv(data)
+        else nw.col(end).cast(nw.Int64).alias(end)
+        for end in ("source", "target")
+    )
+
+
+def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> None:
+    for column in columns:
+        kind = types[column]
+        if integer and not kind.is_integer():
+            raise ColumnError(
+                f"column {column!r} must name nodes, which are integers; it is of type {kind}"
+            )
+        if not integer and kind.is_numeric():
+            raise ColumnError(
+                f"column {column!r} must name nodes, which are text; it is of type {kind}"
+            )

@@ -1,0 +1,150 @@
+"""A graph whose edges stay in the engine that holds them: only counts of nodes come out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect._parallel import Progress
+from dpselect.networks.counts import CommonNeighbours
+from dpselect.networks.reading import Nodes, check_claim, checked_nodes
+from dpselect.typing import Indices, OnInvalid, Values
+
+if TYPE_CHECKING:
+    from dpselect.tables import Column
+
+
+class EdgeTable:
+    """An undirected graph in a table of edges, which the engine that holds it counts.
+
+    It can be used wherever a :class:`~dpselect.networks.Graph` can, and its counts are the
+    same to the last bit. One number per node is collected, and for ego betweenness one for
+    each node and number of common neighbours; each count is made once and kept. Records are
+    folded and dropped as in a ``Graph``.
+
+    Args:
+        edges: A lazy frame (polars, DuckDB, PySpark, ...) with an edge a row, or anything
+            else that :func:`dpselect.tables.open_table` opens. Private.
+        source: The column of one end.
+        target: The column of the other end.
+        nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or at most 10,000 ids or
+            labels. Public.
+        on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or not
+            among ``nodes``, or both ends are the same. ``"raise"`` is for a curator who
+            declares it public that there is none; it takes one more pass over the edges.
+
+    Raises:
+        ParameterError: ``nodes`` or ``on_invalid`` is invalid, or there are too many labels.
+        ColumnError: A column is missing, or its type cannot hold such nodes.
+        PublicClaimError: A record is no edge and ``on_invalid="raise"``; which one is not
+            said.
+        DataError: The edges cannot be read.
+
+    Examples:
+        >>> import polars as pl
+        >>> edges = pl.LazyFrame({"source": [0, 1, 1], "target": [1, 0, 2]})
+        >>> EdgeTable(edges, source="source", target="target", nodes=4).degrees
+        array([1, 2, 1, 0])
+    """
+
+    def __init__(
+        self,
+        edges: object,
+        *,
+        source: str,
+        target: str,
+        nodes: Nodes,
+        on_invalid: OnInvalid = "repair",
+    ) -> None:
+        from dpselect.networks import edge_queries as queries
+
+        self._nodes = checked_nodes(nodes)
+        check_claim(on_invalid, loops=False, unknown=False)
+        self._edges = queries.simple_edges(edges, source, target, self._nodes)
+        if on_invalid == "raise":
+            unknown, loops = queries.count_invalid_edges(edges, source, target, self._nodes)
+            check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __repr__(self) -> str:
+        return f"EdgeTable({len(self)} nodes)"
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The node ids or labels, in candidate order. Public."""
+        return self._nodes
+
+    @cached_property
+    def degrees(self) -> Indices:
+        """The number of neighbours of every node, shape ``(n,)``. Private."""
+        from dpselect.networks import edge_queries as queries
+
+        return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
+
+    def triangles(self) -> Indices:
+        """Return the number of edges between neighbours of every node. Private."""
+        return self._triangles
+
+    def common_neighbours(self) -> CommonNeighbours:
+        """Return the least and the most that each node shares with any other. Private."""
+        return self._common_neighbours
+
+    def ego_betweenness(self, progress: Progress | None = None) -> Values:
+        """Return the betweenness of every node within its own ego network. Private.
+
+        Args:
+            progress: Called once, when all nodes are done: the engine counts them together.
+        """
+        scores = self._ego_betweenness
+        if progress is not None:
+            progress(len(self), len(self))
+        return scores
+
+    @cached_property
+    def _triangles(self) -> Indices:
+        from dpselect.networks import edge_queries as queries
+
+        counted = queries.count_triangles(self._edges, nodes=len(self))
+        return self._by_node(counted, "triangles")
+
+    @cached_property
+    def _common_neighbours(self) -> CommonNeighbours:
+        from dpselect.networks import edge_queries as queries
+
+        shared = queries.count_common_neighbours(self._edges, nodes=len(self))
+        least, most, met = (self._by_node(shared, name) for name in ("least", "most", "met"))
+        # A node that has none in common with some other has the least 0, whatever the rest.
+        return CommonNeighbours(np.where(met == len(self) - 1, least, 0), most)
+
+    @cached_property
+    def _ego_betweenness(self) -> Values:
+        from dpselect.networks import edge_queries as queries
+
+        # Counts of pairs are integers, and their shares are summed here in ascending order
+        # of k, as the kernels do: no engine rounds.
+        degrees = self.degrees
+        table = queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
+        node, k, pairs = self._positions(table["node"]), table["k"], table["pairs"]
+        k, pairs = k.astype(np.int64), pairs.astype(np.int64)
+        order = np.lexsort((k, node))
+        shared = np.zeros(len(self))
+        np.add.at(shared, node[order], pairs[order] / (k[order] + 1))
+        met = np.bincount(node, pairs, minlength=len(self)).astype(np.int64)
+        alone = degrees * (degrees - 1) // 2 - self.triangles() - met
+        return shared + alone
+
+    def _by_node(self, table: dict[str, Column], column: str) -> Indices:
+        counts = np.zeros(len(self), dtype=np.int64)
+        counts[self._positions(table["node"])] = table[column].astype(np.int64)
+        return counts
+
+    def _positions(self, nodes: Column) -> Indices:
+        if isinstance(self._nodes, range):
+            return nodes.astype(np.int64)
+        position = {label: index for index, label in enumerate(self._nodes)}
+        return np.array([position[node] for node in nodes.tolist()], dtype=np.int64)

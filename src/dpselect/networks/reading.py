@@ -1,0 +1,276 @@
+"""Edge lists from files, data frames, pairs and matrices, as positions of their two ends.
+
+An end that is missing, or not among the public nodes, has the position ``UNKNOWN``, whatever
+the other records hold: every value is looked up by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpselect import _validate, tables
+from dpselect.errors import (
+    ColumnError,
+    DataError,
+    DPSelectError,
+    ParameterError,
+    PublicClaimError,
+)
+from dpselect.typing import Indices, OnInvalid
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoFrame
+
+Nodes: TypeAlias = int | Iterable[Hashable]
+"""The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
+
+Edges: TypeAlias = "str | os.PathLike[str] | IntoFrame | ArrayLike"
+"""A Parquet or CSV file, a data frame that narwhals knows, or pairs of shape ``(m, 2)``."""
+
+UNKNOWN = -1
+"""The position of an end that is not among the nodes."""
+
+
+class Ends(NamedTuple):
+    """Two ends for each record, by position among the nodes or ``UNKNOWN``; int32."""
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+
+
+def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
+    """Return the ids or labels of all nodes: at least one, and none twice.
+
+    Raises:
+        ParameterError: ``nodes`` is not a number >= 1 and not such labels.
+    """
+    if isinstance(nodes, (str, bytes)):
+        raise ParameterError("nodes must be a number of nodes, or all their ids or labels")
+    if isinstance(nodes, range) and nodes and nodes == range(len(nodes)):
+        return nodes
+    if not isinstance(nodes, Iterable):
+        return range(_validate.at_least("nodes", nodes, 1))
+    # The elements of arrays and series are not plain Python values; tolist() makes them so.
+    labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
+    if not labels:
+        raise ParameterError("nodes must name at least one node")
+    if labels == tuple(range(len(labels))):
+        return range(len(labels))
+    try:
+        repeated = len(set(labels)) != len(labels)
+    except TypeError:
+        raise ParameterError("nodes must be ids or labels that can be hashed") from None
+    if repeated:
+        raise ParameterError("nodes must not name any node twice")
+    return labels
+
+
+def read(
+    edges: Edges, source: str | None, target: str | None, nodes: Sequence[Hashable]
+) -> Ends:
+    """Read edges of any kind as positions among ``nodes``.
+
+    Raises:
+        ParameterError: Columns of a file or frame are not named.
+        ColumnError: A column is missing, or its type cannot hold such nodes.
+        DataError: The edges cannot be read, or are not pairs.
+    """
+    if isinstance(edges, list | tuple):
+        return of_pairs(edges, nodes)
+    try:
+        return _of_table(_opened(edges, source, target), nodes, text=_is_text(edges))
+    except DPSelectError:
+        raise
+    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
+        raise DataError("the edges cannot be read: the file is damaged or no table") from None
+
+
+def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
+    """Return the ends of pairs of ids or labels.
+
+    Raises:
+        DataError: They are not pairs.
+    """
+    position = {label: index for index, label in enumerate(nodes)}
+
+    def of_end(end: Hashable) -> int:
+        try:
+            return position.get(end, UNKNOWN)
+        except TypeError:
+            return UNKNOWN  # what cannot be hashed names no node
+
+    try:
+        flat = [(of_end(u), of_end(v)) for u, v in pairs]
+    except (TypeError, ValueError):
+        raise _not_pairs() from None
+    return of_array(np.array(flat, dtype=np.int32).reshape(-1, 2))
+
+
+def of_array(pairs: NDArray[np.integer]) -> Ends:
+    """Return the ends of pairs of positions, shape ``(m, 2)``."""
+    source, target = np.ascontiguousarray(pairs.T, dtype=np.int32)
+    return Ends(source, target)
+
+
+def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
+    """Return the ends of all non-zero entries of an ``(n, n)`` sparse matrix.
+
+    Raises:
+        DataError: It is not sparse, or of another shape.
+    """
+    from scipy import sparse as sp
+
+    is_sparse = sp.issparse(matrix)
+    if not is_sparse:
+        raise DataError("matrix must be a SciPy sparse array or matrix")
+    entries = sp.coo_array(matrix)
+    if entries.shape != (n, n):
+        raise DataError(f"matrix must have a row and a column for each of the {n} nodes")
+    present = entries.data != 0
+    source, target = (place[present] for place in entries.coords)
+    return Ends(source.astype(np.int32), target.astype(np.int32))
+
+
+def without_invalid(ends: Ends, on_invalid: OnInvalid) -> Ends:
+    """Return the records that are edges between two different nodes.
+
+    Raises:
+        PublicClaimError: ``on_invalid`` is ``"raise"`` and there are others.
+    """
+    known = (ends.source != UNKNOWN) & (ends.target != UNKNOWN)
+    proper = ends.source != ends.target
+    check_claim(on_invalid, loops=not (proper | ~known).all(), unknown=not known.all())
+    valid = known & proper
+    return Ends(ends.source[valid], ends.target[valid])
+
+
+def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
+    """Raise for records that are no edge, where the curator declared that there are none.
+
+    Raises:
+        ParameterError: ``on_invalid`` is neither ``"repair"`` nor ``"raise"``.
+        PublicClaimError: It is ``"raise"`` and there are such records.
+    """
+    if _validate.on_invalid(on_invalid) == "repair":
+        return
+    for found, complaint in (
+        (unknown, "an edge names a node that is not among nodes, or none"),
+        (loops, "an edge joins a node to itself"),
+    ):
+        if found:
+            raise PublicClaimError(f"{complaint}; on_invalid='repair' leaves such edges out")
+
+
+def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
+    """Return sorted rows of both directions, every edge once in each.
+
+    Returns:
+        Where the row of each node begins, shape ``(n + 1,)``, and the rows.
+    """
+    from scipy import sparse
+
+    both = (
+        np.concatenate([ends.source, ends.target]),
+        np.concatenate([ends.target, ends.source]),
+    )
+    matrix = sparse.coo_array(
+        (np.ones(both[0].size, dtype=np.bool_), both), shape=(n, n)
+    ).tocsr()
+    matrix.sort_indices()
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+
+
+def _is_text(edges: Edges) -> bool:
+    # A CSV file declares no types: its ids are read from text, whatever else it holds.
+    return isinstance(edges, str | os.PathLike) and tables.is_csv(Path(edges))
+
+
+def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:
+    """Return the two columns, unread where that is possible."""
+    import narwhals as nw
+    import polars as pl
+
+    table = nw.from_native(edges, pass_through=True)
+    if isinstance(edges, str | os.PathLike):
+        table = tables.open_table(Path(edges))
+    if not isinstance(table, nw.DataFrame | nw.LazyFrame):
+        return pl.from_numpy(_pairs(edges), schema=["source", "target"]).lazy()
+    if source is None or target is None or source == target:
+        raise ParameterError("source and target must name the columns of the two ends")
+    present = table.collect_schema().names()
+    for column in (source, target):
+        if column not in present:
+            raise ColumnError(
+                f"there is no column {column!r}; the columns are: {', '.join(present)}"
+            )
+    two = table.select(source, target)
+    if isinstance(two, nw.DataFrame):
+        return two.to_polars().lazy()
+    native: object = two.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return native
+    # Another engine folds parallel edges before any row leaves it.
+    return two.unique().collect(backend="polars").to_polars().lazy()
+
+
+def _pairs(edges: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 -- whatever NumPy takes
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise _not_pairs()
+    return pairs
+
+
+def _not_pairs() -> DataError:
+    return DataError("edges must be a file, a data frame, or pairs in an array of shape (m, 2)")
+
+
+def _of_table(table: pl.LazyFrame, nodes: Sequence[Hashable], *, text: bool) -> Ends:
+    """Fold parallel edges while the table is read, so that memory goes with what is left."""
+    import polars as pl
+
+    first, second = (
+        _position(column, dtype, nodes, text=text)
+        for column, dtype in table.collect_schema().items()
+    )
+    ends = (
+        table.select(
+            low=pl.min_horizontal(first, second), high=pl.max_horizontal(first, second)
+        )
+        .unique()
+        .collect(engine="streaming")
+    )
+    return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
+
+
+def _position(
+    column: str, dtype: pl.DataType, nodes: Sequence[Hashable], *, text: bool
+) -> pl.Expr:
+    """Return which of ``nodes`` the values of a column name, or ``UNKNOWN``."""
+    import polars as pl
+
+    labels = pl.Series(nodes, dtype=pl.Int64 if isinstance(nodes, range) else None)
+    value = pl.col(column)
+    if labels.dtype.is_integer() and (dtype.is_integer() or text):
+        value = (value.str.strip_chars() if text else value).cast(pl.Int64, strict=False)
+        labels = labels.cast(pl.Int64)
+    elif labels.dtype == pl.String and dtype in (pl.String, pl.Categorical, pl.Enum):
+        value = value.cast(pl.String)
+    elif labels.dtype != dtype:
+        wanted = "integers" if labels.dtype.is_integer() else f"of type {labels.dtype}"
+        raise ColumnError(
+            f"column {column!r} must name nodes, which are {wanted}; it is of type {dtype}"
+        )
+    if isinstance(nodes, range):
+        known = value.is_between(0, len(nodes) - 1)
+        return pl.when(known).then(value).otherwise(UNKNOWN).cast(pl.Int32)
+    positions = pl.Series(range(len(nodes)), dtype=pl.Int32)
+    return value.replace_strict(labels, positions, default=UNKNOWN, return_dtype=pl.Int32)

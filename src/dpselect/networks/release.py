@@ -1,0 +1,192 @@
+"""Releases of the most influential nodes of a network (PrivTopk), and their plans."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.accuracy import error_bound
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.mechanisms import MechanismFactory
+from dpselect.neighbours import Neighbours
+from dpselect.networks.counts import NodeCounts
+from dpselect.networks.graph import Graph
+from dpselect.networks.metrics import Metric, MetricChoice, choose
+from dpselect.networks.reading import Nodes
+from dpselect.plan import Plan, SupportsSpend
+from dpselect.release import Release
+
+
+def plan_nodes(
+    nodes: Nodes,
+    k: int,
+    *,
+    metric: str | Metric | Sequence[str | Metric],
+    combine: str | None = None,
+    weights: ArrayLike | None = None,
+    max_degree: int | None = None,
+    epsilon: float,
+    mechanism: str | MechanismFactory | None = None,
+) -> Plan:
+    """Return what :func:`release_nodes` will spend; reads no edge.
+
+    All that is public of an objective (its bound, its horizon, the highest possible score) is
+    taken from the graph on these nodes that has no edge.
+
+    Args:
+        nodes: The nodes of the graph: their number ``n``, or all ids or labels.
+        k: As for :func:`release_nodes`, like all other arguments.
+        metric: The metric or metrics.
+        combine: How several are combined.
+        weights: For the combination.
+        max_degree: A public bound on the degrees.
+        epsilon: What all rounds cost together, in nats, for ``Neighbours.EDGE``.
+        mechanism: How nodes are drawn.
+
+    Raises:
+        ParameterError: An argument is out of its range, or arguments do not go together.
+        NeighboursError: A metric is stated for another relation than ``Neighbours.EDGE``.
+
+    Examples:
+        >>> plan = plan_nodes(37_700, 5, metric="ego-betweenness", epsilon=1.0)
+        >>> plan.mechanism
+        "ShiftedLocalDampening(epsilon=1.0, draw=Exponential(), direction='non-decreasing')"
+    """
+    empty = Graph.without_edges(nodes)
+    choice = choose(
+        metric,
+        combine=combine,
+        weights=weights,
+        max_degree=max_degree,
+        epsilon=epsilon,
+        mechanism=mechanism,
+    )
+    return _planned(choice, empty, k)
+
+
+def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
+    graph: NodeCounts,
+    k: int,
+    *,
+    metric: str | Metric | Sequence[str | Metric],
+    combine: str | None = None,
+    weights: ArrayLike | None = None,
+    max_degree: int | None = None,
+    epsilon: float,
+    mechanism: str | MechanismFactory | None = None,
+    budget: SupportsSpend | None = None,
+) -> Release:
+    r"""Release ``k`` nodes of high centrality, in the order drawn.
+
+    Every round draws one node with ``epsilon / k`` and leaves it out of the next. With the
+    exponential draw that is one noisy top-``k``, which is how it is done; permute-and-flip
+    redraws in every round.
+
+    Guarantee:
+        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
+        arguments but the edges are public. A person may have many edges; each of those is
+        protected, not the person.
+
+    Args:
+        graph: A :class:`Graph`, or an :class:`EdgeTable`, whose edges stay in their engine.
+        k: How many nodes; 1 to ``n``.
+        metric: ``"degree"``, ``"ego-density"`` or ``"ego-betweenness"``; or any callable that
+            takes a graph and returns an objective over its nodes; or, with ``combine``, a
+            sequence of those.
+        combine: A key of ``dpselect.combine.COMBINATIONS``, such as ``"pareto"``
+            (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
+        weights: One finite number per metric, for the combination.
+        max_degree: A public bound on the degrees for ``"ego-betweenness"``, such as a limit
+            that the service itself sets; ``n - 1`` if not given.
+        epsilon: What all rounds cost together, in nats.
+        mechanism: A short name, or a callable that takes ``epsilon=`` and returns the
+            mechanism. If not given, the one that was most accurate for the metric: see
+            ``docs/networks.md``. Bounds on the sensitivity follow the mechanism, where the
+            metric is given by its name.
+        budget: Where to record the spend, before anything is drawn.
+
+    Returns:
+        The nodes, with the plan. Safe to publish.
+
+    Raises:
+        ParameterError: There is no such metric, combination or mechanism, arguments do not go
+            together, or a number is out of range.
+        PublicClaimError: A degree is above ``max_degree``.
+        InsufficientBudgetError: The budget does not allow it; nothing is drawn.
+        NeighboursError: The budget is kept for another neighbour relation, or a metric is
+            stated for another one.
+
+    Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
+        section 7 (DP-MOTkIN).
+
+    Examples:
+        >>> star = Graph.from_edges([(0, leaf) for leaf in range(1, 50)], nodes=50)
+        >>> chosen = release_nodes(star, 1, metric="degree", epsilon=2.0)
+        >>> chosen.answer, chosen.mechanism
+        ((0,), 'PermuteAndFlip(epsilon=2.0)')
+    """
+    if not isinstance(graph, NodeCounts):
+        raise ParameterError(
+            f"graph must be a Graph or an EdgeTable, not a {type(graph).__name__}"
+        )
+    choice = choose(
+        metric,
+        combine=combine,
+        weights=weights,
+        max_degree=max_degree,
+        epsilon=epsilon,
+        mechanism=mechanism,
+    )
+    plan = _planned(choice, Graph.without_edges(graph.nodes), k)
+    return choice.mechanism.release(choice.objective(graph), k, budget, plan=plan)
+
+
+def _planned(choice: MetricChoice, empty: Graph, k: int) -> Plan:
+    k = _validate.at_least("k", k, 1)
+    if k > len(empty):
+        raise ParameterError(f"k must be at most the number of nodes, {len(empty)}, not {k}")
+    objective = choice.objective(empty)
+    if objective.neighbours is not Neighbours.EDGE:
+        raise NeighboursError(
+            f"a metric of nodes must be stated for edge neighbours, not for "
+            f"{objective.neighbours} neighbours"
+        )
+    mechanism = choice.mechanism.for_objective(objective)
+    each = replace(mechanism, epsilon=mechanism.epsilon / k)
+    return mechanism.plan(
+        k,
+        neighbours=Neighbours.EDGE,
+        function="release_nodes",
+        arguments=_arguments(choice, empty.nodes, k),
+        public=_public(choice),
+        error=error_bound(
+            each,
+            candidates=len(empty),
+            bound=objective.sensitivity.bound,
+            unit=choice.unit if k == 1 else f"{choice.unit} in each draw",
+            # Some node of every graph is on the Pareto front, where the score is 0.
+            attained=0.0 if choice.combine == "pareto" and k == 1 else None,
+        ),
+    )
+
+
+def _arguments(choice: MetricChoice, nodes: Sequence[Hashable], k: int) -> dict[str, object]:
+    given = {
+        "nodes": nodes,
+        "k": k,
+        "metric": choice.name,
+        "weights": None if choice.weights is None else np.asarray(choice.weights).tolist(),
+        "max_degree": choice.max_degree,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _public(choice: MetricChoice) -> tuple[str, ...]:
+    claims = ["the nodes"]
+    if choice.max_degree is not None:
+        claims.append(f"no node has more than {choice.max_degree} neighbours")
+    return tuple(claims)

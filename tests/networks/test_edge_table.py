@@ -1,0 +1,116 @@
+"""Edges that stay in their engine: the same objectives, so the same law of every draw."""
+
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.networks import (
+    EdgeTable,
+    Graph,
+    NodeCounts,
+    degree,
+    ego_betweenness,
+    ego_density,
+    release_nodes,
+)
+from support.engines import every_engine, held_by
+
+RNG = np.random.default_rng(3)
+NODES = 60
+HUBS = (RNG.pareto(1, 300) * 4).astype(int) % NODES
+EDGES = pl.DataFrame({"a": RNG.integers(0, NODES, 300), "b": HUBS})
+METRICS = {
+    "degree": degree,
+    "ego-density, degree": partial(ego_density, sensitivity="degree"),
+    "ego-density": ego_density,
+    "ego-betweenness": ego_betweenness,
+    "ego-betweenness, degree": partial(ego_betweenness, sensitivity="degree"),
+    "pareto": lambda graph: dp.pareto([degree(graph), ego_density(graph)]),
+    "weighted sum": lambda graph: dp.weighted_sum([degree(graph), ego_density(graph)], (1, 10)),
+}
+ENDS = {"source": "a", "target": "b"}
+
+
+@every_engine
+def test_every_metric_is_the_same_to_the_last_bit(engine, crossing):
+    here = Graph.from_edges(EDGES, nodes=NODES, **ENDS)
+    there = EdgeTable(held_by(engine, EDGES), nodes=NODES, **ENDS)
+    draw = dp.LocalDampening(epsilon=1.0)
+
+    for metric in METRICS.values():
+        ours, theirs = metric(here), metric(there)
+        assert (ours.scores == theirs.scores).all()
+        assert list(ours.candidates) == list(theirs.candidates)
+        for distance in (0, 1, 7):
+            assert (ours.sensitivity.at(distance) == theirs.sensitivity.at(distance)).all()
+        assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
+        assert (ours.highest, ours.direction) == (theirs.highest, theirs.direction)
+    assert max(crossing) <= 2 * len(EDGES)  # a row for each node and k, and no row of the table
+
+
+def test_a_node_that_meets_all_others_has_a_least():
+    complete = [(i, j) for i in range(5) for j in range(i)]
+    frame = pl.DataFrame(complete, schema=["a", "b"], orient="row")
+
+    there = EdgeTable(frame.lazy(), nodes=5, **ENDS)
+
+    assert [part.tolist() for part in there.common_neighbours()] == [[3] * 5, [3] * 5]
+
+
+def test_labels_and_nodes_without_edges():
+    frame = pl.DataFrame({"a": ["x", "z", "x"], "b": ["y", "x", "x"]})
+    people = ["w", "x", "y", "z"]
+
+    there = EdgeTable(frame.lazy(), nodes=people, **ENDS)
+
+    assert there.degrees.tolist() == [0, 2, 1, 1]
+    assert there.ego_betweenness().tolist() == [0, 1, 0, 0]
+    assert repr(there) == "EdgeTable(4 nodes)"
+
+
+def test_nodes_are_released_from_a_lazy_frame():
+    star = pl.LazyFrame({"a": [0] * 49, "b": range(1, 50)})
+    table = EdgeTable(star, nodes=50, **ENDS)
+
+    chosen = release_nodes(table, 1, metric="degree", epsilon=30.0)
+
+    assert chosen.answer == (0,)
+
+
+def test_both_kinds_of_graph_are_node_counts():
+    frame = pl.LazyFrame({"a": [0], "b": [1]})
+
+    assert isinstance(EdgeTable(frame, nodes=2, **ENDS), NodeCounts)
+    assert isinstance(Graph.from_edges(frame, nodes=2, **ENDS), NodeCounts)
+
+
+def test_progress_is_told_when_the_engine_is_done():
+    told = []
+    table = EdgeTable(pl.LazyFrame({"a": [0], "b": [1]}), nodes=3, **ENDS)
+
+    table.ego_betweenness(lambda *step: told.append(step))
+
+    assert told == [(3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"a": [0, 1, 7], "b": [1, 0, 0]}, "names a node that is not among nodes"),
+        ({"a": [0, 1, None], "b": [1, 0, 0]}, "names a node that is not among nodes"),
+        ({"a": [0, 1, 1], "b": [1, 0, 1]}, "joins a node to itself"),
+    ],
+)
+def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame, message):
+    lazy = pl.LazyFrame(frame)
+
+    for make in (Graph.from_edges, EdgeTable):
+        assert make(lazy, nodes=3, **ENDS).degrees.tolist() == [1, 1, 0]
+        with pytest.raises(PublicClaimError, match=message):
+            make(lazy, nodes=3, **ENDS, on_invalid="raise")
+        with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
+            make(lazy, nodes=3, **ENDS, on_invalid="drop")

@@ -1,0 +1,78 @@
+"""Releases of nodes of a network: two graphs that differ by one edge."""
+
+from functools import partial
+
+import polars as pl
+
+from dpselect.neighbours import Neighbours
+from dpselect.networks import EdgeTable, Graph, ego_density, plan_nodes, release_nodes
+from support.releases import ReleaseCase
+
+NODES = 12
+EPSILON = 0.8
+ENDS = {"source": "a", "target": "b"}
+
+PLANS = {
+    "degree": {"metric": "degree"},
+    "degree, exponential": {"metric": "degree", "mechanism": "exponential"},
+    "degree, noisy-max": {"metric": "degree", "mechanism": "noisy-max"},
+    "degree, generalized": {"metric": "degree", "mechanism": "generalized"},
+    "ego-density": {"metric": "ego-density"},
+    "ego-density, local-dampening": {"metric": "ego-density", "mechanism": "local-dampening"},
+    "ego-betweenness": {"metric": "ego-betweenness"},
+    "ego-betweenness, pairwise": {
+        "metric": "ego-betweenness",
+        "mechanism": "pairwise",
+        "max_degree": NODES - 1,
+    },
+    "a callable": {"metric": partial(ego_density, sensitivity="degree")},
+    "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
+    "weighted sum": {
+        "metric": ["degree", "ego-density"],
+        "combine": "weighted-sum",
+        "weights": [1, 10],
+    },
+    "margin": {"metric": ["degree", "ego-density"], "combine": "margin"},
+}
+
+
+def pair(rng):
+    """Return the edges of a random graph, and the same with one edge more or less."""
+    every = [(u, v) for v in range(NODES) for u in range(v)]
+    chosen = {every[i] for i in rng.choice(len(every), size=20, replace=False)}
+    flipped = chosen ^ {every[rng.integers(len(every))]}
+    return sorted(chosen), sorted(flipped)
+
+
+def in_memory(asked, k, edges, budget):
+    graph = Graph.from_edges(edges, nodes=NODES)
+    return release_nodes(graph, k, **asked, epsilon=EPSILON, budget=budget)
+
+
+def in_an_engine(asked, k, edges, budget):
+    frame = pl.LazyFrame(edges, schema=list(ENDS.values()), orient="row")
+    table = EdgeTable(frame, nodes=NODES, **ENDS)
+    return release_nodes(table, k, **asked, epsilon=EPSILON, budget=budget)
+
+
+def case(name, asked, *, k, release):
+    return ReleaseCase(
+        name=name,
+        neighbours=Neighbours.EDGE,
+        release=partial(release, asked, k),
+        plan=partial(plan_nodes, NODES, k, **asked, epsilon=EPSILON),
+        pair=pair,
+    )
+
+
+CASES = [
+    *(
+        case(f"release_nodes, edge, {name}", asked, k=2, release=in_memory)
+        for name, asked in PLANS.items()
+    ),
+    case("release_nodes, edge, one node", PLANS["degree"], k=1, release=in_memory),
+    *(
+        case(f"release_nodes, edge, {name}, polars", PLANS[name], k=2, release=in_an_engine)
+        for name in ("degree", "ego-betweenness")
+    ),
+]
