@@ -11,8 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpselect.tables.cells import count_cells, lattice_position
-    from dpselect.tables.codegrees import common_neighbours
     from dpselect.tables.collecting import Column, collect, counts, sum_in_blocks
     from dpselect.tables.columns import (
         as_numbers,
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
         read_columns,
         series_numbers,
     )
-    from dpselect.tables.confusion import count_hits
-    from dpselect.tables.contingency import count_tables
-    from dpselect.tables.degrees import count_degrees
-    from dpselect.tables.edges import count_odd_edges, simple_edges
-    from dpselect.tables.egos import count_ego_pairs
     from dpselect.tables.lookup import EDGES_AT_ONCE, known, position, position_by_side
     from dpselect.tables.opening import (
         Frame,
@@ -36,10 +29,7 @@ if TYPE_CHECKING:
         open_table,
         schema,
     )
-    from dpselect.tables.rectangles import count_rectangles
     from dpselect.tables.spark import spark_table
-    from dpselect.tables.triangles import count_triangles
-    from dpselect.tables.ways import Fork, Way
 
 # narwhals takes long to import, and data in memory may never need it.
 _HOME = {
@@ -64,47 +54,21 @@ _HOME = {
     "series_numbers": "columns",
     "spark_table": "spark",
     "sum_in_blocks": "collecting",
-    # Counts of single applications:
-    "Fork": "ways",
-    "Way": "ways",
-    "common_neighbours": "codegrees",
-    "count_cells": "cells",
-    "count_degrees": "degrees",
-    "count_ego_pairs": "egos",
-    "count_hits": "confusion",
-    "count_odd_edges": "edges",
-    "count_rectangles": "rectangles",
-    "count_tables": "contingency",
-    "count_triangles": "triangles",
-    "lattice_position": "cells",
-    "simple_edges": "edges",
 }
 
 __all__ = [
     "EDGES_AT_ONCE",
     "Column",
-    "Fork",
     "Frame",
-    "Way",
     "as_numbers",
     "check_columns",
     "collect",
-    "common_neighbours",
-    "count_cells",
-    "count_degrees",
-    "count_ego_pairs",
-    "count_hits",
-    "count_odd_edges",
     "count_records",
-    "count_rectangles",
-    "count_tables",
-    "count_triangles",
     "counts",
     "is_csv",
     "is_lazy",
     "is_table",
     "known",
-    "lattice_position",
     "numeric_column",
     "open_table",
     "position",
@@ -112,7 +76,6 @@ __all__ = [
     "read_columns",
     "schema",
     "series_numbers",
-    "simple_edges",
     "spark_table",
     "sum_in_blocks",
 ]
