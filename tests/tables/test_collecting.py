@@ -57,3 +57,13 @@ def test_persisted_rows_are_the_same_rows(engine):
         found = tables.collect(rows, held, most=400)
 
     assert sorted(found["group"].tolist()) == sorted(ROWS["group"].to_list())
+
+
+@every_engine
+def test_the_sum_over_no_rows_counts_as_0(engine):
+    import narwhals as nw
+
+    held = held_by(engine, pl.DataFrame(schema={"one": pl.Int64}))
+    query = tables.open_table(held).lazy().select(nw.col("one").sum())
+
+    assert tables.counts(tables.collect(query, held, most=1)["one"]).tolist() == [0]
