@@ -15,7 +15,7 @@ EDGES_AT_ONCE = 512
 def known(column: str) -> nw.Expr:
     """Return a column as float64, null where there is no number.
 
-    Engines compare NaN differently. It is told apart here and nowhere else.
+    Engines compare NaN differently, so it becomes null here and no other function meets it.
     """
     value = nw.col(column).cast(nw.Float64)
     return nw.when(~value.is_nan()).then(value)
