@@ -14,6 +14,7 @@ from math import exp
 from time import perf_counter
 
 import numpy as np
+from dpselect_studies import datasets
 
 import dpselect as dp
 from dpselect.draws import PermuteAndFlip
@@ -53,7 +54,7 @@ class Case:
 def cases() -> Iterator[Case]:
     """Return all histograms and percentiles."""
     for name in UPPER:
-        values = dp.datasets.load(f"hist1d_{name}")["count"].to_numpy().astype(float)
+        values = datasets.load(f"hist1d_{name}")["count"].to_numpy().astype(float)
         yield from (Case(name, values, p) for p in PERCENTS)
 
 
@@ -68,7 +69,7 @@ def label(mechanism: Callable[[float], dp.Mechanism], horizon: int = 1) -> Error
 
 
 def value(neighbours: dp.Neighbours) -> Errors:
-    """Return the error of releasing a whole number from 0 to the upper end."""
+    """Return the error of releasing an integer from 0 to the upper end."""
 
     def error(case: Case, epsilon: float) -> float:
         candidates = np.arange(case.upper + 1)
@@ -151,9 +152,9 @@ def horizons() -> None:
 
 def wider_cases() -> Iterator[Case]:
     """Return the percentiles of all 1-D histograms that fewer than half the bins share."""
-    for name in (one for one in dp.datasets.names() if one.startswith("hist1d_")):
+    for name in (one for one in datasets.names() if one.startswith("hist1d_")):
         short_name = name.removeprefix("hist1d_")
-        values = dp.datasets.load(name)["count"].to_numpy().astype(float)
+        values = datasets.load(name)["count"].to_numpy().astype(float)
         UPPER.setdefault(short_name, 10 ** len(str(int(values.max()))))
         for case in (Case(short_name, values, p) for p in (50, 75, 90, 99)):
             if (values == case.truth).mean() < 1 / 2:

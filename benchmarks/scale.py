@@ -23,14 +23,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from dpselect.trees.counts import Branching
 from rich.console import Console
 from rich.table import Table
 
 from dpselect import tables
 from dpselect.networks import EdgeTable
+from dpselect.percentiles.ranks import NumbersInEngine
 from dpselect.spatial import Box
 from dpselect.spatial.engine import EngineCounts, located
-from dpselect.spatial.partition import uniform
+from dpselect.spatial.partition import uniform_grid
+from dpselect.trees.engine import count_tables
 
 CHUNK = 1_000_000
 CODES = {f"code{j}": 4 for j in range(4)}
@@ -95,25 +98,27 @@ def opened(engine: str, path: Path, memory: str) -> nw.LazyFrame[Any]:
 
 def ranks(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
     """Count the ranks of 101 candidates."""
-    tables.count_ranks(table, "days", np.linspace(0, 60, 101))
+    NumbersInEngine(table, "days").ranks(np.linspace(0, 60, 101))
 
 
 def cells(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
     """Count points in 128 x 128 cells."""
-    EngineCounts(located(table, "x", "y", box=BOX, outside="drop")).in_cells(uniform(128))
+    EngineCounts(located(table, x="x", y="y", box=BOX, outside="drop")).in_cells(
+        uniform_grid(128)
+    )
 
 
 def rectangles(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
     """Count points in 60 rectangles exactly."""
     corners = np.random.default_rng(2).integers(0, 2**32, (60, 2, 2))
     queries = np.sort(corners, axis=1).reshape(-1, 4)
-    EngineCounts(located(table, "x", "y", box=BOX, outside="drop")).in_rectangles(queries)
+    EngineCounts(located(table, x="x", y="y", box=BOX, outside="drop")).in_rectangles(queries)
 
 
-def tables(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
-    """Count the tables of 4 columns at 4 open nodes."""
-    way = tables.Fork("code0", (0, 1, 2, 3))
-    tables.count_tables(table, CODES, "label", 2, way, 4)
+def contingency(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
+    """Count the tables of 4 columns at 4 leaves."""
+    splits = Branching(0, (0, 1, 2, 3))
+    count_tables(table, CODES, "label", 2, splits, 4)
 
 
 def degrees(table: nw.LazyFrame[Any], rows: int) -> None:
@@ -127,11 +132,11 @@ def triangles(table: nw.LazyFrame[Any], rows: int) -> None:
 
 
 def _graph(table: nw.LazyFrame[Any], rows: int) -> EdgeTable:
-    return EdgeTable(table, nodes=rows // 10, source="source", target="target", unknown="drop")
+    return EdgeTable(table, nodes=rows // 10, source="source", target="target")
 
 
 TASKS: dict[str, Callable[[nw.LazyFrame[Any], int], None]] = {
-    task.__name__: task for task in (ranks, cells, rectangles, tables, degrees, triangles)
+    task.__name__: task for task in (ranks, cells, rectangles, contingency, degrees, triangles)
 }
 OF_GRAPHS = {"degrees", "triangles"}
 

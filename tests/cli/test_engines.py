@@ -32,7 +32,7 @@ def test_a_value_at_a_percentile(run, many_stays, engine):
     ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine))
 
     assert ran.code == 0, ran.error
-    assert ran.json["candidates"] == [20.0]
+    assert ran.json["answer"] == [20.0]
     dry = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine), "--dry-run")
     assert dry.json["dry_run"]
 

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.mechanisms import MECHANISMS
 
 RECORD = ("--column", "days", "--p", 90, "--upper", 60, "--epsilon", 1)
 VALUE = (
@@ -23,13 +24,13 @@ def test_a_record_is_released_from_the_labels(run, stays):
     ran = run("percentile", stays, *RECORD, "--label-column", "name", "--json")
 
     assert ran.code == 0
-    assert ran.json["candidates"][0] in {f"ward {i}" for i in range(40)}
+    assert ran.json["answer"][0] in {f"ward {i}" for i in range(40)}
     assert (ran.json["epsilon"], ran.json["neighbours"]) == (1.0, "substitute")
     assert ran.json["exact"] is True
 
 
 def test_without_labels_the_row_is_released(run, stays):
-    assert run("percentile", stays, *RECORD, "--json").json["candidates"][0] in range(40)
+    assert run("percentile", stays, *RECORD, "--json").json["answer"][0] in range(40)
 
 
 def test_parquet_and_csv_are_the_same_data(run, stays, tmp_path):
@@ -47,7 +48,7 @@ def test_a_large_epsilon_finds_the_value(run, stays):
     ran = run("percentile", stays, *VALUE, "--epsilon", 1000, "--json")
 
     days = sorted(i % 20 for i in range(40) if i != 7)
-    assert ran.json["candidates"] == [days[35]]
+    assert ran.json["answer"] == [days[35]]
     assert ran.json["neighbours"] == "add-remove"
 
 
@@ -61,6 +62,7 @@ def test_a_large_epsilon_finds_the_value(run, stays):
         ("shifted", "ShiftedLocalDampening"),
         ("anchored", "AnchoredLocalDampening"),
         ("pairwise", "PairwiseLocalDampening"),
+        ("generalized", "GeneralizedExponential"),
     ],
 )
 def test_a_mechanism_is_chosen_by_name(run, stays, name, kind):
@@ -72,7 +74,7 @@ def test_a_mechanism_is_chosen_by_name(run, stays, name, kind):
 def test_people_are_told_what_they_sign_for(run, stays, ledger):
     ran = run("percentile", stays, *RECORD, "--ledger", ledger)
 
-    for word in ("record", "epsilon", "1 (substitute neighbours)", "OpenDP", "0.5"):
+    for word in ("record", "epsilon", "1 (substitute neighbours)", "exactly", "0.5"):
         assert word in ran.out
 
 
@@ -90,7 +92,11 @@ def test_a_dry_run_spends_nothing(run, stays, ledger):
     ran = run("percentile", stays, *RECORD, "--ledger", ledger, "--dry-run", "--json")
 
     assert ran.json["remaining_budget"] == 0.5
-    assert ran.json["error_bound_95"] == 60.0
+    assert ran.json["error_bound"] == {
+        "value": 60.0,
+        "unit": "units of days",
+        "probability": 0.95,
+    }
     assert ran.json["neighbours"] == "substitute"
     assert not dp.Budget.open(ledger).entries
 
@@ -106,8 +112,9 @@ def test_a_dry_run_reads_no_private_value(run, stays):
 def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
     ran = run("percentile", stays, *VALUE, "--dry-run", "--json")
 
-    assert ran.json["error_unit"] == "ranks"
-    assert ran.json["error_bound_95"] == pytest.approx(2 * 7.1066, abs=1e-3)
+    assert ran.json["error_bound"]["unit"] == "ranks"
+    # One record more moves the 90th percentile's rank by at most 0.9.
+    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 0.9 * 7.1066, abs=1e-3)
 
 
 def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
@@ -147,6 +154,46 @@ def test_a_wrong_argument_is_one_clear_line(run, stays, arguments, message):
     assert ran.error.startswith("dpselect: ")
     assert ran.error.count("\n") == 1
     assert message in ran.error
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments"),
+    [
+        (RECORD, ("--epsilon", 0)),
+        (RECORD, ("--p", 101)),
+        (RECORD, ("--upper", -1)),
+        (RECORD, ("--column", "day")),
+        (RECORD, ("--label-column", "nobody")),
+        (RECORD, ("--mechanism", "best")),
+        (VALUE, ("--epsilon", 0)),
+        (VALUE, ("--p", 0)),
+        (VALUE, ("--column", "day")),
+        (VALUE, ("--mechanism", "best")),
+        (VALUE, ("--neighbours", "edge")),
+        (VALUE, ("--ledger", "nowhere.budget")),
+    ],
+)
+def test_a_dry_run_fails_as_the_release_does(run, stays, question, arguments):
+    released = run("percentile", stays, *question, *arguments)
+    dry = run("percentile", stays, *question, *arguments, "--dry-run")
+
+    assert (dry.code, dry.out, dry.error) == (2, "", released.error)
+
+
+@pytest.mark.parametrize("question", [RECORD, (*VALUE, "--neighbours", "substitute")])
+def test_a_public_number_of_records_must_not_be_0(run, tmp_path, question):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("name,days\n", encoding="utf-8")
+
+    for dry_run in ((), ("--dry-run",)):
+        ran = run("percentile", empty, *question, *dry_run)
+        assert (ran.code, ran.error) == (2, "dpselect: there must be at least one record\n")
+
+
+def test_the_help_names_every_mechanism(run):
+    words = run("percentile", "--help").out.replace("\u2502", " ").split()
+
+    assert set(MECHANISMS) <= {word.strip(",;") for word in words}
 
 
 @pytest.mark.parametrize("grid", ["0:60", "60:0:5", "0:60:1", "a:b:c", "0:60:61:2", "0:inf:5"])

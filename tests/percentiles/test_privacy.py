@@ -4,7 +4,8 @@ from math import exp
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles import mechanism_for, percentile, percentile_rank
+from dpselect.mechanisms import by_name
+from dpselect.percentiles import percentile, percentile_rank
 
 DATABASES = list(product(range(4), repeat=3))
 
@@ -16,7 +17,7 @@ DATABASES = list(product(range(4), repeat=3))
 )
 @pytest.mark.parametrize("epsilon", [0.5, 8.0])
 def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
-    mechanism = mechanism_for(name, epsilon)
+    mechanism = by_name(name, epsilon)
 
     def law_of_labels(x):
         return mechanism.probabilities(percentile(x, p=p, upper=3))
@@ -36,7 +37,7 @@ def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
 def test_equal_treatment_of_labels_caps_the_probability_of_the_best(epsilon):
     cap = 1 / (1 + 2 * exp(-2 * epsilon))
     best = max(
-        mechanism_for(name, epsilon).probabilities(percentile(x, p=50, upper=3)).max()
+        by_name(name, epsilon).probabilities(percentile(x, p=50, upper=3)).max()
         for name in ("local-dampening", "shifted")
         for x in DATABASES
     )

@@ -1,4 +1,4 @@
-"""Where the rows of a command's table stay: in memory, in polars, or in Spark."""
+"""Options for the engine that holds the rows of a table: memory, polars or Spark."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Data: TypeAlias = Annotated[
 Engine: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="memory; polars, for files larger than memory; or spark. The last two give away "
-        "only counts, and draw by the same law."
+        help="memory; polars, for files larger than memory; or spark. Only counts leave the "
+        "last two; the law of the draw is the same."
     ),
 ]
 Master: TypeAlias = Annotated[
@@ -43,7 +43,7 @@ def opened(
         engine: One of ``ENGINES``.
         master: Spark's.
         numeric: Columns of numbers, which a CSV file does not declare.
-        whole: Columns of whole numbers.
+        whole: Columns of integers.
 
     Raises:
         ParameterError: There is no such engine, or a master for another.
@@ -62,7 +62,7 @@ def opened(
 
 
 def checked(engine: str, master: str | None) -> None:
-    """Refuse an engine that there is not, or a master of another."""
+    """Raise unless there is such an engine, and a master only for Spark."""
     if engine not in ENGINES:
         raise ParameterError(f"--engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     if master is not None and engine != "spark":

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import engines, mechanism_help, options, output
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpselect.budget import Budget
     from dpselect.neighbours import Neighbours
+    from dpselect.plan import Plan
     from dpselect.release import Release
     from dpselect.typing import Values
 
@@ -27,13 +29,13 @@ their order and labels are public. With --candidates one of these public values 
 [bold]dpselect percentile stays.csv --column days --p 90 --candidates 0:60:61 \
 --neighbours add-remove --epsilon 0.5 --ledger clinic.budget[/bold]
 
-With --engine spark only the ranks of the candidates leave the cluster.
+With --engine spark and --candidates only the ranks of the candidates leave the cluster.
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("percentile", help=HELP)(percentile)
+    app.command("percentile", help=HELP, cls=mechanism_help.CommandWithMechanisms)(percentile)
 
 
 def percentile(
@@ -58,8 +60,8 @@ def percentile(
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="exponential, permute-and-flip, noisy-max, local-dampening, shifted, "
-            "anchored or pairwise; the best on average if not given."
+            help=f"One of {mechanism_help.NAMES}; if not given, shifted for a record and "
+            "permute-and-flip for a value."
         ),
     ] = None,
     strict: Annotated[
@@ -72,93 +74,89 @@ def percentile(
     as_json: options.Json = False,
 ) -> None:
     """Release a record or a value at a percentile."""
-    question = _question(upper, candidates, label_column, neighbours)
-    name = question.mechanism if mechanism is None else mechanism
+    which = _which_release(upper, candidates, label_column, neighbours)
     budget = options.open_ledger(ledger)
     table = engines.opened(data, engine, master, numeric=[column])
+    shared = {
+        "column": column,
+        "p": p,
+        "epsilon": epsilon,
+        "mechanism": which.mechanism if mechanism is None else mechanism,
+        "on_invalid": "raise" if strict else "repair",
+    }
     if dry_run:
-        output.print_plan(question.plan(table, column, name, epsilon), budget, as_json=as_json)
+        output.print_plan(which.plan(table, shared), budget, as_json=as_json)
         return
     with output.working("choosing"):
-        release = question.release(
-            table,
-            column=column,
-            p=p,
-            epsilon=epsilon,
-            mechanism=name,
-            budget=budget,
-            on_invalid="raise" if strict else "repair",
-        )
-    output.print_release(release, question.chosen, budget, as_json=as_json)
+        release = which.release(table, budget, shared)
+    output.print_release(release, which.chosen, budget, as_json=as_json)
 
 
 @dataclass(frozen=True)
 class _Record:
-    """Which record holds the percentile?"""
+    """The release of the record that holds the percentile."""
 
     upper: float
     label_column: str | None
     chosen: ClassVar[str] = "record"
     mechanism: ClassVar[str] = "shifted"
 
-    def release(self, data: object, **how: Any) -> Release:  # noqa: ANN401 -- passed on
-        from dpselect.percentiles import select_percentile
+    def plan(self, data: object, shared: dict[str, Any]) -> Plan:
+        """Return the plan, after all checks of the release that read no private value."""
+        from dpselect.percentiles import plan_percentile_record
+        from dpselect.percentiles.release import public_records
 
-        return select_percentile(data, upper=self.upper, label_column=self.label_column, **how)
-
-    def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
-        from dpselect import tables
-        from dpselect.accuracy import error_bound
-        from dpselect.neighbours import Neighbours
-        from dpselect.percentiles import mechanism_for
-
-        # Substitution makes the number of records public; no value is read.
-        records = tables.count_records(data, numeric=[column], plain=self._plain)
-        mechanism = mechanism_for(name, epsilon)
-        error = error_bound(mechanism, candidates=records, bound=self.upper, best=0)
-        return output.Plan(
-            mechanism, Neighbours.SUBSTITUTE, min(error, self.upper), f"units of {column}"
+        records = public_records(data, shared["column"], self.label_column)
+        return plan_percentile_record(
+            upper=self.upper, label_column=self.label_column, records=records, **shared
         )
 
-    @property
-    def _plain(self) -> list[str]:
-        return [] if self.label_column is None else [self.label_column]
+    def release(self, data: object, budget: Budget | None, shared: dict[str, Any]) -> Release:
+        from dpselect.percentiles import release_percentile_record
+
+        return release_percentile_record(
+            data, upper=self.upper, label_column=self.label_column, budget=budget, **shared
+        )
 
 
 @dataclass(frozen=True)
 class _Value:
-    """Which public value is near the percentile?"""
+    """The release of a public value near the percentile."""
 
     candidates: Values
     neighbours: Neighbours
     chosen: ClassVar[str] = "value"
     mechanism: ClassVar[str] = "permute-and-flip"
 
-    def release(self, data: object, **how: Any) -> Release:  # noqa: ANN401 -- passed on
-        from dpselect.percentiles import select_percentile_value
+    def plan(self, data: object, shared: dict[str, Any]) -> Plan:
+        """Return the plan, after all checks of the release that read no private value."""
+        from dpselect.percentiles import plan_percentiles
+        from dpselect.percentiles.release import check_table
 
-        return select_percentile_value(
-            data, candidates=self.candidates, neighbours=self.neighbours, **how
+        check_table(data, shared["column"], self.neighbours)
+        return plan_percentiles(
+            candidates=self.candidates, neighbours=self.neighbours, **shared
         )
 
-    def plan(self, data: object, column: str, name: str, epsilon: float) -> output.Plan:
-        from dpselect import tables
-        from dpselect.accuracy import error_bound
-        from dpselect.percentiles import mechanism_for
+    def release(self, data: object, budget: Budget | None, shared: dict[str, Any]) -> Release:
+        from dpselect.percentiles import release_percentiles
 
-        tables.check_columns(data, numeric=[column])
-        mechanism = mechanism_for(name, epsilon)
-        error = error_bound(mechanism, candidates=self.candidates.size, bound=1.0, best=0)
-        return output.Plan(mechanism, self.neighbours, error, "ranks")
+        return release_percentiles(
+            data,
+            candidates=self.candidates,
+            neighbours=self.neighbours,
+            budget=budget,
+            **shared,
+        )
 
 
-def _question(
+def _which_release(
     upper: float | None,
     candidates: str | None,
     label_column: str | None,
     neighbours: str | None,
 ) -> _Record | _Value:
-    """Return what is asked for, from options that belong to one question each."""
+    """Return which release is meant, from options that belong to one of the two each."""
     if candidates is None:
         if upper is None:
             raise ParameterError(
@@ -179,7 +177,7 @@ def _question(
 
 
 def _grid(text: str) -> Values:
-    """Return COUNT values from LOW to HIGH."""
+    """Return COUNT equally spaced values from LOW to HIGH."""
     import numpy as np
 
     parts = text.split(":")

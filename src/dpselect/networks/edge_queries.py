@@ -15,7 +15,7 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.columns import as_numbers
-from dpselect.tables.kept import kept as persisted
+from dpselect.tables.persisted import persisted
 from dpselect.tables.opening import check_columns, is_csv, schema
 
 MOST_LABELS = 10_000

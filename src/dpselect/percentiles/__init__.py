@@ -1,24 +1,28 @@
-"""The percentile of private numbers: the record that holds it, or a public value near it.
+"""Percentiles of private numbers: the record at a percentile, or a public value near it.
 
-``docs/percentiles.md`` says, with exact expected errors, when which one wins.
+``docs/percentiles.md`` compares the two by exact expected errors.
 """
 
-from dpselect.percentiles.rank import percentile_rank, percentile_rank_of_column
+from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
 from dpselect.percentiles.release import (
-    mechanism_for,
-    select_percentile,
-    select_percentile_value,
+    plan_percentile_record,
+    plan_percentiles,
+    release_percentile_record,
+    release_percentiles,
 )
-from dpselect.percentiles.selection import percentile, rank_of
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [
     "PercentileSensitivity",
-    "mechanism_for",
     "percentile",
     "percentile_rank",
-    "percentile_rank_of_column",
+    "plan_percentile_record",
+    "plan_percentiles",
     "rank_of",
-    "select_percentile",
-    "select_percentile_value",
+    "release_percentile_record",
+    "release_percentiles",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,20 +1,21 @@
-"""The one loop that numpy has no word for: a running sum that loses no digits."""
+"""Compensated running sum over overlapping intervals (numba)."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def sum_of_runs(edges: Indices, levels: Values, size: int) -> Values:
     """Return for every position the sum of the levels of the runs that cover it.
 
     Level ``i`` of column ``t`` covers the positions from ``edges[i - 1, t]`` (0 for the
-    first) up to ``edges[i, t]`` (``size`` for the last). Every sum is carried with what its
-    additions lost, so that its error does not grow with the number of runs.
+    first) up to ``edges[i, t]`` (``size`` for the last). Every sum is kept as a pair of the
+    rounded sum and its rounding errors, so that its error does not grow with the number of
+    runs. O(size + m T).
 
     Args:
         edges: Shape ``(m - 1, T)``, ascending in each column, 0 to ``size``.
@@ -24,6 +25,8 @@ def sum_of_runs(edges: Indices, levels: Values, size: int) -> Values:
     Returns:
         Shape ``(size,)``.
     """
+    # A run that starts at a and ends before b adds its level to the running sum at a and
+    # subtracts it at b, so the prefix sum of these jumps is the sum of the covering runs.
     jumps = np.zeros(size + 1)
     lost = np.zeros(size + 1)
     for t in range(levels.shape[1]):
@@ -37,9 +40,10 @@ def sum_of_runs(edges: Indices, levels: Values, size: int) -> Values:
     return (jumps + lost)[:size]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _add(sums: Values, lost: Values, at: int, term: float) -> None:
-    # Knuth's two-sum: what the addition rounds away, exactly.
+    # Knuth's two-sum (TAOCP 2, section 4.2.2, Theorem B): the rounding error of a float
+    # addition is itself a float and is computed exactly from the rounded sum.
     raised = sums[at] + term
     virtual = raised - sums[at]
     lost[at] += (sums[at] - (raised - virtual)) + (term - virtual)

@@ -1,15 +1,32 @@
-r"""The element local sensitivity of percentile selection, exact at every distance."""
+r"""Element local sensitivity of percentile selection, exact at every distance.
+
+Let :math:`X_1 \le \dots \le X_n` be the sorted values in :math:`[0, \Lambda]`, with
+:math:`X_j = 0` for :math:`j < 1` and :math:`\Lambda` for :math:`j > n`, and let
+:math:`s \le X_k` be the value of a candidate that is sorted before the percentile
+:math:`X_k`. Its element local sensitivity is, for :math:`t \ge 2`,
+
+.. math:: \max\{X_{k+t-1},\; \Lambda - X_{k-t+2},\; X_{k+t} - s,\;
+          \Lambda - X_{k-t+1} - (X_{k-t} - s)^+\},
+
+for :math:`t = 1` the same with :math:`X_{k+2} - X_k` among the terms, and for :math:`t = 0`
+:math:`\max\{X_{k+1} - X_k, X_k - s, s, \Lambda - X_{k+1} - X_k + s\}`. A candidate sorted
+after the percentile is one before it in the reflected database :math:`\Lambda - x`.
+
+Source: ours; equal to the O(1) form in ``docs/percentiles.md`` and to Definition 5 of Farias
+et al., VLDB J. 2023, in every cell that the tests enumerate. The forms in the paper (Lemma 10,
+Algorithm 2) are not equal to it: one is too large, the other not admissible.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
 
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.side import lower_side, order_statistics
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 
 class PercentileSensitivity(Sensitivity):
@@ -38,9 +55,9 @@ class PercentileSensitivity(Sensitivity):
         distances = max(self.horizon, 1)
         self._before, self._at, self._after = order[: k - 1], order[k - 1], order[: k - 1 : -1]
         self._low, self._high = ordered[: k - 1], reflected[: n - k]
-        self._below = lower_side(ordered, k, upper, distances)
-        self._above = lower_side(reflected, n - k + 1, upper, distances)
-        self._centre = self._gaps_of_the_percentile(ordered, k)
+        self._gaps_before = gaps_before(ordered, k, upper, distances)
+        self._gaps_after = gaps_before(reflected, n - k + 1, upper, distances)
+        self._gaps_at = self._gaps_of_the_percentile(ordered, k)
 
     def _gaps_of_the_percentile(self, ordered: Values, k: int) -> Values:
         """Return the gaps of the candidate that holds the percentile, shape ``(T,)``."""
@@ -48,8 +65,8 @@ class PercentileSensitivity(Sensitivity):
         if n == 1:
             return np.full(max(self.horizon, 1), upper)
         before, here, after = order_statistics(ordered, upper, k + np.arange(-1, 2))
-        side = self._below
-        gaps = side.gap(np.arange(side.steady.size), here)
+        before_it = self._gaps_before
+        gaps = before_it.gap(np.arange(before_it.steady.size), here)
         # It moves away from the percentile only if another record takes its place: with
         # k = 1 nobody is left below it to rise, with k = n nobody above it to fall.
         gaps[0] = min(
@@ -63,15 +80,108 @@ class PercentileSensitivity(Sensitivity):
 
     def _local(self, distance: int) -> Values:
         gaps = np.empty(self._before.size + 1 + self._after.size)
-        gaps[self._before] = self._below.gap(distance, self._low)
-        gaps[self._at] = self._centre[distance]
-        gaps[self._after] = self._above.gap(distance, self._high)
+        gaps[self._before] = self._gaps_before.gap(distance, self._low)
+        gaps[self._at] = self._gaps_at[distance]
+        gaps[self._after] = self._gaps_after.gap(distance, self._high)
         return self.bound - gaps
 
     def shortfall(self) -> Values:
         total = np.zeros(self._before.size + 1 + self._after.size)
         if self.horizon > 0:
-            total[self._before] = self._below.total(self._low)
-            total[self._at] = fsum(self._centre)
-            total[self._after] = self._above.total(self._high)
+            total[self._before] = self._gaps_before.total(self._low)
+            total[self._at] = fsum(self._gaps_at)
+            total[self._after] = self._gaps_after.total(self._high)
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    r"""The gaps :math:`\Lambda - \delta(x, t, s)` before the percentile, as functions of ``s``.
+
+    Each is :math:`\min\{\text{steady}_t, \text{rising}_t + s,
+    \max(\text{falling}_t - s, \text{floor}_t)\}`. Gaps are kept instead of sensitivities
+    because they are what is summed over thousands of distances, and near 0 they keep the
+    digits that a difference from the bound would lose.
+
+    Attributes:
+        steady: Shape ``(T,)``; value units, as all of them.
+        rising: Shape ``(T,)``.
+        falling: Shape ``(T,)``.
+        floor: Shape ``(T,)``; at most ``steady``.
+    """
+
+    steady: Values
+    rising: Values
+    falling: Values
+    floor: Values
+
+    def gap(self, distance: int | Indices, values: Values) -> Values:
+        """Return the gaps at one distance for many values, or at many for one."""
+        bent = np.maximum(self.falling[distance] - values, self.floor[distance])
+        return np.minimum(
+            np.minimum(self.steady[distance], self.rising[distance] + values), bent
+        )
+
+    def total(self, values: Values) -> Values:
+        """Return the sum of the gaps over all distances.
+
+        At each distance the gap has at most four linear pieces, each of which is a run of
+        the sorted candidates: O((n + T) log n), whatever the product of the two.
+
+        Args:
+            values: Shape ``(m,)``, ascending.
+        """
+        from dpselect.percentiles import kernels
+
+        if values.size == 0:
+            return np.zeros(0)
+        edges = self._edges(values)
+        slopes = np.zeros(values.size + 1, dtype=np.int64)
+        slopes[0] = self.steady.size
+        for edge, change in zip(edges, (-1, -1, 1), strict=True):
+            np.add.at(slopes, edge, change)
+        levels = np.stack([self.rising, self.steady, self.falling, self.floor])
+        constants = kernels.sum_of_runs(edges, levels, values.size)
+        return constants + np.cumsum(slopes[:-1]) * values
+
+    def _edges(self, values: Values) -> Indices:
+        """Return the first candidate of the second, third and fourth piece, shape (3, T)."""
+        # Where the rising line meets the non-increasing rest, which is steady, then falls,
+        # then rests on the floor.
+        meet = np.minimum(self.steady - self.rising, (self.falling - self.rising) / 2)
+        leave = np.maximum(self.floor - self.rising, meet)
+        bend = np.maximum(leave, self.falling - self.steady)
+        rest = np.maximum(bend, self.falling - self.floor)
+        return np.searchsorted(values, np.stack([leave, bend, rest]))
+
+
+def gaps_before(ordered: Values, k: int, upper: float, horizon: int) -> Gaps:
+    """Return the gaps of the candidates sorted before the ``k``-th value.
+
+    Args:
+        ordered: The values, ascending, shape ``(n,)``, in ``[0, upper]``.
+        k: The percentile's rank, 1 to ``n``.
+        upper: The public upper end.
+        horizon: How many distances, >= 1.
+    """
+    t = np.arange(horizon)
+    ahead, behind = (
+        order_statistics(ordered, upper, k + t - 1),
+        order_statistics(ordered, upper, k - t),
+    )
+    here, next_, second = order_statistics(ordered, upper, k + np.arange(3))
+    beyond = order_statistics(ordered, upper, k - t + 1)
+    steady = np.minimum(upper - ahead, order_statistics(ordered, upper, k - t + 2))
+    steady[0] = upper - (next_ - here)
+    steady[1:2] = np.minimum(steady[1:2], upper - (second - here))
+    falling = beyond + behind
+    falling[0] = min(upper, next_ + here)
+    floor = np.concatenate([falling[:1] - here, beyond[1:]])
+    floor = np.minimum(floor, steady)
+    return Gaps(steady, upper - order_statistics(ordered, upper, k + t), falling, floor)
+
+
+def order_statistics(ordered: Values, upper: float, ranks: Indices) -> Values:
+    """Return the values of these ranks, from 1 on; 0 before the first, ``upper`` after all."""
+    inside = ordered[np.clip(ranks, 1, ordered.size) - 1]
+    return np.where(ranks < 1, 0.0, np.where(ranks > ordered.size, upper, inside))

@@ -1,4 +1,4 @@
-"""The one way out of an engine: a table no longer than its aggregate is declared to be."""
+"""Collection of aggregates from an engine, refusing more rows than declared."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
 
 
 def counts(column: Column) -> Indices:
-    """Return counts as whole numbers; the sum over no rows is null in SQL and counts as 0."""
+    """Return counts as integers; the sum over no rows is null in SQL and counts as 0."""
     if column.dtype != object:
         return column.astype(np.int64)
     return np.array([0 if count is None else count for count in column], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Columns out of a table: only those asked for, as plain numbers or as they are."""
+"""Named columns of a table, as float64 numbers or as they are."""
 
 from __future__ import annotations
 

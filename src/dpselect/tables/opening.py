@@ -1,8 +1,8 @@
-"""The one door for tables: a path or any frame in, a narwhals frame out, no row read.
+"""Opening of tables: a path or any frame becomes a narwhals frame, and no row is read.
 
-polars is the embedded engine and reads files; narwhals is the one language for everybody
-else's frames. The schema of a table is public and is quoted in errors, its values are private
-and are not: engines quote the field that they could not read, so their errors end here.
+polars is the embedded engine and reads files; narwhals is the common interface to all frames.
+The schema of a table is public and is quoted in errors. Its values are private and are not:
+engines quote the field that they could not read, so their errors are replaced here.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def is_table(data: object) -> bool:
 
 
 def is_lazy(data: object) -> bool:
-    """Return whether data are a frame whose rows stay in their engine until asked for."""
+    """Return whether data are a frame whose rows stay in their engine until collected."""
     if isinstance(data, str | Path):
         return False
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)

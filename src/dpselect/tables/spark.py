@@ -28,7 +28,7 @@ def spark_table(
             that there is, as under ``spark-submit``, or else this machine.
         numeric: Columns that hold numbers in a CSV file, whose others are text. A field that
             is no number is a missing one.
-        whole: Columns that hold whole numbers in a CSV file.
+        whole: Columns that hold integers in a CSV file.
 
     Raises:
         DataError: There is no such table, or it is of another kind.

@@ -111,7 +111,21 @@ def test_candidates_are_finite_numbers(candidates):
         percentile_rank([1], p=50, candidates=candidates, neighbours=BOTH[0])
 
 
-@pytest.mark.parametrize("neighbours", [dp.Neighbours.EDGE, "add-remove"])
+def test_relations_are_accepted_by_name():
+    for relation in BOTH:
+        by_name = percentile_rank([1, 2], p=90, candidates=[1], neighbours=str(relation))
+        assert by_name.neighbours is relation
+
+
+@pytest.mark.parametrize("neighbours", [dp.Neighbours.EDGE, "swap", "nobody", None])
 def test_other_relations_are_refused(neighbours):
-    with pytest.raises(NeighboursError, match=r"ADD_REMOVE or \.SUBSTITUTE"):
+    with pytest.raises(NeighboursError, match="neighbours"):
         percentile_rank([1], p=50, candidates=[1], neighbours=neighbours)
+
+
+def test_mechanisms_need_no_other_facts_of_the_objective():
+    objective = percentile_rank([1, 2], p=50, candidates=[1, 2], neighbours=BOTH[0])
+
+    assert objective.highest == 0
+    assert dp.AnchoredLocalDampening(epsilon=1).for_objective(objective).anchor == 0
+    assert dp.ShiftedLocalDampening(epsilon=1).for_objective(objective).direction is not None

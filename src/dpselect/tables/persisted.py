@@ -10,11 +10,11 @@ import narwhals as nw
 
 
 @contextmanager
-def kept(table: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    """Keep what a query gives in the cluster while the block runs, in memory or on disk.
+def persisted(table: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
+    """Persist the rows of a query in the cluster while the block runs, in memory or on disk.
 
-    Spark would compute it again for every use. polars finds repeated parts of a query by
-    itself, and a relation of DuckDB has nowhere to be kept.
+    Spark would compute them again for every use. polars finds repeated parts of a query by
+    itself, and a relation of DuckDB cannot be persisted.
     """
     if not table.implementation.is_spark_like():
         yield table

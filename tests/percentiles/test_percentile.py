@@ -36,6 +36,7 @@ def test_the_scores_are_distances_to_the_percentile():
     assert objective.neighbours is dp.Neighbours.SUBSTITUTE
     assert objective.sensitivity.bound == 10
     assert not objective.monotone
+    assert (objective.highest, objective.direction) == (0, "non-decreasing")
 
 
 def test_labels_are_released_in_place_of_row_numbers():

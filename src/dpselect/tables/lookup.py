@@ -1,4 +1,4 @@
-"""Look-ups as nested cases: where a number lies among public ones, in few comparisons."""
+"""Position of a number among public edges, as nested conditional expressions."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import narwhals as nw
 from dpselect.typing import Indices, Values
 
 EDGES_AT_ONCE = 512
-"""Edges of one look-up: deeper or wider ones take engines longer to plan than to run."""
+"""Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
 
 
 def known(column: str) -> nw.Expr:
     """Return a column as float64, null where there is no number.
 
-    NaN compares differently in every engine; here it is told apart, and nowhere else.
+    Engines compare NaN differently, so it becomes null here and no other function meets it.
     """
     value = nw.col(column).cast(nw.Float64)
     return nw.when(~value.is_nan()).then(value)
 
 
 def position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Expr:
-    """Return how many of some ascending edges a number has reached, null for null.
+    """Return how many of some ascending edges are at most a number, null for null.
 
-    Binary search: DuckDB and Spark evaluate only the branches that a row takes, so that it
-    costs a row as many comparisons as the edges have binary digits.
+    Binary search: DuckDB and Spark evaluate only the branches that a row takes, so a row
+    costs as many comparisons as the number of edges has binary digits.
 
     Args:
         value: Numbers.
@@ -36,10 +36,14 @@ def position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Ex
 
 
 def position_by_side(value: nw.Expr, edges: Sequence[float]) -> nw.Expr:
-    """Return where a number lies among ascending edges, those equal to an edge apart.
+    """Return the position of a number among ascending edges, with those equal to one apart.
 
     ``2 j`` for a number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to
     edge ``j``; null for null.
+
+    Args:
+        value: Numbers.
+        edges: Public, ascending.
     """
     steps = [(float(edge), held) for edge in edges for held in (True, False)]
     return nw.when(~value.is_null()).then(_search(value, steps, 0, len(steps)))

@@ -1,0 +1,77 @@
+"""Releases of percentiles: labels of records, and one or several public values."""
+
+from functools import partial
+
+import numpy as np
+
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles import (
+    plan_percentile_record,
+    plan_percentiles,
+    release_percentile_record,
+    release_percentiles,
+)
+from support.releases import ReleaseCase
+
+N, UPPER = 12, 10
+
+
+def substituted(rng):
+    """Return two databases that differ in the value of one record."""
+    values = rng.integers(0, UPPER + 1, N).astype(float)
+    other = values.copy()
+    other[rng.integers(N)] = rng.integers(0, UPPER + 1)
+    return values, other
+
+
+def one_more(rng):
+    """Return a database and the same with one record more."""
+    values = rng.integers(0, UPPER + 1, N).astype(float)
+    return values, np.append(values, rng.integers(0, UPPER + 1))
+
+
+PAIRS = {Neighbours.SUBSTITUTE: substituted, Neighbours.ADD_REMOVE: one_more}
+
+
+def _release(function, arguments, data, budget):
+    return function(data, **arguments, budget=budget)
+
+
+def _record(mechanism):
+    asked = {"p": 75, "upper": UPPER, "epsilon": 0.75, "mechanism": mechanism}
+    return ReleaseCase(
+        name=f"release_percentile_record, {mechanism}",
+        neighbours=Neighbours.SUBSTITUTE,
+        release=partial(_release, release_percentile_record, asked),
+        plan=partial(plan_percentile_record, **asked, records=N),
+        pair=substituted,
+    )
+
+
+def _values(relation, mechanism, p):
+    asked = {
+        "p": p,
+        "candidates": range(UPPER + 1),
+        "epsilon": 0.75,
+        "neighbours": relation,
+        "mechanism": mechanism,
+    }
+    several = "several" if isinstance(p, list) else "one"
+    return ReleaseCase(
+        name=f"release_percentiles of {several}, {relation}, {mechanism}",
+        neighbours=relation,
+        release=partial(_release, release_percentiles, asked),
+        plan=partial(plan_percentiles, **asked),
+        pair=PAIRS[relation],
+    )
+
+
+CASES = [
+    *(_record(name) for name in ("shifted", "local-dampening", "anchored", "exponential")),
+    *(
+        _values(relation, name, p)
+        for relation in PAIRS
+        for name in ("permute-and-flip", "exponential", "noisy-max")
+        for p in (75, [25, 50, 75])
+    ),
+]
