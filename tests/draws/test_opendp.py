@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid, opendp as door
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
+from dpselect.draws import opendp as door
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
 every_draw = pytest.mark.parametrize(

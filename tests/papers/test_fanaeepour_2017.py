@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dpselect.spatial.coarse import Coarse
+from dpselect.spatial.error import partition_error
 
 import dpselect as dp
 from dpselect.papers.fanaeepour_2017 import figure_11, methods, places
@@ -18,8 +20,6 @@ from dpselect.papers.fanaeepour_2017.published_not_private import (
 )
 from dpselect.spatial import RelativeClipped, Weighted, counting
 from dpselect.spatial.box import POSITIONS
-from dpselect.spatial.coarse import Coarse
-from dpselect.spatial.error import partition_error
 from dpselect.spatial.partition import uniform
 from support.real_data import or_skip
 

@@ -5,6 +5,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from dpselect.trees.patterns import Patterns, compress
+from dpselect.trees.sampling import Simulated
+from dpselect.trees.structure import Tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,10 +18,7 @@ from dpselect.papers.farias_2024 import evolving, figure_2, table_1
 from dpselect.papers.surveys import Survey
 from dpselect.trees.domains import OUTSIDE, Categories
 from dpselect.trees.growth import Growth
-from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.structure import Tree
 from support.real_data import or_skip
 
 SCHEMA = Schema(tuple("abc"), (Categories("uv"), Categories("xyz"), Categories("pq")), (0, 1))

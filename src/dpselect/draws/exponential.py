@@ -8,7 +8,7 @@ round of Gumbel noise and its ``k`` largest equal ``k`` rounds without replaceme
 
 from __future__ import annotations
 
-from math import expm1, log
+from math import exp, log, log1p
 
 import numpy as np
 
@@ -39,8 +39,9 @@ class Exponential(Draw):
         # It is below eps^2 / 8, and for a small epsilon too close to be told from it.
         if epsilon < 1e-3:
             return epsilon**2 / 8
-        y = epsilon / expm1(epsilon)
-        return min(y - 1 - log(y), epsilon**2 / 8)
+        # ln y, in a form that does not overflow for a large epsilon.
+        log_y = log(epsilon) - epsilon - log1p(-exp(-epsilon))
+        return min(exp(log_y) - 1 - log_y, epsilon**2 / 8)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return -np.log(rng.standard_exponential(shape))

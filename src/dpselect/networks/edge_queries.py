@@ -15,8 +15,8 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.columns import as_numbers
-from dpselect.tables.persisted import persisted
 from dpselect.tables.opening import check_columns, is_csv, schema
+from dpselect.tables.persisted import persisted
 
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
