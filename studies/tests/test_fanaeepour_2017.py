@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.errors import ParameterError
 from dpselect.spatial import RelativeClipped, Weighted, counting
 from dpselect.spatial.box import POSITIONS
 from dpselect.spatial.coarse import Coarse
@@ -159,7 +160,7 @@ def test_nothing_can_be_released_with_the_published_choice():
 
     assert not isinstance(published, dp.Objective)
     for mechanism in (dp.PermuteAndFlip, dp.ExponentialMechanism, dp.GeneralizedExponential):
-        with pytest.raises(TypeError):
+        with pytest.raises(ParameterError, match="must be an? Objective"):
             mechanism(epsilon=1.0).release(published)
     assert not hasattr(published, "release")
 

@@ -20,8 +20,8 @@ def main(arguments: list[str] | None = None) -> None:
     of the command line are not installed.
     """
     try:
-        for package in ("typer", "rich"):
-            _optional.needed(package, extra="standard")
+        _optional.needed("typer", extra="standard")
+        _optional.needed("rich", extra="standard")
     except MissingDependencyError as error:
         sys.stderr.write(f"dpselect: {error}\n")
         sys.exit(2)
