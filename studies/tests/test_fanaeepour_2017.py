@@ -160,7 +160,7 @@ def test_nothing_can_be_released_with_the_published_choice():
 
     assert not isinstance(published, dp.Objective)
     for mechanism in (dp.PermuteAndFlip, dp.ExponentialMechanism, dp.GeneralizedExponential):
-        with pytest.raises(ParameterError, match="must be an? Objective"):
+        with pytest.raises(ParameterError, match=r"must be an? Objective"):
             mechanism(epsilon=1.0).release(published)
     assert not hasattr(published, "release")
 
@@ -223,6 +223,17 @@ def test_hindsight_is_at_least_as_good_as_every_candidate():
     best, _ = methods.best_in_hindsight_not_private(here, 0.5, 0.2, rng)
 
     assert median(best) <= 1.1 * min(median(partition) for partition in here.partitions)
+
+
+@pytest.mark.parametrize(("epsilon", "best"), [(1e3, 400), (1e-4, 1)])
+def test_hindsight_takes_fine_grids_without_noise_and_coarse_ones_with_much(epsilon, best):
+    here = case_of_few(grids=(1, 400))
+
+    chosen, _ = methods.best_in_hindsight_not_private(
+        here, epsilon, 0.2, np.random.default_rng(0)
+    )
+
+    assert chosen.shape == (best, best)
 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0, 50.0])

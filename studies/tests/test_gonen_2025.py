@@ -1,4 +1,4 @@
-"""The bounds of subset retrieval: what agrees with print and what does not."""
+"""The bounds of subset retrieval: what agrees with the paper and what does not."""
 
 from itertools import pairwise
 

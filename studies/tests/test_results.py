@@ -1,4 +1,4 @@
-"""The stored full runs, the page that shows them, and the comparison with print."""
+"""The stored full runs, the page that shows them, and the comparison with the papers."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ import pytest
 
 import dpselect_studies as studies
 from dpselect.errors import ParameterError
-from dpselect_studies.report import Made, page, store
+from dpselect_studies.report import Provenance, page, store
 from support.real_data import or_skip
 
 
@@ -18,7 +18,7 @@ def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
     first = small(name, tmp_path / "first")
     again = small(name, tmp_path / "again")
 
-    path = store(name, first, Made("again", first.seconds, 2, "0"), tmp_path)
+    path = store(name, first, Provenance("again", first.seconds, 2, "0"), tmp_path)
 
     assert first.frame.height > 0
     assert first.frame.equals(again.frame)
@@ -31,7 +31,7 @@ def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
 def test_a_study_says_what_to_make_of_it_and_names_rows_that_exist(name):
     study = studies.load(name)
 
-    assert len(study.reading) > 100
+    assert len(study.discussion) > 100
     assert len(study.cells(study.full)) >= len(study.cells(study.small))
     assert len({repr(cell) for cell in study.cells(study.full)}) == len(study.cells(study.full))
 

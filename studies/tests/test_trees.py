@@ -33,7 +33,7 @@ def survey(seed, records=120):
 
 
 def record_by_record(table, part, plan, sampler):
-    """Cross-validate as anyone would write it first."""
+    """Cross-validate record by record."""
     right = 0
     for fold in range(figure_11.FOLDS):
         train = part != fold

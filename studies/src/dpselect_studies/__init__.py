@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpselect_studies import datasets
     from dpselect_studies.catalogue import PAPERS, STUDIES, load
-    from dpselect_studies.report import Made, page, store
+    from dpselect_studies.report import Provenance, page, store
     from dpselect_studies.running import Run, run
     from dpselect_studies.study import Printed, Study, compare
 
@@ -23,7 +23,7 @@ _HOME = {
     "PAPERS": "catalogue",
     "STUDIES": "catalogue",
     "load": "catalogue",
-    "Made": "report",
+    "Provenance": "report",
     "page": "report",
     "store": "report",
     "Run": "running",
@@ -36,8 +36,8 @@ _HOME = {
 __all__ = [
     "PAPERS",
     "STUDIES",
-    "Made",
     "Printed",
+    "Provenance",
     "Run",
     "Study",
     "compare",

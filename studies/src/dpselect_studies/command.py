@@ -81,7 +81,7 @@ def run(
                 seed=seed,
                 on_cell=partial(_move, bar, task),
             )
-        made = studies.Made(
+        made = studies.Provenance(
             shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
         )
         _show(name, done, studies.store(name, done, made, folder))

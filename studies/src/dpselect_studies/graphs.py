@@ -13,7 +13,7 @@ TITLES = {
     "github_musae": "GitHub",
     "dblp_htne": "DBLP of ten fields (for com-dblp)",
 }
-"""What tables call them; a substitute is named as one."""
+"""Names in tables; a substitute is named as one."""
 
 
 @cache

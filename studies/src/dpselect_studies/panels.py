@@ -1,4 +1,4 @@
-"""Panels of lines, the form of nearly every figure of the papers."""
+"""Figures of line plots in panels."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-"""Okabe and Ito's, which the colour-blind can tell apart."""
+"""The palette of Okabe and Ito, for readers with any colour vision."""
 MARKERS = "osD^vPX*<>hp"
 
 
 class Lines(TypedDict, total=False):
-    """What a panel shows, and how.
+    """Columns and labels of a figure.
 
     Attributes:
-        x: The column to the right.
-        y: The column upwards.
-        line: The column that tells lines apart.
-        panel: The column that tells panels apart.
-        x_label: What ``x`` is, with its unit.
-        y_label: What ``y`` is, with its unit.
+        x: The column of the horizontal axis.
+        y: The column of the vertical axis.
+        line: The column whose values are the lines.
+        panel: The column whose values are the panels.
+        x_label: Label of the horizontal axis, with its unit.
+        y_label: Label of the vertical axis, with its unit.
         log: Which axes are logarithmic: ``"x"``, ``"y"`` or ``"xy"``.
     """
 

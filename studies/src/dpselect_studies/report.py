@@ -1,4 +1,4 @@
-"""The page of results, written from the stored full runs."""
+"""Storage of runs, and the page of results made from the stored full runs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dpselect_studies.running import Run
 from dpselect_studies.study import compare
 
 ABOUT = """Every table and figure of the papers, measured anew by `dpselect papers run NAME
---full`. All are simulations on public data. Where print and ours differ, the text says why;
-what to make of it all is in [which mechanism](which-mechanism.md)."""
+--full`. All are simulations on public data. Where our numbers differ from the paper's, the
+text says why; [which mechanism](which-mechanism.md) draws the conclusions."""
 
 
 @dataclass(frozen=True)
-class Made:
-    """How a run was made: what is stored beside its numbers.
+class Provenance:
+    """How a run was made, stored beside its numbers.
 
     Attributes:
-        command: What makes it again.
-        seconds: What measuring took, summed over processes.
-        cores: Cores of the machine.
+        command: The command that repeats it.
+        seconds: Time of measurement, summed over processes.
+        cores: Number of cores of the machine.
         version: Of dpselect.
     """
 
@@ -35,13 +35,13 @@ class Made:
     version: str
 
 
-def store(name: str, run: Run, made: Made, folder: Path) -> Path:
+def store(name: str, run: Run, made: Provenance, folder: Path) -> Path:
     """Write a run's numbers, its picture and how it was made; return the numbers' path.
 
     Args:
         name: The study.
-        run: What it gave.
-        made: How.
+        run: Its numbers.
+        made: How it was made.
         folder: The folder of results; the files are ``<name>.parquet``, ``.png``, ``.json``.
     """
     table = folder / f"{name}.parquet"
@@ -74,7 +74,7 @@ def _section(name: str, folder: Path) -> str:
     parts = [
         f"### {study.title}",
         f"![{study.title}]({base}.png)",
-        study.reading.strip(),
+        study.discussion.strip(),
     ]
     beside = compare(study, frame)
     if not beside.is_empty():

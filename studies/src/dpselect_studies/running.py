@@ -1,4 +1,4 @@
-"""Runs of studies: resumable, deterministic given a seed, parallel over cells."""
+"""Resumable runs of studies, deterministic given a seed and parallel over cells."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dpselect import _validate
+from dpselect.errors import ParameterError
 from dpselect_studies.catalogue import load
 from dpselect_studies.study import Row
 
-KEPT = ".cells"
+CELLS = ".cells"
 """The folder of finished cells, inside the folder of results."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of a study gave.
+    """The result of a run of a study.
 
     Attributes:
         frame: The tidy frame: one row for each number, in the order of the cells.
-        seconds: What measuring took, summed over cells, whenever they were measured.
+        seconds: Time of measurement, summed over cells, whenever they were measured.
     """
 
     frame: pl.DataFrame
@@ -56,15 +56,15 @@ def run(
     seed: int = 0,
     on_cell: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Run:
-    """Measure a study, or what is left of it.
+    """Measure a study; finished cells are read from the folder.
 
     Args:
         name: A name of ``STUDIES``.
-        folder: Where finished cells are kept; a cell that is there, of the same seed and of
-            what the study's module does, is not measured again.
+        folder: Folder of finished cells. A cell that is there, with the same seed and the same
+            source of the study's module, is not measured again.
         full: The paper's setting, not the small one.
-        jobs: Processes.
-        seed: Every cell draws from a stream of its own, of this seed and of what it names.
+        jobs: Number of processes; >= 1.
+        seed: Of the random streams, one for each cell; >= 0.
         on_cell: Called with the numbers of finished and of all cells.
 
     Raises:
@@ -72,31 +72,33 @@ def run(
         DataError: A data set cannot be had.
     """
     study = load(name)
-    _validate.at_least("jobs", jobs, 1)
-    _validate.at_least("seed", seed, 0)
-    # What a study says of its numbers may change without measuring them anew.
+    if jobs < 1:
+        raise ParameterError(f"jobs must be at least 1, not {jobs}")
+    if seed < 0:
+        raise ParameterError(f"seed must be at least 0, not {seed}")
+    # The text on the results, from STUDY on, may change without measuring them anew.
     source = inspect.getsource(sys.modules[study.measure.__module__]).partition("\nSTUDY")[0]
-    kept = folder / KEPT / name
-    kept.mkdir(parents=True, exist_ok=True)
+    finished = folder / CELLS / name
+    finished.mkdir(parents=True, exist_ok=True)
     work = [
         _Job(name, cell, seed, sha256(f"{cell!r} {seed} {source}".encode()).hexdigest())
         for cell in study.cells(study.full if full else study.small)
     ]
-    missing = [job for job in work if not _file(kept, job).exists()]
+    missing = [job for job in work if not _file(finished, job).exists()]
     done = len(work) - len(missing)
     on_cell(done, len(work))
-    for job, finished in _measured(missing, jobs):
-        _write(_file(kept, job), json.dumps(finished))
+    for job, result in _measured(missing, jobs):
+        _write(_file(finished, job), json.dumps(result))
         done += 1
         on_cell(done, len(work))
-    found = [json.loads(_file(kept, job).read_text(encoding="utf-8")) for job in work]
+    found = [json.loads(_file(finished, job).read_text(encoding="utf-8")) for job in work]
     rows = [row for one in found for row in one["rows"]]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return Run(frame, sum(one["seconds"] for one in found))
 
 
-def _file(kept: Path, job: _Job) -> Path:
-    return kept / f"{job.digest[:32]}.json"
+def _file(finished: Path, job: _Job) -> Path:
+    return finished / f"{job.digest[:32]}.json"
 
 
 def _write(path: Path, text: str) -> None:
@@ -136,5 +138,5 @@ def _measure(job: _Job) -> dict[str, Any]:
 
 
 def _named(job: _Job) -> str:
-    # By what the cell names, not by the source: a comment must not change the numbers.
+    # Of the cell and not of the source: a comment must not change the numbers.
     return sha256(f"{job.name} {job.cell!r}".encode()).hexdigest()

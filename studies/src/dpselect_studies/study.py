@@ -1,7 +1,7 @@
-"""What a study is: one table or figure of a paper, as cells that are measured one by one.
+"""Studies: one table or figure of a paper each, as cells that are measured one by one.
 
-A cell is a frozen dataclass of plain values: it names everything that its numbers depend on
-but the seed. Cells are independent, so a run can be cut short, resumed and dealt to processes.
+A cell is a frozen dataclass of plain values that holds everything its numbers depend on but
+the seed. Cells are independent, so a run can be stopped, resumed and divided among processes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Cell = TypeVar("Cell")
 
 @dataclass(frozen=True)
 class Printed:
-    """A number that the paper, or who ran its authors' code, gives.
+    """A number stated in the paper, or by others who ran its authors' code.
 
     Attributes:
-        where: The row of the study's frame that it belongs to, by column.
-        column: The column that it is compared with.
+        where: The row of the study's frame to compare with, by column.
+        column: The column to compare with.
         value: The number.
-        tolerance: How far ours may be off and still agree.
-        source: Where it is printed.
+        tolerance: Largest difference that counts as agreement.
+        source: Where it is stated.
     """
 
     where: Mapping[str, Plain]
@@ -47,15 +47,15 @@ class Study(Generic[Setting, Cell]):
     """A table or figure of a paper.
 
     Attributes:
-        title: What it shows, in a line.
+        title: One line.
         small: The setting that takes seconds, for tests.
         full: The paper's setting, or the nearest that the data allow.
-        cells: What is measured in a setting, each independent of the others.
+        cells: Setting -> its cells, each independent of the others.
         measure: Cell, generator -> rows of the tidy frame. A function of a module, so that
-            processes can be told of it.
+            it can be sent to processes.
         plot: Frame -> figure.
-        printed: The numbers that ours are compared with.
-        reading: Where ours agrees with print, where not, and why; Markdown.
+        printed: The paper's numbers that ours are compared with.
+        discussion: Where our numbers agree with the paper, where not, and why; Markdown.
     """
 
     title: str
@@ -65,16 +65,16 @@ class Study(Generic[Setting, Cell]):
     measure: Callable[[Cell, np.random.Generator], list[Row]]
     plot: Callable[[pl.DataFrame], Figure]
     printed: Sequence[Printed] = ()
-    reading: str
+    discussion: str
 
 
 def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return printed numbers beside ours.
+    """Return the paper's numbers beside ours.
 
     Args:
         study: The study with its printed numbers.
-        frame: What a run of it returned. Printed numbers of rows that are not in it are left
-            out: a small run does not measure everything.
+        frame: The frame of a run. Numbers of rows that are not in it are left out: a small
+            run does not measure everything.
 
     Returns:
         Columns ``where``, ``printed``, ``ours``, ``tolerance``, ``agrees`` and ``source``.

@@ -1,4 +1,4 @@
-"""The tables of both papers on trees, loaded once for each process.
+"""Survey tables of both papers on trees, loaded once for each process.
 
 Domains are those that the publishers document, not those that occur; a tree is trained on
 codes. NLTCS and ACS are zeros and ones, and their last column is the class. Adult has twelve
@@ -21,7 +21,7 @@ from dpselect.typing import Indices
 from dpselect_studies import datasets
 
 TITLES = {"nltcs": "NLTCS", "acs": "ACS", "adult": "Adult"}
-"""What tables call them."""
+"""Names in tables."""
 
 MAX_RECORDS = 50_000
 """The public bound on records, the same for all three."""

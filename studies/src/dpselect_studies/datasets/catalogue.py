@@ -1,4 +1,4 @@
-"""What is known of each data set; the records are in ``catalogue.toml``."""
+"""Facts about each data set, read from ``catalogue.toml``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class DataSet:
         sha256: Of the Parquet file.
         url: Where the publisher's file is, if it can be fetched and checked.
         known_hash: ``sha256:`` of the publisher's file, where that is known.
-        format: How the publisher's file is read, see :mod:`dpselect_studies.datasets.formats`.
-        fingerprint: Of the table that it must become.
+        format: Format of the publisher's file, see :mod:`dpselect_studies.datasets.formats`.
+        fingerprint: Of the converted table.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Publishers' files, read into the columns of our Parquet files."""
+"""Conversion of publishers' files into the columns of our Parquet files."""
 
 from __future__ import annotations
 

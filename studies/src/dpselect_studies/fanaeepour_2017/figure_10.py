@@ -110,7 +110,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 No printed number of this figure is at hand, and the assignment of these panels to Figure 10
 is ours; settings and substitutes are those of Figure 5, with 30 maps at each point. The
 published and the repaired form vary so much between maps that their lines are rough: standard

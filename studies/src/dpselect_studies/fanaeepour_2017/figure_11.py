@@ -172,7 +172,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 No printed number of this figure is at hand; the formula of the published form is put together
 from the errata, and that this is Figure 11 is our assignment. All are sensitivities of a mean
 relative error, with a floor of delta times the number of points, at epsilon 0.5 with a fifth

@@ -77,8 +77,8 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
-No printed number of this figure is at hand, so nothing is compared with print; that this
+    discussion="""
+No printed number of this figure is at hand, so nothing is compared with the paper; that this
 panel is Figure 5 is our assignment. The point sets are substitutes: vertices of US highways
 for US Landmarks, farmers' markets for US storage facilities, the check-ins of 5,628 active
 users within the contiguous USA for Gowalla. Queries of the paper and its number of

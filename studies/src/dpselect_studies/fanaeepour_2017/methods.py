@@ -1,7 +1,7 @@
-"""How each method of the figures comes to its cells, and the errors of its maps.
+"""Methods of the figures: the choice of cells, and the errors of the maps.
 
-All are simulations with NumPy's noise. Names that end in ``_not_private`` look at the points
-for nothing; the others cost epsilon in all, under add/remove.
+All are simulations with NumPy's noise. A function whose name ends in ``_not_private`` reads the
+points without spending epsilon; the others cost epsilon in all, under add/remove.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from dpselect.spatial import (
 from dpselect.spatial.coarse import Coarse
 from dpselect.spatial.coarse import cells as coarse_cells
 from dpselect.spatial.error import partition_error
-from dpselect.spatial.nonprivate import relative_errors
 from dpselect.spatial.partition import Partition, uniform
 from dpselect.spatial.rules import Rule, guideline_size
 from dpselect.typing import Values
@@ -38,7 +37,7 @@ from dpselect_studies.study import Row
 CLIP = 10.0
 """Where the repaired form cuts a relative error."""
 SHARE_FOR_TOTAL = 0.02
-"""Of epsilon, for the number of points that the guideline asks for."""
+"""Share of epsilon for the number of points, which the guideline needs."""
 GUIDELINE = 10.0
 """The constant of Qardaji, Yang and Li."""
 RULES: tuple[Rule, ...] = (
@@ -46,7 +45,7 @@ RULES: tuple[Rule, ...] = (
     *(AdaptiveGrid(c) for c in (2.5, 5.0, 10.0)),
     *(Quadtree(c) for c in (5.0, 10.0, 20.0)),
 )
-"""What ``method=["guideline", "adaptive", "quadtree"]`` stands for."""
+"""The rules that ``method=["guideline", "adaptive", "quadtree"]`` adds to the candidates."""
 
 
 def noise(size: int, scale: float, rng: np.random.Generator) -> Values:
@@ -62,6 +61,11 @@ def map_errors(
     counts = here.points.in_cells(partition) + noise(partition.cells, 1 / epsilon, rng)
     answers = counting.Answers(partition, counts).of(here.measured)
     return relative_errors(answers, here.points.in_rectangles(here.measured), here.floor)
+
+
+def relative_errors(answers: Values, exact: Values, floor: float) -> Values:
+    """Return the errors of answers over the exact ones, or over ``floor`` where larger."""
+    return np.abs(answers - exact) / np.maximum(exact, floor)
 
 
 Chooser: TypeAlias = Callable[
@@ -157,7 +161,7 @@ def guideline(
 
 
 def by_rule(rule: Rule) -> Chooser:
-    """Return what a rule makes of a coarse grid that all the share for tuning pays for."""
+    """Return the choice of a rule, from a coarse grid that gets all the share for tuning."""
 
     def choose(
         here: Case, epsilon: float, share: float, rng: np.random.Generator
@@ -169,7 +173,7 @@ def by_rule(rule: Rule) -> Chooser:
 
 
 def coarse_counts(here: Case, epsilon: float, rng: np.random.Generator) -> Coarse:
-    """Return the coarse noisy grid that epsilon pays for."""
+    """Return the coarse noisy grid, released at epsilon."""
     exact = here.points.in_cells(coarse_cells())
     return Coarse(exact + noise(exact.size, 1 / epsilon, rng), 1 / epsilon)
 

@@ -1,4 +1,4 @@
-"""Point sets of the figures, each a substitute that is named as one, and what is asked of them.
+"""Point sets of the figures, each a substitute that is named as one, and their queries.
 
 Queries are of six sizes. A map is tuned for one hundred of each and measured on a hundred
 others. All are public: spread evenly over the box, or around farmers' markets.
@@ -34,15 +34,15 @@ class Place:
 
     Attributes:
         data: The data set.
-        title: What figures call it, with the paper's set that it stands for.
+        title: Its name in figures, with the paper's set that it stands for.
         grids: Candidates, cells along both axes.
-        asked: Where the queries lie.
+        queries: Where the queries lie.
     """
 
     data: str
     title: str
     grids: tuple[int, ...]
-    asked: Literal["evenly", "around markets"] = "evenly"
+    queries: Literal["evenly", "around markets"] = "evenly"
 
 
 COARSE = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384)
@@ -61,7 +61,7 @@ PLACES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Remembered:
+class CachedCounts:
     """Points that are counted once for each uniform grid and each set of queries."""
 
     points: counting.Points
@@ -115,7 +115,7 @@ def case(name: str) -> Case:
     """
     place = PLACES[name]
     points = counting.Points(*BOX.locate(*_coordinates(place.data)))
-    several = evenly() if place.asked == "evenly" else around_markets()
+    several = evenly() if place.queries == "evenly" else around_markets()
     return case_of(points, place.grids, several)
 
 
@@ -128,7 +128,7 @@ def case_of(points: counting.Points, grids: Sequence[int], several: Values) -> C
         several: Rectangles, shape ``(6, 2 * EACH, 4)``, by size.
     """
     return Case(
-        Remembered(points),
+        CachedCounts(points),
         points.x.size,
         tuple(uniform(size) for size in grids),
         counting.rectangles(BOX, several[:, ::2].reshape(-1, 4)),

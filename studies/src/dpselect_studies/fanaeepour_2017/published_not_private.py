@@ -1,4 +1,4 @@
-r"""The choice of a grid as published, which is not private: for simulations only.
+r"""The published choice of a grid, which is not private: for simulations only.
 
 The error of a query is :math:`e = (|g| + \lambda\|\alpha\|_1)/\max(q, \delta|D|)` and the
 sensitivity that the mean of it is divided by, with :math:`\rho = \delta|D|`,
@@ -7,8 +7,8 @@ sensitivity that the mean of it is divided by, with :math:`\rho = \delta|D|`,
     + \frac{(|D| + 1)\kappa + \lambda\|\alpha\|_1}{\rho\,\delta(|D| + 1)},
 
 where :math:`\kappa` is 1 for a query that cuts a cell and 0 for any other. Under add/remove
-:math:`|D|` is private, so a choice that is scaled by it tells of it: a query of 0.9 of the box,
-grids of 10,000 cells and of one, 29 points against 30 give a privacy loss of 1.096
+:math:`|D|` is private, so a choice that is scaled by it is not private: a query of 0.9 of the
+box, grids of 10,000 cells and of one, and 29 points against 30 give a privacy loss of 1.096
 :math:`\varepsilon_1`.
 
 Nothing here is an ``Objective``, so no mechanism takes it and nothing can be released with it.

@@ -4,7 +4,7 @@ from dpselect_studies.farias_2023 import influence
 from dpselect_studies.farias_2023.influence import cells, measure, plot
 from dpselect_studies.study import Study
 
-READING = """
+DISCUSSION = """
 One node of degree 9,458 and a few of some thousands: the easiest of the three graphs. Shifted
 dampening with the paper's sensitivity finds .94 of the true top 5 at epsilon 0.1, where the
 exponential mechanism needs more than 1,000: the four orders of magnitude that the paper speaks
@@ -19,5 +19,5 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading=READING,
+    discussion=DISCUSSION,
 )

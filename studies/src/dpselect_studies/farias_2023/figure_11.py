@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FOLDS = 10
 NO_PRIVACY = 1e9
-"""An epsilon that is no protection: the same code, without noise that would matter."""
+"""An epsilon without protection: the same code, with negligible noise."""
 
 MECHANISMS: dict[str, MechanismName] = {
     "exponential": "exponential",
@@ -230,7 +230,7 @@ STUDY = Study(
         ),
         _seen(2, MAJORITY, 0.555, "as counted by others"),
     ],
-    reading="""
+    discussion="""
 The paper gives curves; beside ours are accuracies that others saw with its authors' code, on
 one split. Without privacy ours is a point better at depth 5; why, we do not know.
 

@@ -68,13 +68,13 @@ RECORDS: dict[str, Callable[[float], dp.Mechanism]] = {
         epsilon=epsilon, direction="non-decreasing"
     ),
 }
-"""What releases a record."""
+"""Releases of a record."""
 
 RANKS = {
     "value by rank": dp.Neighbours.SUBSTITUTE,
     "value by rank, add/remove": dp.Neighbours.ADD_REMOVE,
 }
-"""What releases a whole number from 0 to the public end, by permute-and-flip."""
+"""Releases of an integer from 0 to the public end, by permute-and-flip."""
 
 AT_RANDOM = "a record at random"
 
@@ -132,7 +132,7 @@ def _of_ranks(cell: Cell) -> list[float]:
 
 
 LEAST = 0.01
-"""Errors below this are drawn as this: nobody tells them from none."""
+"""Errors below this are drawn as this, in counts."""
 
 
 def plot(frame: pl.DataFrame) -> Figure:
@@ -159,7 +159,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 Local dampening is better than the exponential mechanism and permute-and-flip on the same
 utility from about epsilon 1 on, and the shifted form better still, as the paper finds; below
 it none of them is better than a record drawn at random, because one substitution can move the

@@ -4,7 +4,7 @@ from dpselect_studies.farias_2023 import influence
 from dpselect_studies.farias_2023.influence import cells, measure, plot
 from dpselect_studies.study import Study
 
-READING = """
+DISCUSSION = """
 The paper's claim stands, and does not go far enough. With the paper's sensitivity (a function
 of the degree) shifted dampening finds .79 of the true top 5 at epsilon 0.1 and all of it at 1;
 the exponential mechanism and permute-and-flip need epsilon 10,000. **But degree alone, drawn
@@ -24,5 +24,5 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading=READING,
+    discussion=DISCUSSION,
 )

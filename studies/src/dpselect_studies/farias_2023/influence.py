@@ -1,4 +1,4 @@
-"""Recall of influential nodes, which Figures 8 to 10 and Table 1 measure.
+"""Recall of influential nodes, for Figures 8 to 10 and Table 1.
 
 The metric is ego betweenness (Definition 19), its neighbour relation one edge. Recall is the
 share of the true top k that is drawn, 1 at best.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """Graphs, how many nodes, the recalls asked for, and how exact the answer is."""
+    """Graphs, number of nodes, recalls to reach, and steps of bisection."""
 
     graphs: tuple[str, ...]
     max_degree: int
@@ -37,7 +37,7 @@ FULL = Setting(("enron", "dblp_htne", "github_musae"), 10_000, 10, (0.5, 0.9), 1
 SMALL = Setting(("enron",), 10_000, 5, (0.5,), 10, 3)
 
 LEAST, MOST = 1e-4, 1e6
-"""Epsilons between which the answer is looked for; beyond the last it is infinite."""
+"""Range of the bisection; beyond its end the least epsilon is reported as infinite."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 The paper's claim is a budget three to four orders of magnitude smaller than the exponential
 mechanism's, for the same recall. It holds, with the paper's sensitivity and the shifted form:
 half of the true top 10 takes epsilon 0.15 for 7,600 on Enron and 0.07 for 2,000 on GitHub,

@@ -1,8 +1,8 @@
-"""What the table and the figure on evolved trees share: one run, and both readings of epsilon.
+"""One run of evolved trees, shown at both readings of epsilon.
 
 As printed, DP-MOET passes the same epsilon to every selection, so a run costs it as often as
 there are generations. A run is measured once and shown twice: at the epsilon of each
-selection, as in print, and at what it costs in all.
+selection, as in the paper, and at the epsilon of the whole run.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dpselect.trees.selection import Allowance, Selection
 from dpselect.typing import Values
 
 TOTALS_SHARE = 0.05
-"""Of what a run costs, for noisy class totals where they are used."""
+"""Share of the epsilon of a run for noisy class totals, where they are used."""
 
 NO_PRIVACY = 1e9
-"""An epsilon that is no protection: the best trees are always kept."""
+"""An epsilon without protection: the best trees are always kept."""
 NOTHING = 1e-9
-"""An epsilon that tells nothing of the records: trees are kept by chance."""
+"""An epsilon at which trees are kept by chance."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, 
     """Return the fitness of one ID3 tree of the same depth, by both kinds of answers.
 
     The second answers what has the larger weighted share of its class, by the released
-    counts of all leaves: nothing more is asked of the records.
+    counts of all leaves: no further query of the records.
     """
     schema, patterns = surveys.load(cell.survey).schema, surveys.patterns(cell.survey)
     plan = Growth(
@@ -164,7 +164,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 The paper's order stands: the local version is far above the global one. **The global version
 is a random tree**, 2.5 to 2.6, and answering "positive" to everyone gives 3. Our local version
 takes the larger of the two weighted sensitivities, not their sum: a record is positive or
@@ -177,7 +177,7 @@ selection they are level with the local version at 0.1 on NLTCS and at 0.05 on A
 0.05 they are within .02 of the evolution without privacy.
 
 **The honest baseline is ID3 with answers by weight.** ID3 does not know the weights, and is far
-below on ACS and Adult. But its released counts tell what to answer if one class weighs more, at
+below on ACS and Adult. But its released counts suffice to answer by weight, at
 no cost: the same trees then give 4.0 on Adult from 0.5 on, where evolution *without* privacy
 gives 3.75, and on NLTCS all are within .05 from 0.1 on. Only on ACS, where 7 % are positive,
 do evolved trees stay ahead, by .2 to .5.

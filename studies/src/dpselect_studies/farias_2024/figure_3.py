@@ -135,7 +135,7 @@ STUDY = Study(
         Printed({**LOCAL, "graph": "GitHub", "epsilon": 0.05}, "recall", 0.49, 0.05, AUTHORS),
         Printed({**LOCAL, "graph": "Enron", "epsilon": 0.1}, "recall", 0.09, 0.05, AUTHORS),
     ],
-    reading="""
+    discussion="""
 Ours finds more of the true top 5 than the authors' code does: .49 against .86 on GitHub at
 epsilon 0.05, .09 against .61 on Enron at 0.1. Their dampening uses the sensitivity of the
 first objective alone and advances it twice in every step; that is less accurate, and not

@@ -1,4 +1,4 @@
-"""Table 1: how much of a privately evolved front one without privacy dominates (DP-MOET).
+"""Table 1: coverage of privately evolved fronts by fronts without privacy (DP-MOET).
 
 The metric is ``C(front without privacy, private front)`` of Definition 6.3, 0 at best, over
 true positive and true negative rates on the records that the trees evolved on.
@@ -133,7 +133,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    reading="""
+    discussion="""
 The paper's global column is flat because the authors' code divides by the number of records
 less one, 21,573 on NLTCS, where a Pareto score changes by at most the number of trees less
 one. With that smaller bound, 29, it is **still no better than chance up to epsilon 5** on all

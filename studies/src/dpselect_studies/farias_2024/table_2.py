@@ -1,4 +1,4 @@
-"""Table 2: how many of the drawn nodes are dominated by the true best (DP-MOTkIN, Pareto).
+"""Table 2: share of drawn nodes that the true best dominate (DP-MOTkIN, Pareto).
 
 Degree and ego density. The metric is ``C(true top k, drawn k)`` of Definition 6.3, 0 at best.
 """
@@ -149,7 +149,7 @@ STUDY = Study(
         Printed({**LOCAL, "epsilon": epsilon}, "C", 0.0, 0.02, "Table 2, local, GitHub")
         for epsilon in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
     ],
-    reading="""
+    discussion="""
 On GitHub the paper prints 0.00 for the local version from epsilon 0.5 on. Definition 4.5 does
 not give that: the Pareto score of a node moves by more than its whole range when one edge
 does, the dampened scores of all nodes lie within two or three units, and plain dampening is

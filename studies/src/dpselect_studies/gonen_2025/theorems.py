@@ -1,4 +1,4 @@
-"""Theorems 1 and 2: what the bounds on delta leave open, against the exact optimum."""
+"""Theorems 1 and 2: bounds on delta against the exact optimum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.pooling import bounds, delta_curves
+from dpselect.pooling import delta_curves, sphere_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 
@@ -58,7 +58,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
     """Return delta by beta: bounds, schemes and the optimum."""
     betas, curves = delta_curves(cell.n, cell.d, epsilon=cell.epsilon)
     found = {NAMES[name]: values for name, values in curves.items()}
-    found[SPHERE] = np.array([bounds.sphere_delta(cell.n, cell.d, int(b)) for b in betas])
+    found[SPHERE] = np.array([sphere_delta(cell.n, cell.d, int(b)) for b in betas])
     return [
         {
             "n": cell.n,
@@ -106,7 +106,7 @@ STUDY = Study(
         claimed(50, 10, 4, 0.54),
         claimed(100, 10, 5, 0.4722),
     ],
-    reading="""
+    discussion="""
 Algorithm A1 as printed draws from the sphere, *exactly* beta swaps away, and **breaks its own
 theorem**: .500 for the .333 that Theorem 1 claims at 4 of 10 people and beta 2. The ball, *at
 most* beta swaps, which the proof speaks of, keeps the bound and is better than it (.261). At
@@ -115,12 +115,12 @@ closed. Above epsilon 0 a tilt by distance is better than the ball (.185 at epsi
 [closed form](pooling.md#why-nothing-is-better) is the least of all mechanisms. The lower bound
 above epsilon 0 is [ours](pooling.md#a-bound-without-a-programme), by Theorem 1's argument.
 
-Algorithm A2 never misses a member and pays with nearly all of delta: exactly 1 - beta/n at
+Algorithm A2 never misses a member, at the price of nearly all of delta: exactly 1 - beta/n at
 every epsilon, without the condition 2 d beta^2 < n of Theorem 2. No blind choice of beta people
 does better; one among the strangers alone has 1 - beta/(n - d).
 
 **At nearly every beta a neighbour is ruled out in a large share of the releases**: that is what
-the paper's definition asks for. What a usual delta costs is told beside the
+the paper's definition asks for. The price of a usual delta stands beside the
 [schemes](pooling.md). How Theorem 3 reads is not known to us, so it is not compared.
 """,
 )
