@@ -9,11 +9,26 @@ from dpselect_studies.report import Provenance, page, store
 from support.real_data import or_skip
 
 
+ON_GRAPHS = {
+    *(f"farias-2023/{one}" for one in ("figure-8", "figure-9", "figure-10", "table-1")),
+    *(f"farias-2024/{one}" for one in ("table-2", "figure-3")),
+}
+
+every_study = pytest.mark.parametrize(
+    "name",
+    [
+        # Studies of graphs share one process, which compiles the kernels and scores once.
+        pytest.param(name, marks=[pytest.mark.xdist_group("graphs")] * (name in ON_GRAPHS))
+        for name in studies.STUDIES
+    ],
+)
+
+
 def small(name, folder, **how):
     return or_skip(studies.run, name, folder=folder, **how)
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
+@every_study
 def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
     first = small(name, tmp_path / "first")
     again = small(name, tmp_path / "again")
@@ -27,7 +42,7 @@ def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
     assert studies.load(name).title in page(tmp_path)
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
+@every_study
 def test_a_study_says_what_to_make_of_it_and_names_rows_that_exist(name):
     study = studies.load(name)
 
@@ -55,6 +70,7 @@ def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in kept[1:]} == stamps
 
 
+@pytest.mark.xdist_group("graphs")
 def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
     name = "farias-2023/figure-8"
     first = small(name, tmp_path)
