@@ -8,7 +8,6 @@ from dpselect.errors import ParameterError
 from dpselect_studies.report import Provenance, page, store
 from support.real_data import or_skip
 
-
 ON_GRAPHS = {
     *(f"farias-2023/{one}" for one in ("figure-8", "figure-9", "figure-10", "table-1")),
     *(f"farias-2024/{one}" for one in ("table-2", "figure-3")),
