@@ -11,11 +11,16 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
-from dpselect.spatial import RelativeClipped, Weighted, counting
+from dpselect.spatial import (
+    CoarseGrid,
+    CountedCells,
+    Points,
+    RelativeClipped,
+    Weighted,
+    partition_error,
+    uniform_grid,
+)
 from dpselect.spatial.box import POSITIONS
-from dpselect.spatial.coarse import Coarse
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import uniform
 from dpselect_studies.fanaeepour_2017 import figure_11, methods, places
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
@@ -30,7 +35,8 @@ CELLS = 2**14
 # As near to 0.9 of the box as cells of a power of two allow, so that the query cuts none.
 COVERED = 14_746
 QUERY = np.array([[0, 0, COVERED * (POSITIONS // CELLS), POSITIONS]])
-LINE = (uniform((CELLS, 1)), uniform(1))
+GRID = uniform_grid(64)
+LINE = (uniform_grid((CELLS, 1)), uniform_grid(1))
 
 
 def pair_on_the_line():
@@ -39,7 +45,7 @@ def pair_on_the_line():
         x = np.full(size, 0.95)
         x[:INSIDE] = np.linspace(0, 0.89, INSIDE)
         positions = (x * POSITIONS).astype(np.uint32)
-        yield counting.Points(positions, np.zeros(size, np.uint32))
+        yield Points(positions, np.zeros(size, np.uint32))
 
 
 def loss(first, second):
@@ -98,7 +104,7 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
 
 
 @pytest.mark.parametrize(
-    ("form", "mechanism"),
+    ("measure", "mechanism"),
     [
         (RelativeClipped(floor=floor, clip=clip, norm="l1"), dp.ExponentialMechanism)
         for floor in (1.0, 10.0, 27.0)
@@ -110,11 +116,11 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
     ],
 )
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_repaired_and_the_default_choice_stay_within_theirs(form, mechanism, epsilon):
+def test_the_repaired_and_the_default_choice_stay_within_theirs(measure, mechanism, epsilon):
     """Exact laws; of the default, for any weights that the coarse grid may give."""
     laws = [
         mechanism(epsilon=epsilon).probabilities(
-            partition_error(points, LINE, QUERY, scale=1.0, form=form)
+            partition_error(points, partitions=LINE, queries=QUERY, scale=1.0, measure=measure)
         )
         for points in pair_on_the_line()
     ]
@@ -167,7 +173,7 @@ def test_nothing_can_be_released_with_the_published_choice():
 
 def case_of_few(grids=(1, 4, 16, 64), size=4000):
     rng = np.random.default_rng(0)
-    points = counting.Points(*places.BOX.locate(*_clustered(rng, size)))
+    points = Points(*places.BOX.locate(*_clustered(rng, size)))
     return places.case_of(points, grids, places.evenly())
 
 
@@ -250,9 +256,9 @@ def test_simulated_noise_has_the_moments_of_the_discrete_laplace_law(scale):
 
 def test_errors_are_taken_over_the_exact_answer_or_the_floor():
     here = case_of_few(grids=(1,), size=5000)
-    found = methods.map_errors(here, uniform(64), 1e9, np.random.default_rng(0))
+    found = methods.map_errors(here, GRID, 1e9, np.random.default_rng(0))
     exact = here.points.in_rectangles(here.measured)
-    answers = counting.Answers(uniform(64), here.points.in_cells(uniform(64))).of(here.measured)
+    answers = CountedCells(GRID, here.points.in_cells(GRID)).answers(here.measured)
 
     assert here.floor == 5
     assert (exact < 5).any()
@@ -307,14 +313,24 @@ def test_data_sets_hold_what_their_titles_say():
     assert np.mean(nearest < 1e-9) > 0.95
 
 
+def scores_of(here, scale, measure):
+    return partition_error(
+        here.points,
+        partitions=here.partitions,
+        queries=here.tuned,
+        scale=scale,
+        measure=measure,
+    )
+
+
 def test_sensitivities_of_figure_11_are_the_forms_own():
     cell = figure_11.Cell("", "repaired: error cut at 10", 0.01, 0.5, 0.2, 1)
     here = case_of_few(grids=(2, 7), size=1000)
 
     errors, bounds = figure_11._errors_and_bounds(here, cell, np.random.default_rng(0))
 
-    form = RelativeClipped(floor=10.0, clip=10.0, norm="l1")
-    again = partition_error(here.points, here.partitions, here.tuned, scale=2.5, form=form)
+    measure = RelativeClipped(floor=10.0, clip=10.0, norm="l1")
+    again = scores_of(here, 2.5, measure)
     assert np.array_equal(errors, again.scores)
     assert np.array_equal(bounds, again.sensitivity.bounds)
     assert np.all(bounds <= 1 / 10 + 10 / 11 + 1e-4)
@@ -327,7 +343,7 @@ def test_noise_for_substitution_is_twice_as_large():
     found, _ = figure_11._errors_and_bounds(here, cell, np.random.default_rng(0))
     known = figure_11.known_size(here, cell, np.random.default_rng(0))
 
-    again = partition_error(here.points, here.partitions, here.tuned, scale=5.0, form=known)
+    again = scores_of(here, 5.0, known)
 
     assert np.array_equal(found, again.scores)
 
@@ -336,6 +352,6 @@ def test_the_coarse_grid_is_noisy_by_its_epsilon():
     here = case_of_few()
     coarse = methods.coarse_counts(here, 0.25, np.random.default_rng(0))
 
-    assert isinstance(coarse, Coarse)
+    assert isinstance(coarse, CoarseGrid)
     assert coarse.scale == 4.0
     assert abs(coarse.total - here.size) < 6 * 16 * np.sqrt(2) * 4

@@ -27,7 +27,7 @@ def test_the_sphere_is_never_what_theorem_1_claims(frame):
 def test_bounds_and_schemes_keep_their_order_at_every_beta(frame):
     wide = frame.pivot("what", index=["n", "d", "epsilon", "beta"], values="delta")
     order = [NAMES[name] for name in ("lower bound", "optimal", "ball (A1)")]
-    order += [NAMES["printed bound of A1"], SPHERE]
+    order += [NAMES["upper bound of Theorem 1"], SPHERE]
 
     assert wide.height == 3 * (5 + 6 + 11 + 11)
     for lower, upper in pairwise(order):
@@ -35,7 +35,7 @@ def test_bounds_and_schemes_keep_their_order_at_every_beta(frame):
 
 
 def test_the_printed_claim_is_theorem_1_s_formula(frame):
-    upper = frame.filter(pl.col("what") == NAMES["printed bound of A1"])
+    upper = frame.filter(pl.col("what") == NAMES["upper bound of Theorem 1"])
     for number in STUDY.printed:
         where = {key: value for key, value in number.where.items() if key != "what"}
 

@@ -11,24 +11,15 @@ import dpselect_studies
 SOURCE = Path(dpselect_studies.__file__).parent
 
 BUILDING_BLOCKS = {
-    "dpselect.combine.coverage",
-    "dpselect.networks.betweenness",
-    "dpselect.spatial.coarse",
-    "dpselect.spatial.counting",
-    "dpselect.spatial.error",
-    "dpselect.spatial.forms",
-    "dpselect.spatial.partition",
-    "dpselect.spatial.reach",
-    "dpselect.spatial.rules",
+    "dpselect.combine.pareto.coverage",
+    "dpselect.trees.candidates",
+    "dpselect.trees.counts",
     "dpselect.trees.domains",
     "dpselect.trees.evolution",
-    "dpselect.trees.generations",
     "dpselect.trees.growth",
-    "dpselect.trees.patterns",
+    "dpselect.trees.randomness",
     "dpselect.trees.records",
-    "dpselect.trees.sampling",
-    "dpselect.trees.selection",
-    "dpselect.trees.structure",
+    "dpselect.trees.tree",
 }
 """Modules inside rooms: simulations put releases together anew, with NumPy's noise."""
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.randomness import Simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dp
+from dpselect.trees import Tree
 from dpselect.trees.domains import OUTSIDE, Categories
 from dpselect.trees.growth import Growth
-from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.structure import Tree
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import figure_11, peers
 from dpselect_studies.farias_2024 import evolving, figure_2, table_1
@@ -37,8 +37,8 @@ def record_by_record(table, part, plan, sampler):
     right = 0
     for fold in range(figure_11.FOLDS):
         train = part != fold
-        patterns = compress(table.codes[train], table.labels[train], SCHEMA.sizes, 2)
-        tree = Tree(SCHEMA, plan.grow(patterns, sampler))
+        known = MemoryCounts.of_records(SCHEMA, table.codes[train], table.labels[train])
+        tree = Tree(SCHEMA, plan.grow(known, sampler))
         found = tree.probabilities(table.codes[~train]).argmax(axis=1)
         right += (found == table.labels[~train]).sum()
     return right / len(table.labels)
@@ -96,7 +96,7 @@ def test_every_evolution_costs_what_its_selections_are_printed_to_cost(method):
     rng = np.random.default_rng(0)
     plan = evolving.evolution(SCHEMA, table_1.SIZES, method, 0.7, rng)
 
-    assert sum(spend.epsilon for spend in plan.spends()) == pytest.approx(3 * 0.7)
+    assert sum(spend.epsilon * spend.times for spend in plan.spends()) == pytest.approx(3 * 0.7)
     assert len(plan.epsilons) == table_1.SIZES.generations
 
 
@@ -104,27 +104,28 @@ def test_every_evolution_costs_what_its_selections_are_printed_to_cost(method):
 @given(seeds)
 def test_answers_by_weight_are_the_best_that_a_tree_can_give(seed):
     table = survey(seed)
-    patterns = table.patterns()
-    worth = patterns.counts * figure_2.WEIGHTS / patterns.counts.sum(axis=0)
+    records = table.counts()
+    worth = records.counts * figure_2.WEIGHTS / records.counts.sum(axis=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(surveys, "load", lambda _name: table)
-        patch.setattr(surveys, "patterns", lambda _name: patterns)
+        patch.setattr(surveys, "counts", lambda _name: records)
         cell = figure_2.cells(figure_2.SMALL)[0]
         rng = np.random.default_rng(seed)
         plain, weighted = figure_2.grown(cell, figure_2.NO_PRIVACY, rng)
 
     # Without noise the tree has a leaf for every pattern.
     assert weighted == pytest.approx(worth.max(axis=1).sum())
-    assert plain == pytest.approx(figure_2.fitness(patterns.counts, patterns))
+    assert plain == pytest.approx(figure_2.fitness(records.counts, records))
 
 
 def test_fitness_is_three_true_positive_and_two_true_negative_rates():
-    patterns = Patterns(np.zeros((2, 1), np.int64), np.array([[30, 5], [10, 15]]))
+    schema = Schema(("a",), (Categories("uv"),), (0, 1))
+    records = MemoryCounts(schema, np.array([[0], [1]]), np.array([[30, 5], [10, 15]]))
 
     always_positive, by_pattern = np.array([[0.0, 1.0]] * 2), np.array([[0.9, 0.1], [0.1, 0.9]])
 
-    assert figure_2.fitness(always_positive, patterns) == 3.0
-    assert figure_2.fitness(by_pattern, patterns) == pytest.approx(3 * 15 / 20 + 2 * 30 / 40)
+    assert figure_2.fitness(always_positive, records) == 3.0
+    assert figure_2.fitness(by_pattern, records) == pytest.approx(3 * 15 / 20 + 2 * 30 / 40)
 
 
 def test_the_best_tree_of_a_front_is_that_of_the_best_mean_of_rates():

@@ -13,9 +13,9 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+from dpselect.trees.counts import MemoryCounts, compress
 
 from dpselect.trees.domains import Bins, Categories, Domain
-from dpselect.trees.patterns import Patterns, compress
 from dpselect.trees.records import Schema, codes, read
 from dpselect.typing import Indices
 from dpselect_studies import datasets
@@ -80,12 +80,14 @@ class Survey:
         Returns:
             Shape ``(m, columns)`` and shape ``(m, folds, 2)``.
         """
-        found = compress(self.codes, 2 * part + self.labels, self.schema.sizes, 2 * folds)
-        return found.codes, found.counts.reshape(-1, folds, 2)
+        codes, counts = compress(
+            self.codes, 2 * part + self.labels, self.schema.sizes, 2 * folds
+        )
+        return codes, counts.reshape(-1, folds, 2)
 
-    def patterns(self) -> Patterns:
+    def counts(self) -> MemoryCounts:
         """Return all records."""
-        return compress(self.codes, self.labels, self.schema.sizes, 2)
+        return MemoryCounts.of_records(self.schema, self.codes, self.labels)
 
 
 @cache
@@ -100,9 +102,9 @@ def load(name: str) -> Survey:
 
 
 @cache
-def patterns(name: str) -> Patterns:
-    """Return all records of a table as unique patterns with counts."""
-    return load(name).patterns()
+def counts(name: str) -> MemoryCounts:
+    """Return all records of a table as unique rows of codes with class counts."""
+    return load(name).counts()
 
 
 def _binary(frame: pl.DataFrame) -> Survey:

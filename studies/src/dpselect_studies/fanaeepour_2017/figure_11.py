@@ -14,9 +14,14 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.spatial import RelativeCappedSize, RelativeClipped, RelativeKnownSize, Weighted
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.forms import Form
+from dpselect.spatial import (
+    ErrorMeasure,
+    RelativeCappedSize,
+    RelativeClipped,
+    RelativeKnownSize,
+    Weighted,
+    partition_error,
+)
 from dpselect.typing import Values
 from dpselect_studies.fanaeepour_2017.methods import CLIP, coarse_counts
 from dpselect_studies.fanaeepour_2017.places import PLACES, Case, case
@@ -52,27 +57,27 @@ class Cell:
     runs: int
 
 
-Maker: TypeAlias = Callable[[Case, Cell, np.random.Generator], Form]
+Maker: TypeAlias = Callable[[Case, Cell, np.random.Generator], ErrorMeasure]
 
 
-def clipped(here: Case, cell: Cell, _rng: np.random.Generator) -> Form:
+def clipped(here: Case, cell: Cell, _rng: np.random.Generator) -> ErrorMeasure:
     """Cut errors at a public number."""
     return RelativeClipped(floor=cell.delta * here.size, clip=CLIP, norm="l1")
 
 
-def known_size(here: Case, cell: Cell, _rng: np.random.Generator) -> Form:
+def known_size(here: Case, cell: Cell, _rng: np.random.Generator) -> ErrorMeasure:
     """Take the number of points for public; neighbours by substitution."""
     return RelativeKnownSize(floor=cell.delta * here.size, records=here.size, norm="l1")
 
 
-def capped_size(here: Case, cell: Cell, _rng: np.random.Generator) -> Form:
+def capped_size(here: Case, cell: Cell, _rng: np.random.Generator) -> ErrorMeasure:
     """Take twice the number of points for a public bound on it."""
     return RelativeCappedSize(
         floor=cell.delta * here.size, max_records=2 * here.size, norm="l1"
     )
 
 
-def default(here: Case, cell: Cell, rng: np.random.Generator) -> Form:
+def default(here: Case, cell: Cell, rng: np.random.Generator) -> ErrorMeasure:
     """Weigh absolute errors by a coarse noisy grid."""
     coarse = coarse_counts(here, cell.share * cell.epsilon / 2, rng)
     weights = coarse.weights(here.tuned, cell.delta)
@@ -144,10 +149,16 @@ def _errors_and_bounds(
             delta=cell.delta,
         )
         return published.errors, published.sensitivities
-    form = FORMS[cell.form](here, cell, rng)
-    if form.relation is dp.Neighbours.SUBSTITUTE:
+    error_measure = FORMS[cell.form](here, cell, rng)
+    if error_measure.relation is dp.Neighbours.SUBSTITUTE:
         scale *= 2
-    found = partition_error(here.points, here.partitions, here.tuned, scale=scale, form=form)
+    found = partition_error(
+        here.points,
+        partitions=here.partitions,
+        queries=here.tuned,
+        scale=scale,
+        measure=error_measure,
+    )
     return found.scores, np.broadcast_to(found.sensitivity.bounds, len(found))
 
 

@@ -15,17 +15,19 @@ import numpy as np
 import dpselect as dp
 from dpselect.spatial import (
     AdaptiveGrid,
+    CoarseGrid,
+    CountedCells,
+    ErrorMeasure,
     Guideline,
+    Partition,
+    PartitionRule,
     Quadtree,
     RelativeClipped,
     Weighted,
-    counting,
+    guideline_size,
+    partition_error,
+    uniform_grid,
 )
-from dpselect.spatial.coarse import Coarse
-from dpselect.spatial.coarse import cells as coarse_cells
-from dpselect.spatial.error import partition_error
-from dpselect.spatial.partition import Partition, uniform
-from dpselect.spatial.rules import Rule, guideline_size
 from dpselect.typing import Values
 from dpselect_studies.fanaeepour_2017.places import DELTA, EACH, SIDES, Case, case
 from dpselect_studies.fanaeepour_2017.published_not_private import (
@@ -40,7 +42,7 @@ SHARE_FOR_TOTAL = 0.02
 """Share of epsilon for the number of points, which the guideline needs."""
 GUIDELINE = 10.0
 """The constant of Qardaji, Yang and Li."""
-RULES: tuple[Rule, ...] = (
+RULES: tuple[PartitionRule, ...] = (
     Guideline(GUIDELINE),
     *(AdaptiveGrid(c) for c in (2.5, 5.0, 10.0)),
     *(Quadtree(c) for c in (5.0, 10.0, 20.0)),
@@ -59,7 +61,7 @@ def map_errors(
 ) -> Values:
     """Return the relative error of every measured query, for one map."""
     counts = here.points.in_cells(partition) + noise(partition.cells, 1 / epsilon, rng)
-    answers = counting.Answers(partition, counts).of(here.measured)
+    answers = CountedCells(partition, counts).answers(here.measured)
     return relative_errors(answers, here.points.in_rectangles(here.measured), here.floor)
 
 
@@ -78,7 +80,7 @@ def heuristic_not_private(
     here: Case, epsilon: float, _share: float, _rng: np.random.Generator
 ) -> tuple[Partition, float]:
     """Take Qardaji's guideline with the exact number of points."""
-    return uniform(guideline_size(here.size, epsilon, GUIDELINE)), epsilon
+    return uniform_grid(guideline_size(here.size, epsilon, GUIDELINE)), epsilon
 
 
 def leaky_not_private(
@@ -125,9 +127,9 @@ def repaired(
     The floor is a power of ten, as somebody who knows the order of magnitude would declare.
     """
     left = (1 - share) * epsilon
-    form = RelativeClipped(floor=public_floor(here.floor), clip=CLIP, norm="l1")
+    measure = RelativeClipped(floor=public_floor(here.floor), clip=CLIP, norm="l1")
     choice = dp.ExponentialMechanism(epsilon=share * epsilon)
-    return _drawn(here, here.partitions, left, form, choice, rng), left
+    return _drawn(here, here.partitions, left, measure, choice, rng), left
 
 
 def public_floor(floor: float) -> float:
@@ -135,7 +137,7 @@ def public_floor(floor: float) -> float:
     return float(10.0 ** np.round(np.log10(floor)))
 
 
-def tuned_by_default(*rules: Rule) -> Chooser:
+def tuned_by_default(*rules: PartitionRule) -> Chooser:
     """Return the choice of ``release_histogram``, among the grids and what rules propose."""
 
     def choose(
@@ -145,8 +147,8 @@ def tuned_by_default(*rules: Rule) -> Chooser:
         coarse = coarse_counts(here, half, rng)
         parts = [*here.partitions, *(rule.partition(coarse, left) for rule in rules)]
         weights = coarse.weights(here.tuned, DELTA)
-        form = Weighted(neighbours=dp.Neighbours.ADD_REMOVE, weights=weights)
-        return _drawn(here, parts, left, form, dp.PermuteAndFlip(epsilon=half), rng), left
+        measure = Weighted(neighbours=dp.Neighbours.ADD_REMOVE, weights=weights)
+        return _drawn(here, parts, left, measure, dp.PermuteAndFlip(epsilon=half), rng), left
 
     return choose
 
@@ -157,10 +159,10 @@ def guideline(
     """Take Qardaji's guideline with a noisy number of points, for a fiftieth of epsilon."""
     left = (1 - SHARE_FOR_TOTAL) * epsilon
     total = here.size + noise(1, 1 / (SHARE_FOR_TOTAL * epsilon), rng)[0]
-    return uniform(guideline_size(total, left, GUIDELINE)), left
+    return uniform_grid(guideline_size(total, left, GUIDELINE)), left
 
 
-def by_rule(rule: Rule) -> Chooser:
+def by_rule(rule: PartitionRule) -> Chooser:
     """Return the choice of a rule, from a coarse grid that gets all the share for tuning."""
 
     def choose(
@@ -172,21 +174,23 @@ def by_rule(rule: Rule) -> Chooser:
     return choose
 
 
-def coarse_counts(here: Case, epsilon: float, rng: np.random.Generator) -> Coarse:
+def coarse_counts(here: Case, epsilon: float, rng: np.random.Generator) -> CoarseGrid:
     """Return the coarse noisy grid, released at epsilon."""
-    exact = here.points.in_cells(coarse_cells())
-    return Coarse(exact + noise(exact.size, 1 / epsilon, rng), 1 / epsilon)
+    exact = here.points.in_cells(CoarseGrid.cells())
+    return CoarseGrid(exact + noise(exact.size, 1 / epsilon, rng), 1 / epsilon)
 
 
 def _drawn(
     here: Case,
     parts: Sequence[Partition],
     left: float,
-    form: RelativeClipped | Weighted,
+    measure: ErrorMeasure,
     choice: dp.Mechanism,
     rng: np.random.Generator,
 ) -> Partition:
-    error = partition_error(here.points, parts, here.tuned, scale=1 / left, form=form)
+    error = partition_error(
+        here.points, partitions=parts, queries=here.tuned, scale=1 / left, measure=measure
+    )
     return parts[int(choice.simulate(error, size=1, rng=rng).indices[0])]
 
 

@@ -14,8 +14,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import Box, counting, even_queries
-from dpselect.spatial.partition import Partition, uniform
+from dpselect.spatial import (
+    Box,
+    Counts,
+    Partition,
+    Points,
+    even_queries,
+    lattice_rectangles,
+    uniform_grid,
+)
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
@@ -64,7 +71,7 @@ PLACES = {
 class CachedCounts:
     """Points that are counted once for each uniform grid and each set of queries."""
 
-    points: counting.Points
+    points: Points
     _cells: dict[str, Values] = field(default_factory=dict)
     _rectangles: dict[bytes, Values] = field(default_factory=dict)
 
@@ -94,7 +101,7 @@ class Case:
         measured: Queries that errors are taken of, as many, in the order of ``SIDES``.
     """
 
-    points: counting.Counts
+    points: Counts
     size: int
     partitions: tuple[Partition, ...]
     tuned: Indices
@@ -114,12 +121,12 @@ def case(name: str) -> Case:
         DataError: The data set cannot be had.
     """
     place = PLACES[name]
-    points = counting.Points(*BOX.locate(*_coordinates(place.data)))
+    points = Points(*BOX.locate(*_coordinates(place.data)))
     several = evenly() if place.queries == "evenly" else around_markets()
     return case_of(points, place.grids, several)
 
 
-def case_of(points: counting.Points, grids: Sequence[int], several: Values) -> Case:
+def case_of(points: Points, grids: Sequence[int], several: Values) -> Case:
     """Return points with grids, and with queries of which every other one is tuned for.
 
     Args:
@@ -130,9 +137,9 @@ def case_of(points: counting.Points, grids: Sequence[int], several: Values) -> C
     return Case(
         CachedCounts(points),
         points.x.size,
-        tuple(uniform(size) for size in grids),
-        counting.rectangles(BOX, several[:, ::2].reshape(-1, 4)),
-        counting.rectangles(BOX, several[:, 1::2].reshape(-1, 4)),
+        tuple(uniform_grid(size) for size in grids),
+        lattice_rectangles(several[:, ::2].reshape(-1, 4), bounds=BOX),
+        lattice_rectangles(several[:, 1::2].reshape(-1, 4), bounds=BOX),
     )
 
 
@@ -146,7 +153,7 @@ def _coordinates(data: str) -> tuple[Values, Values]:
 
 def evenly() -> Values:
     """Return rectangles spread evenly, shape ``(6, 2 * EACH, 4)``, by size."""
-    return even_queries(BOX, shares=SIDES, each=2 * EACH).reshape(len(SIDES), -1, 4)
+    return even_queries(BOX, sides=SIDES, each=2 * EACH).reshape(len(SIDES), -1, 4)
 
 
 def around_markets() -> Values:

@@ -23,9 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpselect.spatial import counting
-from dpselect.spatial.partition import Partition
-from dpselect.spatial.reach import Reach
+from dpselect.spatial import CountedCells, Counts, Overlap, Partition
 from dpselect.typing import Indices, Probabilities, Values
 
 
@@ -75,7 +73,7 @@ class QueryNotPrivate:
 
 
 def published_not_private(
-    points: counting.Counts,
+    points: Counts,
     partitions: tuple[Partition, ...],
     queries: Indices,
     *,
@@ -96,13 +94,13 @@ def published_not_private(
     exact = points.in_rectangles(queries)
     errors, sensitivities = np.empty(len(partitions)), np.empty(len(partitions))
     for position, partition in enumerate(partitions):
-        reach = Reach.of(partition, queries)
-        answers = counting.Answers(partition, points.in_cells(partition)).of(queries)
+        overlap = Overlap.of(partition, queries)
+        answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
         query = QueryNotPrivate(
             gap=np.abs(answers - exact),
-            noise=scale * reach.l1,
+            noise=scale * overlap.l1,
             exact=exact,
-            cut=(reach.largest > 0).astype(np.float64),
+            cut=(overlap.largest > 0).astype(np.float64),
         )
         errors[position] = np.mean(query.error(size, delta))
         sensitivities[position] = np.mean(query.sensitivity(size, delta))

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.randomness import Simulated
 
 from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
-from dpselect.trees.growth import Growth, MechanismName
-from dpselect.trees.patterns import Patterns
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.structure import Tree
+from dpselect.trees import Tree
+from dpselect.trees.growth import Growth
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers
@@ -35,7 +35,7 @@ FOLDS = 10
 NO_PRIVACY = 1e9
 """An epsilon without protection: the same code, with negligible noise."""
 
-MECHANISMS: dict[str, MechanismName] = {
+MECHANISMS = {
     "exponential": "exponential",
     "permute-and-flip": "permute-and-flip",
     "local dampening": "local-dampening",
@@ -160,7 +160,7 @@ def accuracies(
     right = np.zeros(len(epsilons))
     for fold in range(FOLDS):
         test = counts[:, fold]
-        train = Patterns(codes, counts.sum(axis=1) - test)
+        train = MemoryCounts(survey.schema, codes, counts.sum(axis=1) - test)
         for i, epsilon in enumerate(epsilons):
             answers = shares(survey, cell, epsilon, train, rng).argmax(axis=1)
             right[i] += np.take_along_axis(test, answers[:, None], axis=1).sum()
@@ -168,9 +168,9 @@ def accuracies(
 
 
 def shares(
-    survey: Survey, cell: Cell, epsilon: float, train: Patterns, rng: np.random.Generator
+    survey: Survey, cell: Cell, epsilon: float, train: MemoryCounts, rng: np.random.Generator
 ) -> Values:
-    """Return what a tree says of every pattern, shape ``(m, 2)``."""
+    """Return what a tree says for every row of codes, shape ``(m, 2)``."""
     if cell.method == MAJORITY:
         return np.broadcast_to(train.counts.sum(axis=0), train.counts.shape)
     mechanism = MECHANISMS.get(cell.method, "exponential")

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
+import dpselect as dp
 from dpselect import scaling
 from dpselect.draws import Draw, Exponential, PermuteAndFlip
-from dpselect.networks import EgoBetweenness, degree
+from dpselect.networks import degree, ego_betweenness
 from dpselect.typing import Indices, Scores
 from dpselect_studies import graphs
 from dpselect_studies.panels import panels
@@ -26,8 +27,11 @@ from dpselect_studies.study import Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpselect.networks.betweenness import Form
     from dpselect.objective import Objective
+
+
+Bound: TypeAlias = Literal["codegree", "degree"]
+"""Sensitivity bounds of ego betweenness: by codegrees, or the paper's by degrees."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,14 @@ def small(graph: str) -> Setting:
 
 
 @cache
-def betweenness(graph: str, max_degree: int, form: Form) -> Objective:
+def betweenness(graph: str, max_degree: int, bound: Bound) -> Objective:
     """Return ego betweenness, with the paper's sensitivity or the tighter one by codegrees."""
-    return EgoBetweenness(max_degree, form).objective(graphs.load(graph))
+    return ego_betweenness(graphs.load(graph), max_degree=max_degree, sensitivity=bound)
 
 
-def _anchored(graph: str, max_degree: int, form: Form) -> Scores:
-    largest = EgoBetweenness(max_degree, form).largest(graphs.load(graph))
-    return scaling.anchored(betweenness(graph, max_degree, form), largest)
+def _anchored(graph: str, max_degree: int, bound: Bound) -> Scores:
+    objective = betweenness(graph, max_degree, bound)
+    return dp.AnchoredLocalDampening(epsilon=1.0).unit_scores(objective)
 
 
 @dataclass(frozen=True)

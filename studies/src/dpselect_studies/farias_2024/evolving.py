@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from dpselect.trees.candidates import Breeder
+from dpselect.trees.counts import Counts
+from dpselect.trees.randomness import Simulated
 
-from dpselect.trees.evolution import Breeder
-from dpselect.trees.generations import Evolution
-from dpselect.trees.patterns import Patterns
+from dpselect.trees.evolution import Allowance, Evolution, Selection
 from dpselect.trees.records import Schema
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.selection import Allowance, Selection
 from dpselect.typing import Values
+from dpselect_studies import surveys
 
 TOTALS_SHARE = 0.05
 """Share of the epsilon of a run for noisy class totals, where they are used."""
@@ -91,6 +91,7 @@ def evolution(
     share = TOTALS_SHARE if noisy else 0.0
     return Evolution(
         breeder=Breeder(schema, rng, sizes.max_depth),
+        max_records=surveys.MAX_RECORDS,
         population=sizes.population,
         survivors=sizes.survivors,
         front=sizes.front,
@@ -104,10 +105,10 @@ def evolution(
     )
 
 
-def rates(plan: Evolution, patterns: Patterns, rng: np.random.Generator) -> Values:
+def rates(plan: Evolution, counts: Counts, rng: np.random.Generator) -> Values:
     """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive."""
-    drawn = plan.run(patterns, Simulated(rng))
-    return plan.hits(drawn, patterns) / patterns.counts.sum(axis=0)
+    drawn = plan.run(counts, Simulated(rng))
+    return counts.hits(drawn) / counts.totals()
 
 
 def both_readings(frame: pl.DataFrame) -> pl.DataFrame:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.randomness import Simulated
+from dpselect.trees.tree import weight
 
+from dpselect.trees import Tree
 from dpselect.trees.growth import Growth
-from dpselect.trees.patterns import Patterns
-from dpselect.trees.sampling import Simulated
-from dpselect.trees.structure import Tree, weight
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
@@ -97,7 +98,7 @@ def evolved(cell: Cell, method: str, epsilon: float, rng: np.random.Generator) -
     """Return the fitness of the tree of one run."""
     schema = surveys.load(cell.survey).schema
     plan = evolution(schema, cell.sizes, METHODS[method], epsilon, rng)
-    return float((rates(plan, surveys.patterns(cell.survey), rng)[0] * WEIGHTS).sum())
+    return float((rates(plan, surveys.counts(cell.survey), rng)[0] * WEIGHTS).sum())
 
 
 def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, float]:
@@ -106,7 +107,7 @@ def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, 
     The second answers what has the larger weighted share of its class, by the released
     counts of all leaves: no further query of the records.
     """
-    schema, patterns = surveys.load(cell.survey).schema, surveys.patterns(cell.survey)
+    schema, records = surveys.load(cell.survey).schema, surveys.counts(cell.survey)
     plan = Growth(
         schema,
         epsilon,
@@ -115,16 +116,16 @@ def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, 
         "shifted",
         surveys.MAX_RECORDS,
     )
-    root = plan.grow(patterns, Simulated(rng))
-    shares = Tree(schema, root).probabilities(patterns.codes)
+    root = plan.grow(records, Simulated(rng))
+    shares = Tree(schema, root).probabilities(records.codes)
     totals = np.maximum(weight(root), 1)
-    return fitness(shares, patterns), fitness(shares * WEIGHTS / totals, patterns)
+    return fitness(shares, records), fitness(shares * WEIGHTS / totals, records)
 
 
-def fitness(shares: Values, patterns: Patterns) -> float:
+def fitness(shares: Values, records: MemoryCounts) -> float:
     """Return the weighted sum of rates if the larger share is answered."""
     right: Indices = np.arange(2) == shares.argmax(axis=1)[:, None]
-    both = (patterns.counts * right).sum(axis=0) / patterns.counts.sum(axis=0)
+    both = (records.counts * right).sum(axis=0) / records.counts.sum(axis=0)
     return float((both * WEIGHTS).sum())
 
 

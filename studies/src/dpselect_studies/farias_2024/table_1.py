@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from dpselect.combine.pareto.coverage import Dominance
 
 from dpselect.combine import coverage
-from dpselect.combine.coverage import Dominance
 from dpselect.typing import Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
@@ -85,7 +85,9 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
         zip(cell.epsilons, drawn, strict=True), DOMINANCES
     ):
         pairs = zip(best, fronts, strict=True)
-        found = np.array([coverage(free, private, dominance) for free, private in pairs])
+        found = np.array(
+            [coverage(free, private, dominance=dominance) for free, private in pairs]
+        )
         rows.append({
             "survey": surveys.TITLES[cell.survey],
             "method": cell.method,
@@ -104,7 +106,7 @@ def front(cell: Cell, method: Method, epsilon: float, rng: np.random.Generator) 
     """Return both rates of the trees of one run."""
     schema = surveys.load(cell.survey).schema
     plan = evolution(schema, cell.sizes, method, epsilon, rng)
-    return rates(plan, surveys.patterns(cell.survey), rng)
+    return rates(plan, surveys.counts(cell.survey), rng)
 
 
 def balanced(fronts: Sequence[Values]) -> float:

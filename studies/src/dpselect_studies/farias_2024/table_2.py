@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from dpselect.combine.pareto.coverage import Dominance
 
 from dpselect import combine, scaling
 from dpselect.combine import coverage
-from dpselect.combine.coverage import Dominance
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Scores
@@ -102,7 +102,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
     for epsilon, draw in product(cell.epsilons, (Exponential(), PermuteAndFlip())):
         drawn = draw.simulate(unit, epsilon, k=cell.k, size=cell.runs, rng=rng)
         for dominance in DOMINANCES:
-            shares = [coverage(values[best], values[one], dominance) for one in drawn]
+            shares = [coverage(values[best], values[one], dominance=dominance) for one in drawn]
             rows.append({
                 "graph": graphs.TITLES[cell.graph],
                 "k": cell.k,

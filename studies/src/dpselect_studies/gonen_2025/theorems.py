@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from dpselect.retrieval import delta_curves, sphere_delta
 
-from dpselect.pooling import delta_curves, sphere_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 
@@ -44,7 +44,7 @@ NAMES = {
     "lower bound": "lower bound (Theorem 1, ours above epsilon 0)",
     "optimal": "optimum",
     "ball (A1)": "ball (A1 as proved)",
-    "printed bound of A1": "printed upper bound (Theorem 1)",
+    "upper bound of Theorem 1": "printed upper bound (Theorem 1)",
     "union (A2)": "union (A2, Theorem 2)",
 }
 
