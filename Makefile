@@ -7,7 +7,7 @@ export UV_PYTHON_DOWNLOADS := never
 .PHONY: demo test check format docs benchmarks clean
 
 demo: .venv
-	$(RUN) --no-default-groups dpselect demo
+	$(RUN) --no-default-groups --extra standard dpselect demo
 
 test: check
 	$(RUN) pytest --numprocesses=auto --dist=loadgroup

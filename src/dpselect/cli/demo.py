@@ -1,4 +1,4 @@
-"""``dpselect demo``: the main job on real measurements that come with scikit-learn."""
+"""``dpselect demo``: a percentile of measurements that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpselect import _optional
 from dpselect.cli import options, output
 
 if TYPE_CHECKING:
@@ -39,13 +40,14 @@ def demo(
     with output.working("importing scikit-learn and choosing"):
         values = _tumour_areas()
         from dpselect import accuracy
-        from dpselect.percentiles import mechanism_for, percentile
+        from dpselect.mechanisms import by_name
+        from dpselect.percentiles import percentile
 
         by_value = _values_chosen(values, epsilon=1.0)
         by_record = _records_chosen(values, epsilon=8.0)
         table = accuracy.compare(
             percentile(values, p=P, upper=UPPER),
-            [mechanism_for(name, 1.0) for name in FOR_RECORDS],
+            [by_name(name, 1.0) for name in FOR_RECORDS],
             EPSILONS,
         )
         output.save(table.plot()[0], plot)
@@ -78,6 +80,7 @@ def demo(
 
 
 def _tumour_areas() -> Values:
+    _optional.needed("sklearn", extra="standard")
     from sklearn.datasets import load_breast_cancer
 
     cells = load_breast_cancer()
@@ -94,8 +97,9 @@ def _truth(values: Values) -> float:
 def _values_chosen(values: Values, epsilon: float) -> list[dict[str, object]]:
     import numpy as np
 
+    from dpselect.mechanisms import by_name
     from dpselect.neighbours import Neighbours
-    from dpselect.percentiles import mechanism_for, percentile_rank
+    from dpselect.percentiles import percentile_rank
 
     candidates = np.linspace(0, UPPER, 501)
     objective = percentile_rank(
@@ -103,17 +107,17 @@ def _values_chosen(values: Values, epsilon: float) -> list[dict[str, object]]:
     )
     errors = np.abs(candidates - _truth(values))
     return [
-        _chosen(mechanism_for(name, epsilon), objective, candidates, errors)
-        for name in FOR_VALUES
+        _chosen(by_name(name, epsilon), objective, candidates, errors) for name in FOR_VALUES
     ]
 
 
 def _records_chosen(values: Values, epsilon: float) -> list[dict[str, object]]:
-    from dpselect.percentiles import mechanism_for, percentile
+    from dpselect.mechanisms import by_name
+    from dpselect.percentiles import percentile
 
     objective = percentile(values, p=P, upper=UPPER)
     return [
-        _chosen(mechanism_for(name, epsilon), objective, values, -objective.scores)
+        _chosen(by_name(name, epsilon), objective, values, -objective.scores)
         for name in FOR_RECORDS
     ]
 

@@ -1,123 +1,34 @@
-"""``dpselect papers``: every table and figure of the papers, measured anew."""
+"""``dpselect papers``: the command of the package dpselect-studies, where it is installed.
+
+Packages add commands through the entry point group ``dpselect.commands``, whose entries name
+:class:`typer.Typer` objects.
+"""
 
 from __future__ import annotations
 
-import os
-import shlex
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from importlib.metadata import entry_points
+from typing import Annotated
 
 import typer
 
-from dpselect.cli import output
+from dpselect.errors import MissingDependencyError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
-    from dpselect.papers import Run
-
-HELP = """Measure every table and figure of the papers anew, on public data.
-
-[bold]dpselect papers list[/bold]
-
-[bold]dpselect papers run farias-2024/table-2 --full --jobs 2[/bold]
-"""
-
-Folder = Annotated[
-    Path, typer.Option(help="Where results go, and finished cells are kept between runs.")
-]
-
-commands = typer.Typer(help=HELP, no_args_is_help=True)
+GROUP = "dpselect.commands"
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(commands, name="papers")
+    """Add the commands of other packages, or a notice on how to get ``papers``."""
+    found = entry_points(group=GROUP)
+    for entry in found:
+        app.add_typer(entry.load(), name=entry.name)
+    if "papers" not in found.names:
+        app.command("papers", context_settings={"ignore_unknown_options": True})(missing)
 
 
-@commands.command("list")
-def listing() -> None:
-    """List all studies."""
-    from rich.table import Table
-
-    from dpselect.papers import STUDIES, load
-
-    table = Table("name", "what it shows", "cells", box=None)
-    for name in STUDIES:
-        study = load(name)
-        table.add_row(name, study.title, str(len(study.cells(study.full))))
-    output.console().print(table)
-
-
-@commands.command("run")
-def run(
-    names: Annotated[list[str], typer.Argument(help="Names of the list, or all.")],
-    *,
-    full: Annotated[
-        bool, typer.Option("--full", help="The paper's setting; else one of seconds.")
-    ] = False,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    folder: Folder = Path("results"),
+def missing(
+    arguments: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # noqa: ARG001
 ) -> None:
-    """Run studies; write their numbers as Parquet and a picture. Resumes what was cut short."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from dpselect import __version__, papers
-    from dpselect.papers.report import Made, store
-
-    chosen = papers.STUDIES if names == ["all"] else tuple(names)
-    for name in chosen:
-        papers.load(name)  # a wrong name is told before the first hour
-    for name in chosen:
-        command = ["dpselect", "papers", "run", name, *(["--full"] if full else [])]
-        command += ["--jobs", str(jobs), "--seed", str(seed)]
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(name)
-            done = papers.run(
-                name,
-                folder=folder,
-                full=full,
-                jobs=jobs,
-                seed=seed,
-                on_cell=partial(_move, bar, task),
-            )
-        made = Made(shlex.join(command), done.seconds, os.cpu_count() or 1, __version__)
-        path = store(name, done, made, folder)
-        _show(name, done, path)
-
-
-def _move(bar: Progress, task: TaskID, done: int, cells: int) -> None:
-    bar.update(task, completed=done, total=cells)
-
-
-def _show(name: str, done: Run, path: Path) -> None:
-    from rich.table import Table
-
-    from dpselect.papers import compare, load
-
-    console = output.console()
-    console.print(f"{name}: {done.frame.height} numbers in {path}, {done.seconds:.1f} s")
-    beside = compare(load(name), done.frame)
-    if beside.is_empty():
-        return
-    table = Table(*beside.columns, box=None)
-    for row in beside.iter_rows():
-        table.add_row(
-            *(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row)
-        )
-    console.print(table)
-
-
-@commands.command("page")
-def page(
-    folder: Folder = Path("docs/results"),
-    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path("docs/results.md"),
-) -> None:
-    """Write the page of stored results."""
-    from dpselect.papers.report import page as written
-
-    out.write_text(written(folder), encoding="utf-8")
-    output.console().print(f"wrote {out}")
+    """Measure the papers' tables and figures anew (needs the package dpselect-studies)."""
+    raise MissingDependencyError(
+        "dpselect papers needs the package dpselect-studies: pip install dpselect-studies"
+    )

@@ -1,0 +1,18 @@
+"""Settings of all tests: repeatable properties, and the folder of real data.
+
+No test has a clock: kernels compile at first use, and machines are busy. Properties are tried
+on the same examples in every run, so a build that fails fails again;
+``HYPOTHESIS_PROFILE=exploring`` tries new ones. Data sets are never fetched.
+"""
+
+import os
+from pathlib import Path
+
+from hypothesis import settings
+
+settings.register_profile("repeating", deadline=None, derandomize=True)
+settings.register_profile("exploring", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
+
+BESIDE = Path(__file__).parents[1] / "shared" / "data"
+os.environ.setdefault("DPSELECT_DATA", str(BESIDE))

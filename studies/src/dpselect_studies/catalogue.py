@@ -1,0 +1,48 @@
+"""The studies by name: ``<first author>-<year>/<table or figure>``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from dpselect.errors import ParameterError
+from dpselect_studies.study import Study
+
+PAPERS = {
+    "farias-2023": "Local dampening (Farias et al., VLDB J. 2023)",
+    "farias-2024": "PrivPareto and PrivAgg (Farias et al., arXiv:2412.14380)",
+    "fanaeepour-2017": "E2EPriv (Fanaeepour and Rubinstein, arXiv:1702.05607)",
+    "gonen-2025": "Subset retrieval (Gonen, Langberg and Sprintson, arXiv:2501.13278)",
+}
+"""Papers by the folder of their studies."""
+
+STUDIES = (
+    "farias-2023/figure-7",
+    "farias-2023/figure-8",
+    "farias-2023/figure-9",
+    "farias-2023/figure-10",
+    "farias-2023/figure-11",
+    "farias-2023/table-1",
+    "farias-2024/table-1",
+    "farias-2024/figure-2",
+    "farias-2024/table-2",
+    "farias-2024/figure-3",
+    "fanaeepour-2017/figure-5",
+    "fanaeepour-2017/figure-10",
+    "fanaeepour-2017/figure-11",
+    "gonen-2025/theorems",
+)
+"""All names, in the order in which they are listed."""
+
+
+def load(name: str) -> Study[Any, Any]:
+    """Return a study.
+
+    Raises:
+        ParameterError: There is none of that name.
+    """
+    if name not in STUDIES:
+        raise ParameterError(f"there is no study {name!r}; the names are {', '.join(STUDIES)}")
+    path = name.replace("-", "_").replace("/", ".")
+    study: Study[Any, Any] = import_module(f"dpselect_studies.{path}").STUDY
+    return study

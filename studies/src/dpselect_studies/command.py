@@ -1,0 +1,128 @@
+"""The commands ``dpselect papers list``, ``run`` and ``page``.
+
+The program ``dpselect`` finds them through the entry point group ``dpselect.commands``.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from dpselect_studies import Run
+
+HELP = """Measure every table and figure of the papers anew, on public data.
+
+[bold]dpselect papers list[/bold]
+
+[bold]dpselect papers run farias-2024/table-2 --full --jobs 2[/bold]
+"""
+
+Folder = Annotated[
+    Path, typer.Option(help="Folder of the results, and of finished cells between runs.")
+]
+
+commands = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+@commands.command("list")
+def listing() -> None:
+    """List all studies."""
+    from rich.table import Table
+
+    from dpselect_studies import STUDIES, load
+
+    table = Table("name", "what it shows", "cells", box=None)
+    for name in STUDIES:
+        study = load(name)
+        table.add_row(name, study.title, str(len(study.cells(study.full))))
+    _console().print(table)
+
+
+@commands.command("run")
+def run(
+    names: Annotated[list[str], typer.Argument(help="Names of the list, or all.")],
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="The paper's setting; else one of seconds.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    folder: Folder = Path("results"),
+) -> None:
+    """Run studies; write their numbers as Parquet and a picture. Resumes an unfinished run."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    import dpselect_studies as studies
+
+    chosen = studies.STUDIES if names == ["all"] else tuple(names)
+    for name in chosen:
+        studies.load(name)  # a wrong name is refused before the first hour
+    for name in chosen:
+        command = ["dpselect", "papers", "run", name, *(["--full"] if full else [])]
+        command += ["--jobs", str(jobs), "--seed", str(seed)]
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(name)
+            done = studies.run(
+                name,
+                folder=folder,
+                full=full,
+                jobs=jobs,
+                seed=seed,
+                on_cell=partial(_move, bar, task),
+            )
+        made = studies.Provenance(
+            shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
+        )
+        _show(name, done, studies.store(name, done, made, folder))
+
+
+def _move(bar: Progress, task: TaskID, done: int, cells: int) -> None:
+    bar.update(task, completed=done, total=cells)
+
+
+def _show(name: str, done: Run, path: Path) -> None:
+    from rich.table import Table
+
+    from dpselect_studies import compare, load
+
+    console = _console()
+    console.print(f"{name}: {done.frame.height} numbers in {path}, {done.seconds:.1f} s")
+    beside = compare(load(name), done.frame)
+    if beside.is_empty():
+        return
+    table = Table(*beside.columns, box=None)
+    for row in beside.iter_rows():
+        table.add_row(
+            *(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row)
+        )
+    console.print(table)
+
+
+@commands.command("page")
+def page(
+    folder: Folder = Path("docs/results"),
+    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path("docs/results.md"),
+) -> None:
+    """Write the page of stored results."""
+    from dpselect_studies import page as written
+
+    out.write_text(written(folder), encoding="utf-8")
+    _console().print(f"wrote {out}")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=120)

@@ -1,0 +1,191 @@
+"""Figure 2: weighted sum of both rates of one evolved tree (DP-MOET, aggregation).
+
+Three times the true positive rate and twice the true negative rate, 5 at best, on the records
+that the tree was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.randomness import Simulated
+from dpselect.trees.tree import weight
+
+from dpselect.trees import Tree
+from dpselect.trees.growth import Growth
+from dpselect.typing import Indices, Values
+from dpselect_studies import surveys
+from dpselect_studies.farias_2024.evolving import (
+    NO_PRIVACY,
+    Cell,
+    Method,
+    Setting,
+    Sizes,
+    both_readings,
+    evolution,
+    rates,
+)
+from dpselect_studies.panels import panels
+from dpselect_studies.study import Row, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WEIGHTS = (2.0, 3.0)
+"""Of the true negative and of the true positive rate."""
+
+METHODS = {
+    "aggregation, global": Method("weighted-sum", "global", WEIGHTS),
+    "aggregation, local": Method("weighted-sum", "local", WEIGHTS),
+    "aggregation, noisy denominators": Method("weighted-sum", "noisy-denominators", WEIGHTS),
+}
+NON_PRIVATE = "aggregation, no privacy"
+ID3 = "ID3"
+ID3_WEIGHTED = "ID3, answers by weight"
+POSITIVE = "always positive"
+
+
+SIZES = Sizes(
+    population=100, survivors=20, front=1, generations=2, initial_depth=2, max_depth=4
+)
+FULL = Setting(
+    surveys=("nltcs", "acs", "adult"),
+    sizes=SIZES,
+    epsilons=(0.01, 0.05, 0.1, 0.5, 1.0, 2.0),
+    runs=500,
+)
+SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 2.0), runs=5)
+
+
+def cells(setting: Setting) -> Sequence[Cell]:
+    """Return every table with every method; both answers of ID3 are one cell."""
+    rest = (setting.sizes, setting.epsilons, setting.runs)
+    return [
+        Cell(survey, method, *rest)
+        for survey, method in product(setting.surveys, [*METHODS, ID3, NON_PRIVATE, POSITIVE])
+    ]
+
+
+def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
+    """Return the mean fitness for each epsilon; what has none is repeated at each."""
+    if cell.method == POSITIVE:
+        return _flat(cell, np.full(cell.runs, WEIGHTS[1]))
+    if cell.method == NON_PRIVATE:
+        found = [
+            evolved(cell, "aggregation, global", NO_PRIVACY, rng) for _ in range(cell.runs)
+        ]
+        return _flat(cell, np.array(found))
+    rows: list[Row] = []
+    for epsilon in cell.epsilons:
+        if cell.method == ID3:
+            pairs = np.array([grown(cell, epsilon, rng) for _ in range(cell.runs)])
+            rows += [_row(cell, ID3, epsilon, epsilon, pairs[:, 0])]
+            rows += [_row(cell, ID3_WEIGHTED, epsilon, epsilon, pairs[:, 1])]
+        else:
+            drawn = [evolved(cell, cell.method, epsilon, rng) for _ in range(cell.runs)]
+            total = epsilon * cell.sizes.generations
+            rows.append(_row(cell, cell.method, epsilon, total, np.array(drawn)))
+    return rows
+
+
+def evolved(cell: Cell, method: str, epsilon: float, rng: np.random.Generator) -> float:
+    """Return the fitness of the tree of one run."""
+    schema = surveys.load(cell.survey).schema
+    plan = evolution(schema, cell.sizes, METHODS[method], epsilon, rng)
+    return float((rates(plan, surveys.counts(cell.survey), rng)[0] * WEIGHTS).sum())
+
+
+def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the fitness of one ID3 tree of the same depth, by both kinds of answers.
+
+    The second answers what has the larger weighted share of its class, by the released
+    counts of all leaves: no further query of the records.
+    """
+    schema, records = surveys.load(cell.survey).schema, surveys.counts(cell.survey)
+    plan = Growth(
+        schema,
+        epsilon,
+        cell.sizes.max_depth,
+        "information-gain",
+        "shifted",
+        surveys.MAX_RECORDS,
+    )
+    root = plan.grow(records, Simulated(rng))
+    shares = Tree(schema, root).probabilities(records.codes)
+    totals = np.maximum(weight(root), 1)
+    return fitness(shares, records), fitness(shares * WEIGHTS / totals, records)
+
+
+def fitness(shares: Values, records: MemoryCounts) -> float:
+    """Return the weighted sum of rates if the larger share is answered."""
+    right: Indices = np.arange(2) == shares.argmax(axis=1)[:, None]
+    both = (records.counts * right).sum(axis=0) / records.counts.sum(axis=0)
+    return float((both * WEIGHTS).sum())
+
+
+def _flat(cell: Cell, found: Values) -> list[Row]:
+    return [_row(cell, cell.method, epsilon, epsilon, found) for epsilon in cell.epsilons]
+
+
+def _row(cell: Cell, method: str, epsilon: float, total: float, found: Values) -> Row:
+    return {
+        "survey": surveys.TITLES[cell.survey],
+        "method": method,
+        "epsilon": epsilon,
+        "total": total,
+        "fitness": float(found.mean()),
+        "standard_error": float(found.std() / sqrt(max(cell.runs - 1, 1))),
+    }
+
+
+def plot(frame: pl.DataFrame) -> Figure:
+    """Draw fitness against epsilon, a panel for each table and each reading of epsilon."""
+    return panels(
+        both_readings(frame),
+        x="shown",
+        y="fitness",
+        line="method",
+        panel="panel",
+        x_label="epsilon (add/remove neighbours); above: as printed, below: of a run",
+        y_label="3 TPR + 2 TNR",
+        log="x",
+    )
+
+
+STUDY = Study(
+    title="Figure 2: fitness of one evolved tree, 3 TPR + 2 TNR",
+    small=SMALL,
+    full=FULL,
+    cells=cells,
+    measure=measure,
+    plot=plot,
+    discussion="""
+The paper's order stands: the local version is far above the global one. **The global version
+is a random tree**, 2.5 to 2.6, and answering "positive" to everyone gives 3. Our local version
+takes the larger of the two weighted sensitivities, not their sum: a record is positive or
+negative, never both. The authors' code never uses the second objective's sensitivity, so its
+curve is not what the paper defines.
+
+**Noisy denominators need 5 to 10 times less**: the class totals are released once, for a
+twentieth of epsilon, and both rates become counts over public numbers. At epsilon 0.01 of a
+selection they are level with the local version at 0.1 on NLTCS and at 0.05 on ACS and Adult; at
+0.05 they are within .02 of the evolution without privacy.
+
+**The honest baseline is ID3 with answers by weight.** ID3 does not know the weights, and is far
+below on ACS and Adult. But its released counts suffice to answer by weight, at
+no cost: the same trees then give 4.0 on Adult from 0.5 on, where evolution *without* privacy
+gives 3.75, and on NLTCS all are within .05 from 0.1 on. Only on ACS, where 7 % are positive,
+do evolved trees stay ahead, by .2 to .5.
+
+As printed DP-MOET passes epsilon to each of its two selections and so costs twice that, which
+ID3 beside it does not: the upper panels are by the printed epsilon, the lower ones by what a
+run costs. Means of 500 runs; the standard error is at most .03. ID3 is ours, shifted,
+of the same largest depth, 4; rates are on the records that trees were made from.
+""",
+)

@@ -1,0 +1,147 @@
+"""Figure 3: recall of the true top k of a weighted sum (DP-MOTkIN, aggregation).
+
+Degree with weight 1 and ego density with weight 100; recall is the share of the true top k
+that is drawn, 1 at best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from dpselect import combine, scaling
+from dpselect.draws import Exponential, PermuteAndFlip
+from dpselect.networks import degree, ego_density
+from dpselect.typing import Scores
+from dpselect_studies import graphs
+from dpselect_studies.panels import panels
+from dpselect_studies.study import Printed, Row, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dpselect.objective import Objective
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Graphs, weights of degree and ego density, how many are drawn, and how often."""
+
+    graphs: tuple[str, ...]
+    weights: tuple[float, float]
+    k: int
+    epsilons: tuple[float, ...]
+    runs: int
+
+
+FULL = Setting(
+    graphs=("github_musae", "enron", "dblp_htne"),
+    weights=(1.0, 100.0),
+    k=5,
+    epsilons=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+    runs=500,
+)
+SMALL = Setting(graphs=("enron",), weights=(1.0, 100.0), k=5, epsilons=(0.1, 10.0), runs=50)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One graph and one method, at all epsilons."""
+
+    graph: str
+    weights: tuple[float, float]
+    k: int
+    method: str
+    epsilons: tuple[float, ...]
+    runs: int
+
+
+@cache
+def sum_of(graph: str, weights: tuple[float, float]) -> Objective:
+    """Return the weighted sum of degree and ego density, with Theorem 5.4's sensitivity."""
+    found = graphs.load(graph)
+    return combine.weighted_sum([degree(found), ego_density(found)], weights)
+
+
+METHODS: dict[str, Callable[[Objective], Scores]] = {
+    "aggregation, global": scaling.by_global,
+    "aggregation, local": scaling.dampened,
+    "aggregation, local, shifted": lambda both: scaling.shifted(both, "non-increasing"),
+}
+DEGREE = "degree alone"
+
+
+def cells(setting: Setting) -> Sequence[Cell]:
+    """Return every graph with every method."""
+    rest = (setting.epsilons, setting.runs)
+    return [
+        Cell(graph, setting.weights, setting.k, method, *rest)
+        for graph, method in product(setting.graphs, [*METHODS, DEGREE])
+    ]
+
+
+def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
+    """Return the mean recall for each epsilon and draw."""
+    both = sum_of(cell.graph, cell.weights)
+    true = np.argsort(-both.scores, kind="stable")[: cell.k]
+    if cell.method == DEGREE:
+        unit = scaling.by_global(degree(graphs.load(cell.graph)))
+    else:
+        unit = METHODS[cell.method](both)
+    rows: list[Row] = []
+    for epsilon, draw in product(cell.epsilons, (Exponential(), PermuteAndFlip())):
+        drawn = draw.simulate(unit, epsilon, k=cell.k, size=cell.runs, rng=rng)
+        rows.append({
+            "graph": graphs.TITLES[cell.graph],
+            "method": cell.method,
+            "draw": draw.name,
+            "epsilon": epsilon,
+            "recall": float(np.isin(drawn, true).mean()),
+        })  # fmt: skip
+    return rows
+
+
+def plot(frame: pl.DataFrame) -> Figure:
+    """Draw recall against epsilon, a panel for each graph."""
+    return panels(
+        frame.filter(pl.col("draw") == "exponential"),
+        x="epsilon",
+        y="recall",
+        line="method",
+        panel="graph",
+        x_label="epsilon for all k nodes (edge neighbours)",
+        y_label="recall of the true top 5",
+        log="x",
+    )
+
+
+LOCAL = {"method": "aggregation, local", "draw": "exponential"}
+AUTHORS = "the authors' code, as run by others on the same graph"
+
+STUDY = Study(
+    title="Figure 3: recall of the true top 5 of a weighted sum of degree and ego density",
+    small=SMALL,
+    full=FULL,
+    cells=cells,
+    measure=measure,
+    plot=plot,
+    printed=[
+        Printed({**LOCAL, "graph": "GitHub", "epsilon": 0.05}, "recall", 0.49, 0.05, AUTHORS),
+        Printed({**LOCAL, "graph": "Enron", "epsilon": 0.1}, "recall", 0.09, 0.05, AUTHORS),
+    ],
+    discussion="""
+Ours finds more of the true top 5 than the authors' code does: .49 against .86 on GitHub at
+epsilon 0.05, .09 against .61 on Enron at 0.1. Their dampening uses the sensitivity of the
+first objective alone and advances it twice in every step; that is less accurate, and not
+admissible for most weights. Ours is Theorem 5.4: the weighted sum of both sensitivities. The
+sum is dominated by the degree, so **degree alone, by the plain exponential mechanism, is
+better still on every graph**: an edge changes a degree by one at most, and no dampening is
+needed.
+""",
+)

@@ -1,0 +1,125 @@
+"""Survey tables of both papers on trees, loaded once for each process.
+
+Domains are those that the publishers document, not those that occur; a tree is trained on
+codes. NLTCS and ACS are zeros and ones, and their last column is the class. Adult has twelve
+columns: ``fnlwgt``, a sampling weight, and ``education_num``, a second name of education, are
+left out, which the papers do not say; four are numbers, in eight bins of equal width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+from dpselect.trees.counts import MemoryCounts, compress
+
+from dpselect.trees.domains import Bins, Categories, Domain
+from dpselect.trees.records import Schema, codes, read
+from dpselect.typing import Indices
+from dpselect_studies import datasets
+
+TITLES = {"nltcs": "NLTCS", "acs": "ACS", "adult": "Adult"}
+"""Names in tables."""
+
+MAX_RECORDS = 50_000
+"""The public bound on records, the same for all three."""
+
+NUMBERS = {
+    "age": (17, 90),
+    "capital_gain": (0, 99_999),
+    "capital_loss": (0, 4_356),
+    "hours_per_week": (1, 99),
+}
+"""Public bounds of Adult's numbers."""
+
+WORDS = {
+    "workclass": "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov "
+    "Without-pay Never-worked",
+    "education": "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Some-college "
+    "Assoc-voc Assoc-acdm Bachelors Masters Prof-school Doctorate",
+    "marital_status": "Married-civ-spouse Divorced Never-married Separated Widowed "
+    "Married-spouse-absent Married-AF-spouse",
+    "occupation": "Tech-support Craft-repair Other-service Sales Exec-managerial "
+    "Prof-specialty Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing "
+    "Transport-moving Priv-house-serv Protective-serv Armed-Forces",
+    "relationship": "Wife Own-child Husband Not-in-family Other-relative Unmarried",
+    "race": "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black",
+    "sex": "Female Male",
+    "native_country": "United-States Cambodia England Puerto-Rico Canada Germany "
+    "Outlying-US(Guam-USVI-etc) India Japan Greece South China Cuba Iran Honduras Philippines "
+    "Italy Poland Jamaica Vietnam Mexico Portugal Ireland France Dominican-Republic Laos "
+    "Ecuador Taiwan Haiti Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia "
+    "El-Salvador Trinadad&Tobago Peru Hong Holand-Netherlands",
+}
+"""Adult's categories, as its publisher lists them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A public table with a class to predict.
+
+    Attributes:
+        codes: Shape ``(n, columns)``.
+        labels: 0 for the negative, 1 for the positive class; shape ``(n,)``.
+        schema: Columns, domains and classes.
+    """
+
+    codes: Indices
+    labels: Indices
+    schema: Schema
+
+    def folded(self, part: Indices, folds: int) -> tuple[Indices, Indices]:
+        """Return unique rows of codes, and how many records of each fold and class have them.
+
+        Args:
+            part: The fold of each record, shape ``(n,)``.
+            folds: How many there are.
+
+        Returns:
+            Shape ``(m, columns)`` and shape ``(m, folds, 2)``.
+        """
+        codes, counts = compress(
+            self.codes, 2 * part + self.labels, self.schema.sizes, 2 * folds
+        )
+        return codes, counts.reshape(-1, folds, 2)
+
+    def counts(self) -> MemoryCounts:
+        """Return all records."""
+        return MemoryCounts.of_records(self.schema, self.codes, self.labels)
+
+
+@cache
+def load(name: str) -> Survey:
+    """Return a table by the name of its data set.
+
+    Raises:
+        DataError: The data set cannot be had.
+    """
+    frame = datasets.load(name)
+    return _adult(frame) if name == "adult" else _binary(frame)
+
+
+@cache
+def counts(name: str) -> MemoryCounts:
+    """Return all records of a table as unique rows of codes with class counts."""
+    return load(name).counts()
+
+
+def _binary(frame: pl.DataFrame) -> Survey:
+    table = frame.to_numpy().astype(np.int64)
+    names = tuple(frame.columns[:-1])
+    schema = Schema(names, (Categories([0, 1]),) * len(names), (0, 1))
+    return Survey(table[:, :-1], table[:, -1], schema)
+
+
+def _adult(frame: pl.DataFrame) -> Survey:
+    names = tuple(name for name in frame.columns if name in NUMBERS or name in WORDS)
+    domains: tuple[Domain, ...] = tuple(
+        Bins(*NUMBERS[name]) if name in NUMBERS else Categories(WORDS[name].split())
+        for name in names
+    )
+    schema = Schema(names, domains, ("<=50K", ">50K"))
+    labels = (frame["income"].cast(pl.String) == ">50K").to_numpy().astype(np.int64)
+    return Survey(codes(read(frame), schema), labels, schema)

@@ -1,0 +1,213 @@
+"""The wheels, installed into empty environments and used outside of the repository.
+
+The packages come from uv's cache, or else from PyPI; without either the tests are skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+UV = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=ROOT / ".tools/bin")
+UNREACHABLE = ("error sending request", "Failed to fetch", "Network connectivity is disabled")
+
+pytestmark = [
+    pytest.mark.skipif(UV is None, reason="the program uv is not installed"),
+    pytest.mark.xdist_group("installed"),
+]
+
+
+def uv(*arguments):
+    return subprocess.run(
+        [UV, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def uv_or_skip(*arguments):
+    """Run uv by its cache alone, then with the network; skip where there is none."""
+    ran = uv(*arguments, "--offline")
+    if ran.returncode != 0:
+        ran = uv(*arguments)
+    if ran.returncode != 0 and any(sign in ran.stderr for sign in UNREACHABLE):
+        pytest.skip("the packages are not in the cache of uv, and PyPI cannot be reached")
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """The wheels of both packages by name, and a file of the locked versions."""
+    folder = tmp_path_factory.mktemp("wheels")
+    uv_or_skip("build", "--all-packages", "--wheel", "--out-dir", folder)
+    found = {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
+    locked = ("--frozen", "--all-packages", "--all-extras", "--no-dev", "--no-emit-workspace")
+    found["locked"] = folder / "locked.txt"
+    found["locked"].write_text(uv_or_skip("export", "--no-hashes", *locked), "utf-8")
+    return found
+
+
+class Environment:
+    """A virtual environment, and an empty folder to work in."""
+
+    def __init__(self, folder, wheels, *requirements):
+        self.bin, self.work = folder / "env" / "bin", folder / "work"
+        self.work.mkdir()
+        uv_or_skip("venv", "--python", sys.executable, folder / "env")
+        target = ("--python", self.bin / "python", "--constraints", wheels["locked"])
+        uv_or_skip("pip", "install", *target, *requirements)
+
+    def run(self, program, *arguments):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
+        return subprocess.run(
+            [self.bin / program, *map(str, arguments)],
+            cwd=self.work,
+            env=clean,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def python(self, script):
+        ran = self.run("python", "-c", script)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def required(tmp_path_factory, wheels):
+    """Only the required dependencies."""
+    return Environment(tmp_path_factory.mktemp("required"), wheels, wheels["dpselect"])
+
+
+@pytest.fixture(scope="module")
+def standard(tmp_path_factory, wheels):
+    """With the extra ``standard``."""
+    folder = tmp_path_factory.mktemp("standard")
+    return Environment(folder, wheels, f"{wheels['dpselect']}[standard]")
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory, wheels):
+    """With the studies, which bring the extra ``standard`` along."""
+    folder = tmp_path_factory.mktemp("studies")
+    return Environment(folder, wheels, wheels["dpselect"], wheels["dpselect_studies"])
+
+
+def test_a_wheel_holds_its_package_and_nothing_else(wheels):
+    for name in ("dpselect", "dpselect_studies"):
+        with zipfile.ZipFile(wheels[name]) as wheel:
+            tops = {Path(member).parts[0] for member in wheel.namelist()}
+            members = set(wheel.namelist())
+
+        assert {top for top in tops if not top.endswith(".dist-info")} == {name}
+        assert f"{name}/py.typed" in members
+        assert not any("/papers/" in member or "/tests/" in member for member in members)
+
+
+RELEASES = """
+import json
+import sys
+
+import dpselect as dp
+
+for name in dp.__all__:
+    getattr(dp, name)
+
+budget = dp.Budget(3.0, neighbours="add-remove")
+votes = dp.Objective(
+    [310, 122, 298],
+    dp.GlobalSensitivity(1, "add-remove"),
+    candidates=["red", "green", "blue"],
+    monotone=True,
+)
+colour = dp.PermuteAndFlip(epsilon=2.0).release(votes, budget=budget)
+days = dp.percentiles.percentile_rank(
+    [1.0, 5.0, 2.0, 8.0, 3.0], p=50, candidates=range(11), neighbours="add-remove"
+)
+day = dp.PermuteAndFlip(epsilon=1.0).release(days, budget=budget)
+optional = sorted({"matplotlib", "polars", "rich", "sklearn", "typer"} & set(sys.modules))
+print(json.dumps([colour.candidate, int(day.candidate), budget.remaining, optional]))
+"""
+
+
+def test_python_releases_with_the_required_dependencies_alone(required):
+    colour, day, remaining, optional = json.loads(required.python(RELEASES))
+
+    assert colour in {"red", "green", "blue"}
+    assert 0 <= day <= 10
+    assert remaining == 0
+    assert optional == []
+
+
+MISSING = """
+import dpselect as dp
+
+votes = dp.Objective([3.0, 1.0], dp.GlobalSensitivity(1, "add-remove"))
+table = dp.compare(votes, [dp.PermuteAndFlip(epsilon=1.0)])
+try:
+    {use}
+except dp.errors.MissingDependencyError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "package"),
+    [
+        ("table.to_frame()", "polars"),
+        ("table.plot()", "matplotlib"),
+        ("dp.tables.open_table('stays.parquet')", "polars"),
+        ("dp.trees.ID3Classifier", "sklearn"),
+    ],
+)
+def test_what_needs_more_says_so_in_one_line(required, use, package):
+    said = required.python(MISSING.format(use=use))
+
+    assert said == (
+        f"this needs {package}, which is not installed: pip install 'dpselect[standard]'\n"
+    )
+
+
+def test_the_program_says_what_to_install(required):
+    ran = required.run("dpselect", "demo")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "dpselect: this needs typer, which is not installed: pip install 'dpselect[standard]'\n"
+    )
+
+
+def test_the_demo_runs_with_the_standard_dependencies(standard):
+    ran = standard.run("dpselect", "demo", "--json")
+
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads(ran.stdout)["records"]) == 5
+    assert (standard.work / "dpselect-demo.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "arguments", [("papers",), ("papers", "list"), ("papers", "run", "all", "--full")]
+)
+def test_papers_say_what_to_install(standard, arguments):
+    ran = standard.run("dpselect", *arguments)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "dpselect: dpselect papers needs the package dpselect-studies: "
+        "pip install dpselect-studies\n"
+    )
+
+
+def test_papers_run_where_the_studies_are_installed(studies):
+    listed = studies.run("dpselect", "papers", "list")
+    ran = studies.run("dpselect", "papers", "run", "gonen-2025/theorems")
+
+    assert "farias-2023/figure-7" in listed.stdout
+    assert ran.returncode == 0, ran.stderr
+    assert (studies.work / "results" / "gonen-2025" / "theorems.parquet").is_file()

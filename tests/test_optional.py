@@ -1,0 +1,109 @@
+"""Optional packages: a missing one is one line that names the extra."""
+
+import ast
+import math
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dpselect
+from dpselect import _optional
+from dpselect.errors import MissingDependencyError
+
+
+def test_an_installed_module_is_returned():
+    assert _optional.needed("math", extra="standard") is math
+
+
+@pytest.mark.parametrize("module", ["polars", "polars.selectors"])
+def test_a_missing_package_is_named_with_its_extra(module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "polars", None)
+
+    with pytest.raises(MissingDependencyError, match=r"needs polars, .*'dpselect\[standard\]'"):
+        _optional.needed(module, extra="standard")
+
+
+def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("import not_there_at_all\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(ModuleNotFoundError, match="not_there_at_all") as raised:
+        _optional.needed("broken_package", extra="standard")
+
+    assert not isinstance(raised.value, MissingDependencyError)
+
+
+PACKAGES = {
+    "dp_accounting": "accounting",
+    "galois": "galois",
+    "geopandas": "geo",
+    "matplotlib": "standard",
+    "polars": "standard",
+    "pyproj": "geo",
+    "pyspark": "spark",
+    "rasterio": "geo",
+    "rich": "standard",
+    "shapely": "geo",
+    "sklearn": "standard",
+    "typer": "standard",
+    "xarray": "geo",
+}
+"""Import names of the optional packages, with the extra that installs each."""
+
+SOURCE = Path(dpselect.__file__).parent
+
+
+class Imports(ast.NodeVisitor):
+    """Optional packages that a module imports at run time, and those it checks first."""
+
+    def __init__(self):
+        self.imported = set()
+        self.checked = set()
+
+    def visit_If(self, node):
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return
+        self.generic_visit(node)
+
+    def visit_Import(self, node):
+        self.imported |= {alias.name.partition(".")[0] for alias in node.names}
+
+    def visit_ImportFrom(self, node):
+        self.imported.add((node.module or "").partition(".")[0])
+
+    def visit_Call(self, node):
+        if ast.unparse(node.func).endswith("needed") and node.args:
+            (extra,) = (key.value.value for key in node.keywords if key.arg == "extra")
+            self.checked.add((node.args[0].value.partition(".")[0], extra))
+        self.generic_visit(node)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in SOURCE.rglob("*.py") if path.name != "_optional.py"),
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_optional_packages_are_imported_through_the_one_helper(path):
+    """The command line checks for typer and rich before it imports any of its modules."""
+    found = Imports()
+    found.visit(ast.parse(path.read_text(encoding="utf-8")))
+    if path.parent.name == "cli":
+        found.imported -= {"typer", "rich"}
+
+    assert found.checked <= set(PACKAGES.items())
+    assert found.imported & PACKAGES.keys() <= {package for package, _ in found.checked}
+
+
+def test_every_optional_dependency_is_known_with_its_extra():
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))
+    declared = {
+        re.match(r"[\w-]+", requirement).group().replace("scikit-learn", "sklearn"): extra
+        for extra, requirements in project["project"]["optional-dependencies"].items()
+        for requirement in requirements
+    }
+
+    assert {name.replace("-", "_"): extra for name, extra in declared.items()} == PACKAGES
