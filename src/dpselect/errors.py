@@ -1,4 +1,4 @@
-"""Every error that dpselect raises on purpose.
+"""The errors that dpselect raises.
 
 ::
 
@@ -17,8 +17,8 @@
     └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
-record, a count or a size that was read off private data: an exception is an output, and
-no epsilon pays for it.
+record, a count or a size that was read off private data: an exception is an output outside
+of the guarantee.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import cost
-from dpselect.budget.totals import Totals
+from dpselect.budget.entry import Totals, cost
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours

@@ -1,4 +1,4 @@
-"""From unit scores to a choice: the exact law, the exact draw, the simulation.
+"""Draws from unit scores: exact laws, exact samplers and simulations.
 
 Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whatever neighbour
 relation these are unit scores for; the number of candidates is public.

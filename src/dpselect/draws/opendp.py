@@ -1,4 +1,4 @@
-"""The one door to OpenDP: noisy maxima of scores on the grid, and noisy counts.
+"""OpenDP's samplers: noisy maxima of scores on the grid, and noisy counts.
 
 OpenDP's ``make_noisy_top_k`` names its distributions by the privacy measure: under
 ``max_divergence`` it adds exponential noise (the law of permute-and-flip), under
@@ -18,6 +18,7 @@ import opendp.prelude as opendp
 
 from dpselect.draws.door import sampler
 from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Scores
 
 opendp.enable_features("contrib")
@@ -72,12 +73,25 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
 
     Returns:
         Shape ``(n,)``, int64; a release.
+
+    Raises:
+        ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
     """
-    return np.asarray(_laplace(scale)(np.asarray(counts, dtype=np.int64)), dtype=np.int64)
+    exact = np.asarray(counts)
+    if exact.size and exact.dtype.kind not in "iu":
+        raise ParameterError(f"counts must be integers, not {exact.dtype}")
+    if not 0 < scale <= LARGEST_SCALE:
+        raise ParameterError(f"scale must be above 0 and at most 2**50, got {scale!r}")
+    return np.asarray(_laplace(scale)(exact.astype(np.int64)), dtype=np.int64)
 
 
 def scale_for(epsilon: float, steps: int = 1) -> float:
-    """Return the scale for counts that one neighbour step moves by ``steps``, rounded up."""
+    """Return the scale for counts that one neighbour step moves by ``steps``, rounded up.
+
+    Args:
+        epsilon: What the noisy counts cost together, in nats; > 0.
+        steps: The largest change of all counts together; >= 1. Public.
+    """
     return nextafter(steps / epsilon, inf)
 
 
