@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import inf, nextafter
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import opendp.prelude as opendp
@@ -30,13 +30,13 @@ LARGEST_SCALE = 2.0**50
 @sampler
 def top_k_exponential_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw ``k`` positions, each round the maximum after fresh exponential noise."""
-    return _top_k(scores, opendp.max_divergence(), epsilon, k)
+    return _draw(_noisy_top_k("exponential", _scale(epsilon, k), k), scores)
 
 
 @sampler
 def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw the ``k`` largest positions after Gumbel noise, once for all rounds."""
-    return _top_k(scores, opendp.zero_concentrated_divergence(), epsilon, k)
+    return _draw(_noisy_top_k("gumbel", _scale(epsilon, k), k), scores)
 
 
 @sampler
@@ -95,19 +95,29 @@ def scale_for(epsilon: float, steps: int = 1) -> float:
     return nextafter(steps / epsilon, inf)
 
 
-def _top_k(scores: Scores, measure: opendp.Measure, epsilon: float, k: int) -> list[int]:
-    draw = opendp.m.make_noisy_top_k(
-        opendp.vector_domain(opendp.atom_domain(T="i64")),
-        opendp.linf_distance(T="i64"),
-        measure,
-        k=k,
-        scale=_scale(epsilon, k),
-    )
-    return [int(position) for position in draw(to_grid(scores))]
+def _draw(measurement: opendp.Measurement, scores: Scores) -> list[int]:
+    return [int(position) for position in measurement(to_grid(scores))]
 
 
 @lru_cache(maxsize=64)
-def _laplace(scale: float) -> Any:  # noqa: ANN401 -- OpenDP's measurement
+def _noisy_top_k(
+    noise: Literal["exponential", "gumbel"], scale: float, k: int
+) -> opendp.Measurement:
+    measures = {
+        "exponential": opendp.max_divergence,
+        "gumbel": opendp.zero_concentrated_divergence,
+    }
+    return opendp.m.make_noisy_top_k(
+        opendp.vector_domain(opendp.atom_domain(T="i64")),
+        opendp.linf_distance(T="i64"),
+        measures[noise](),
+        k=k,
+        scale=scale,
+    )
+
+
+@lru_cache(maxsize=64)
+def _laplace(scale: float) -> opendp.Measurement:
     space = (
         opendp.vector_domain(opendp.atom_domain(T="i64")),
         opendp.l1_distance(T="i64"),
