@@ -23,6 +23,22 @@ of the guarantee.
 
 from __future__ import annotations
 
+__all__ = [
+    "AuditError",
+    "BudgetError",
+    "ColumnError",
+    "DPSelectError",
+    "DataError",
+    "InsufficientBudgetError",
+    "LedgerError",
+    "MissingDependencyError",
+    "NeighboursError",
+    "ParameterError",
+    "PublicClaimError",
+    "ScoresError",
+    "SensitivityError",
+]
+
 
 class DPSelectError(Exception):
     """Base of every error raised by dpselect."""
@@ -74,3 +90,7 @@ class MissingDependencyError(DPSelectError, ImportError):
 
 class AuditError(DPSelectError, AssertionError):
     """A claim about privacy does not hold on an enumerated universe of databases."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -32,3 +32,7 @@ __all__ = [
     "privacy_loss",
     "renyi",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

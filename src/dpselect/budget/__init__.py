@@ -9,3 +9,7 @@ from dpselect.budget.accountant import Budget
 from dpselect.budget.entry import Entry
 
 __all__ = ["Budget", "Entry"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,3 +10,7 @@ from dpselect.draws.noisy_max import LaplaceNoisyMax
 from dpselect.draws.permute_and_flip import PermuteAndFlip
 
 __all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -30,3 +30,7 @@ __all__ = [
     "ShiftedLocalDampening",
     "by_name",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
