@@ -141,8 +141,8 @@ def test_only_plans_spend():
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "spend"
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "budget"
+        and any(option.arg == "neighbours" for option in node.keywords)
+        and ast.unparse(node.func.value) != "super()"
     }
 
     assert spending == {"dpselect.plan"}

@@ -63,8 +63,8 @@ def check_spends_first(
     release: Callable[[Budget], object],
     *,
     total: float,
-    neighbours: NeighboursLike,
     delta: float = 0.0,
+    neighbours: NeighboursLike,
     samplers: Iterable[Callable[..., object]] = (),
 ) -> SpendReport:
     """Run a release twice and record when it draws and when it spends.
@@ -81,8 +81,8 @@ def check_spends_first(
         release: Makes one release, charged to the budget that it is called with. Use
             synthetic data.
         total: Epsilon of the budget, in nats; enough for one release.
-        neighbours: The relation of the budget.
         delta: Delta of the budget.
+        neighbours: The relation of the budget.
         samplers: Further Python functions that draw, for mechanisms with their own noise.
 
     Raises:
