@@ -96,7 +96,7 @@ def _admit_delta(totals: Totals, costs: Sequence[Cost], new: Cost) -> None:
     reason = ""
     if rule == "zcdp":
         reason = (
-            f"; all of delta {totals.delta!r} pays for composing spends without one, as "
+            f"; all of delta {totals.delta!r} is used to compose spends without one, as "
             "the first spend was; give spends with a delta of their own another budget"
         )
     raise InsufficientBudgetError(
