@@ -16,7 +16,7 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.audit.report import Witness
-from dpselect.errors import ParameterError
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.typing import Indices, Values
@@ -88,12 +88,19 @@ def build(universe: Iterable[Hashable], neighbours: Relation) -> Universe:
     if callable(neighbours):
         pairs = _pairs_by_predicate(databases, neighbours)
     else:
-        pairs = _PAIRS[Neighbours(neighbours)](databases)
+        pairs = _PAIRS[_relation(neighbours)](databases)
     unordered = sorted({(min(pair), max(pair)) for pair in pairs})
     if not unordered:
         raise ParameterError("universe must hold at least two databases that are neighbours")
     left, right = np.array(unordered, dtype=np.int64).T
     return Universe(databases, left, right)
+
+
+def _relation(neighbours: NeighboursLike) -> Neighbours:
+    try:
+        return Neighbours(neighbours)
+    except NeighboursError as error:
+        raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
 
 
 def _pairs_by_predicate(
