@@ -1,19 +1,76 @@
-"""What the architecture promises: layers, lazy imports, public names."""
+"""The architecture: layers, import circles, one door, lazy imports, public names."""
 
 import ast
 import inspect
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import dpselect as dp
 
 SOURCE = Path(dp.__file__).parent
-HEAVY = {"matplotlib", "narwhals", "numba", "opendp", "polars", "scipy", "sklearn", "networkx"}
+ROOMS = [name for name in dp.__all__ if name not in dp._HOME]
+HEAVY = {"matplotlib", "numba", "opendp", "pandas", "polars", "rich", "scipy", "sklearn"}
+HEAVY |= {"networkx", "pyspark", "typer"}
+LONGEST = 400
+FILES = {
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    ): path
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+every_module = pytest.mark.parametrize("module", FILES)
+every_room = pytest.mark.parametrize("room", ROOMS)
+
+
+@cache
+def tree(module):
+    return ast.parse(FILES[module].read_text(encoding="utf-8"))
+
+
+def statements(node):
+    """Yield all nodes that run: not the imports that only type checkers read."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from statements(child)
+
+
+def imports(module):
+    """Yield every (module, name) imported at the top or inside a function; name may be ""."""
+    for node in statements(tree(module)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def imported_modules(module):
+    """Return our own modules that a module imports."""
+    pairs = ((f"{where}.{name}".rstrip("."), where) for where, name in imports(module))
+    ours = (full if full in FILES else where for full, where in pairs)
+    return {one for one in ours if one in FILES and one != "dpselect"}
+
+
+def who_imports(*wanted):
+    """Return the modules that import one of some top-level packages or dotted names."""
+    found = set()
+    for module in FILES:
+        for where, name in imports(module):
+            if {where.split(".")[0], where, f"{where}.{name}"} & set(wanted):
+                found.add(module)
+    return found
 
 
 def test_imports_go_downwards_only():
@@ -28,24 +85,113 @@ def test_imports_go_downwards_only():
     assert checked.returncode == 0, checked.stdout
 
 
-def test_importing_the_package_imports_nothing_heavy():
-    loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, dpselect; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+def circles(edges):
+    """Return the strongly connected components of more than one node."""
+    nodes = sorted(set(chain(*edges)))
+    place = {node: i for i, node in enumerate(nodes)}
+    rows, columns = [place[a] for a, _ in edges], [place[b] for _, b in edges]
+    graph = csr_array((np.ones(len(edges)), (rows, columns)), (len(nodes), len(nodes)))
+    labels = connected_components(graph, directed=True, connection="strong")[1]
+    groups = [[n for n in nodes if labels[place[n]] == label] for label in set(labels)]
+    return [group for group in groups if len(group) > 1]
 
-    assert not HEAVY & set(loaded)
+
+def test_a_circle_is_found():
+    assert circles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]) == [["b", "c"]]
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Lazy imports inside functions count: a circle is one whenever it is walked."""
+    edges = [(module, other) for module in FILES for other in imported_modules(module)]
+
+    assert circles(edges) == []
+
+
+def test_randomness_has_one_door():
+    for module in who_imports("opendp", "secrets", "random", "os.urandom"):
+        assert module.startswith("dpselect.draws."), f"{module} imports a source of randomness"
+
+
+def test_what_draws_is_a_registered_sampler():
+    """Public functions of the modules at the door either draw and say so, or do not draw."""
+    from dpselect.draws import opendp, uniform
+
+    drawing = {
+        name
+        for module in (opendp, uniform)
+        for name, found in inspect.getmembers(module, inspect.isfunction)
+        if found.__module__ == module.__name__ and hasattr(found, "__wrapped__")
+    }
+    assert drawing >= {"bits", "coin", "discrete_laplace", "sample", "top_k_laplace_noise"}
+
+
+def test_compilation_is_spelled_once():
+    assert who_imports("numba.njit", "numba.jit") == {"dpselect._compiled"}
+
+
+def test_there_is_one_thread_pool():
+    assert who_imports("concurrent", "multiprocessing") <= {"dpselect._parallel"}
+
+
+def test_only_plans_spend():
+    spending = {
+        module
+        for module in FILES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "spend"
+        and any(option.arg == "neighbours" for option in node.keywords)
+        and ast.unparse(node.func.value) != "super()"
+    }
+
+    assert spending == {"dpselect.plan"}
+
+
+def loaded_by(statement):
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+    )
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_importing_a_room_imports_nothing_heavy(room):
+    assert not HEAVY & loaded_by(f"import dpselect.{room}".rstrip("."))
+
+
+def test_budgets_start_without_numpy():
+    assert "numpy" not in loaded_by("from dpselect.budget import Budget")
+
+
+def test_every_room_is_reachable():
+    rooms = {"audit", "budget", "combine", "draws", "errors", "mechanisms", "networks"}
+    rooms |= {"percentiles", "pooling", "retrieval", "scaling", "sensitivity", "spatial"}
+    rooms |= {"tables", "trees"}
+
+    assert set(ROOMS) == rooms
 
 
 @pytest.mark.parametrize("name", dp.__all__)
-def test_every_public_name_is_there(name):
+def test_every_public_name_is_there_in_a_fresh_process(name):
     assert getattr(dp, name).__doc__
+    loaded_by(f"import dpselect; assert dpselect.{name} is not None")
 
 
 def test_dir_lists_the_public_names():
-    assert set(dp.__all__) <= set(dir(dp))
+    assert dir(dp) == sorted([*dp.__all__, "__version__"])
+
+
+@every_room
+def test_dir_of_a_room_lists_its_public_names(room):
+    found = getattr(dp, room)
+
+    assert [name for name in dir(found) if not name.startswith("_")] == sorted(found.__all__)
+    assert all(getattr(found, name) is not None for name in found.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -53,21 +199,26 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = dp.select
 
 
-@pytest.mark.parametrize(
-    "path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
-)
-def test_every_module_says_its_idea_and_stays_short(path):
-    text = path.read_text(encoding="utf-8")
+def test_an_editor_sees_the_names_that_are_there():
+    """The imports under TYPE_CHECKING are what completion and type checkers read."""
+    block = next(node for node in tree("dpselect").body if isinstance(node, ast.If))
+    listed = {alias.name for node in block.body for alias in node.names}
 
-    assert ast.get_docstring(ast.parse(text))
-    assert len(text.splitlines()) <= 500
+    assert listed == set(dp.__all__)
+    assert (SOURCE / "py.typed").exists()
+
+
+@every_module
+def test_every_module_has_a_title_and_stays_short(module):
+    title = (ast.get_docstring(tree(module)) or "").split("\n", maxsplit=1)[0]
+
+    assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{module} starts with {title!r}"
+    assert len(FILES[module].read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 def public_objects():
-    """Return every public class and function with the module that offers it."""
-    rooms = [dp, import_module("dpselect.tables"), import_module("dpselect.papers")]
-    rooms += filter(inspect.ismodule, (getattr(dp, name) for name in dp.__all__))
-    for room in rooms:
+    """Yield every public class and function with the module that offers it."""
+    for room in [dp, *(import_module(f"dpselect.{name}") for name in ROOMS)]:
         for name in getattr(room, "__all__", []):
             if callable(getattr(room, name)):
                 yield room.__name__, name, getattr(room, name)
@@ -76,8 +227,17 @@ def public_objects():
 def test_the_reference_has_every_public_class_and_function():
     page = (SOURCE.parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^::: (\S+)", page, re.MULTILINE))
+    missing = [
+        f"{room}.{name}"
+        for room, name, found in public_objects()
+        if not {room, getattr(found, "__module__", room)} & listed
+    ]
 
-    for room, name, found in public_objects():
-        assert {room, getattr(found, "__module__", room)} & listed, (
-            f"docs/reference.md has no entry for {room}.{name}"
-        )
+    assert not missing
+
+
+def test_the_reference_lists_only_modules_that_exist():
+    page = (SOURCE.parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: (\S+)", page, re.MULTILINE)
+
+    assert [module for module in listed if module not in FILES] == []

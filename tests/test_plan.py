@@ -1,6 +1,7 @@
 """Plans: prices that add up, one place that spends, nothing private."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -85,6 +86,63 @@ def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
         "on": "add-remove",
     }
     assert read["error_bound"] == {"value": 3.0, "unit": "days", "probability": 0.95}
+
+
+def test_plans_compare_and_pickle_whatever_arrays_they_were_made_of():
+    one, other = (
+        plan(arguments={"candidates": np.arange(3), "by": {"k": np.int64(n)}}) for n in (1, 2)
+    )
+
+    assert one.arguments == {"candidates": (0, 1, 2), "by": {"k": 1}}
+    assert pickle.loads(pickle.dumps(one)) == one != other  # noqa: S301 -- our own bytes
+
+
+def test_a_plan_does_not_change_with_what_it_was_made_of():
+    candidates = [1.0, 2.0]
+    made = plan(arguments={"candidates": candidates})
+    candidates.append(3.0)
+
+    assert made.arguments == {"candidates": (1.0, 2.0)}
+
+
+@pytest.mark.parametrize("price", [-0.1, float("inf"), float("nan"), "1", True, None])
+def test_a_price_is_a_finite_number(price):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        plan(price, Spend("all", 0.0))
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        Spend("all", price)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"delta": 1.0}, "delta must be below 1"),
+        ({"delta": -0.1}, "delta must be between"),
+        ({"times": 0}, "times must be at least 1"),
+        ({"rho": -1.0}, "rho must be between"),
+    ],
+)
+def test_a_spend_out_of_range_is_refused(options, what):
+    with pytest.raises(ParameterError, match=what):
+        Spend("all", 0.1, **options)
+
+
+def test_a_relation_may_be_a_name():
+    made = dp.PermuteAndFlip(epsilon=1.0).plan(neighbours="edge")
+
+    assert made.neighbours is dp.Neighbours.EDGE
+
+
+def test_printed_plans_show_the_price_and_its_parts():
+    made = plan(1.0, Spend("tune", 0.25, times=2), delta=1e-6, public=("a bound",))
+
+    assert str(made).splitlines() == [
+        "release: mine",
+        "epsilon = 1, delta = 1e-06, add-remove neighbours",
+        "  2 x 0.25  tune",
+        "composition: sequential: the prices of all steps add up",
+        "declared public: a bound",
+    ]
 
 
 def test_a_bound_that_says_nothing_says_so():

@@ -1,9 +1,10 @@
-"""What comes out of a mechanism."""
+"""Releases and simulations."""
 
 import json
 import pickle
 
 import numpy as np
+import pytest
 
 import dpselect as dp
 
@@ -15,11 +16,26 @@ RELEASE = dp.ExponentialMechanism(epsilon=5.0).release(OBJECTIVE, k=2)
 
 def test_json_holds_every_field_and_plain_numbers():
     assert json.loads(RELEASE.to_json()) == {
-        "candidates": [7, 9],
+        "answer": [7, 9],
+        "function": "release",
+        "arguments": {"k": 2},
         "mechanism": "ExponentialMechanism(epsilon=5.0)",
         "epsilon": 5.0,
-        "epsilon_per_round": 2.5,
+        "delta": 0.0,
+        "rho": pytest.approx(2 * dp.draws.Exponential().rho(2.5)),
         "neighbours": "swap",
+        "spends": [
+            {
+                "purpose": "one candidate, without replacement",
+                "epsilon": 2.5,
+                "times": 2,
+                "delta": 0.0,
+                "rho": pytest.approx(dp.draws.Exponential().rho(2.5)),
+            }
+        ],
+        "composition": "sequential: the prices of all steps add up",
+        "public": [],
+        "error_bound": None,
         "exact": True,
         "version": dp.__version__,
     }

@@ -71,25 +71,33 @@ def test_within_has_closed_ends():
             _validate.within("size", value, 1, 3)
 
 
-def test_at_least_takes_whole_numbers_of_any_size():
+def test_at_least_takes_integers_of_any_size():
     assert _validate.at_least("size", np.int64(3), 3) == 3
     assert _validate.at_least("size", 10**400, 3) == 10**400
     with pytest.raises(ParameterError, match="size must be at least 3, got 2"):
         _validate.at_least("size", 2, 3)
     for value in (3.0, True, None):
-        with pytest.raises(ParameterError, match="size must be a whole number, not a"):
+        with pytest.raises(ParameterError, match="size must be an integer, not a"):
             _validate.at_least("size", value, 3)
 
 
-def test_an_instance_is_asked_for_by_the_name_of_its_type():
+def test_a_wrong_type_is_named():
     with pytest.raises(ParameterError, match="rng must be a Generator, not a int"):
         _validate.instance("rng", 1, np.random.Generator)
 
 
 def test_a_relation_is_one_of_four():
     assert _validate.neighbours(Neighbours.SWAP) is Neighbours.SWAP
-    with pytest.raises(NeighboursError, match="must be one of"):
-        _validate.neighbours("swap")
+    assert _validate.neighbours("swap") is Neighbours.SWAP
+    for value in ("swaps", None, 1, ["swap"]):
+        with pytest.raises(NeighboursError, match="'add-remove', 'substitute', 'edge'"):
+            _validate.neighbours(value)
+
+
+def test_tables_have_two_relations():
+    assert _validate.table_neighbours("substitute") is Neighbours.SUBSTITUTE
+    with pytest.raises(NeighboursError, match="'add-remove' or 'substitute', not 'edge'"):
+        _validate.table_neighbours(Neighbours.EDGE)
 
 
 @pytest.mark.parametrize(

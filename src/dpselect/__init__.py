@@ -3,8 +3,9 @@
 One idea runs through everything: *objective → unit-sensitivity scores → draw*. An objective
 is a score for every candidate together with what one individual can change of it. A scaling
 turns it into scores that one individual moves by at most 1. A draw picks a candidate from
-such scores. Several objectives combine into one. Applications build objectives from real
-data and interpret what was drawn.
+such scores. A plan states the price of a release beforehand, and every release carries its
+plan. Several objectives combine into one. Applications build objectives from real data and
+interpret what was drawn.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpselect import (
         audit,
+        budget,
         combine,
-        datasets,
         draws,
+        errors,
+        mechanisms,
         networks,
         percentiles,
         pooling,
+        retrieval,
         scaling,
         sensitivity,
         spatial,
+        tables,
         trees,
     )
     from dpselect.accuracy import Comparison, compare
     from dpselect.budget import Budget
-    from dpselect.combine.margin import margin
-    from dpselect.combine.pareto import pareto
-    from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
+    from dpselect.combine import disjoint_sum, margin, pareto, weighted_sum
     from dpselect.mechanisms import (
         AnchoredLocalDampening,
         ExponentialMechanism,
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     )
     from dpselect.neighbours import Neighbours
     from dpselect.objective import Objective
+    from dpselect.plan import ErrorBound, Plan, Spend
     from dpselect.release import Release, Simulation
     from dpselect.sensitivity import (
         ElementSensitivity,
@@ -57,51 +61,43 @@ if TYPE_CHECKING:
 __version__ = version("dpselect")
 
 _HOME = {
+    "AnchoredLocalDampening": "mechanisms",
+    "Budget": "budget",
+    "Comparison": "accuracy",
+    "ElementSensitivity": "sensitivity",
+    "ErrorBound": "plan",
+    "ExponentialMechanism": "mechanisms",
+    "GeneralizedExponential": "mechanisms",
+    "GlobalSensitivity": "sensitivity",
+    "LocalDampening": "mechanisms",
+    "LocalSensitivity": "sensitivity",
+    "Mechanism": "mechanisms",
     "Neighbours": "neighbours",
     "Objective": "objective",
-    "Sensitivity": "sensitivity",
-    "GlobalSensitivity": "sensitivity",
-    "LocalSensitivity": "sensitivity",
-    "ElementSensitivity": "sensitivity",
-    "TabulatedSensitivity": "sensitivity",
-    "Mechanism": "mechanisms",
-    "ExponentialMechanism": "mechanisms",
-    "PermuteAndFlip": "mechanisms",
-    "ReportNoisyMax": "mechanisms",
-    "LocalDampening": "mechanisms",
-    "ShiftedLocalDampening": "mechanisms",
-    "AnchoredLocalDampening": "mechanisms",
     "PairwiseLocalDampening": "mechanisms",
-    "GeneralizedExponential": "mechanisms",
+    "PermuteAndFlip": "mechanisms",
+    "Plan": "plan",
     "Release": "release",
+    "ReportNoisyMax": "mechanisms",
+    "Sensitivity": "sensitivity",
+    "ShiftedLocalDampening": "mechanisms",
     "Simulation": "release",
-    "Budget": "budget",
+    "Spend": "plan",
+    "TabulatedSensitivity": "sensitivity",
     "compare": "accuracy",
-    "Comparison": "accuracy",
-    "pareto": "combine",
-    "weighted_sum": "combine",
     "disjoint_sum": "combine",
     "margin": "combine",
+    "pareto": "combine",
+    "weighted_sum": "combine",
 }
-_ROOMS = (
-    "audit",
-    "combine",
-    "datasets",
-    "draws",
-    "networks",
-    "percentiles",
-    "pooling",
-    "scaling",
-    "sensitivity",
-    "spatial",
-    "trees",
-)
+"""The module that each public class and function comes from."""
 
 __all__ = [
     "AnchoredLocalDampening",
     "Budget",
     "Comparison",
     "ElementSensitivity",
+    "ErrorBound",
     "ExponentialMechanism",
     "GeneralizedExponential",
     "GlobalSensitivity",
@@ -112,26 +108,32 @@ __all__ = [
     "Objective",
     "PairwiseLocalDampening",
     "PermuteAndFlip",
+    "Plan",
     "Release",
     "ReportNoisyMax",
     "Sensitivity",
     "ShiftedLocalDampening",
     "Simulation",
+    "Spend",
     "TabulatedSensitivity",
     "audit",
+    "budget",
     "combine",
     "compare",
-    "datasets",
     "disjoint_sum",
     "draws",
+    "errors",
     "margin",
+    "mechanisms",
     "networks",
     "pareto",
     "percentiles",
     "pooling",
+    "retrieval",
     "scaling",
     "sensitivity",
     "spatial",
+    "tables",
     "trees",
     "weighted_sum",
 ]
@@ -139,12 +141,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- the modules' own names have types
     # Imports are lazy so that `import dpselect` and `dpselect --help` return at once.
-    if name in _ROOMS:
-        return import_module(f"dpselect.{name}")
     if name in _HOME:
-        # Bind it here: `dpselect.compare` is the function, not the module of that name.
+        # Binding it here keeps later accesses from coming back to this function.
         value = globals()[name] = getattr(import_module(f"dpselect.{_HOME[name]}"), name)
         return value
+    if name in __all__:
+        return import_module(f"dpselect.{name}")
     raise AttributeError(f"module 'dpselect' has no attribute {name!r}")
 
 

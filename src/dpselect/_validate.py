@@ -32,7 +32,7 @@ def positive(name: str, value: object) -> float:
 def at_least(name: str, value: object, least: int) -> int:
     """Return ``value`` as an int that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name} must be a whole number, not a {type(value).__name__}")
+        raise ParameterError(f"{name} must be an integer, not a {type(value).__name__}")
     if value < least:
         raise ParameterError(f"{name} must be at least {least}, got {int(value)}")
     return int(value)
@@ -56,7 +56,7 @@ def on_invalid(value: object) -> OnInvalid:
 
 
 def direction(value: object) -> Direction:
-    """Return how the sensitivity goes with the score."""
+    """Return whether the sensitivity grows or falls with the score."""
     if value == "non-decreasing":
         return "non-decreasing"
     if value == "non-increasing":
@@ -83,14 +83,7 @@ def instance(name: str, value: object, kind: type[T]) -> T:
 
 def neighbours(value: object) -> Neighbours:
     """Return a neighbour relation, given as itself or by its name."""
-    if isinstance(value, Neighbours):
-        return value
-    if isinstance(value, str) and value in {relation.value for relation in Neighbours}:
-        return Neighbours(value)
-    raise NeighboursError(
-        "neighbours must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
-        "Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
-    )
+    return Neighbours(value)
 
 
 def table_neighbours(value: object) -> Neighbours:

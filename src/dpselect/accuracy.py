@@ -1,7 +1,7 @@
-"""Accuracy of mechanisms: bounds that hold on all data, and exact comparisons on some.
+"""Accuracy of mechanisms: error bounds that hold on all data, and exact comparisons.
 
-The exact law makes a comparison without a single draw. It reads the scores without noise, so
-what it says about private scores is private: choose a mechanism on data of the same kind.
+A comparison uses the exact laws and draws nothing. It reads the scores without noise, so its
+result is as private as they are: choose a mechanism on public data of the same kind.
 """
 
 from __future__ import annotations
@@ -9,20 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from math import inf, log
+from math import log
 from typing import TYPE_CHECKING
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    AnchoredLocalDampening,
-    ExponentialMechanism,
-    LocalDampening,
-    Mechanism,
-    PairwiseLocalDampening,
-    PermuteAndFlip,
-    ReportNoisyMax,
-)
+from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound
 
@@ -37,7 +29,7 @@ class Row:
 
     Attributes:
         mechanism: The mechanism's label.
-        epsilon: What one release costs, in nats.
+        epsilon: Epsilon of one release, in nats.
         expected_error: Exact mean of ``max(scores) - scores[drawn]``, in score units.
         best: Exact probability that a candidate of the best score is drawn.
     """
@@ -160,20 +152,23 @@ def error_bound(
     The error is the best score less the drawn one. A candidate whose unit score is ``g``
     below the best is drawn with probability at most :math:`e^{-\varepsilon g/2}`, so none of
     the ``n`` is drawn from more than :math:`(2/\varepsilon) \ln(n/\beta)` below with
-    probability :math:`1 - \beta`; the scaling says how much score that is at most. The
-    objective is taken not to be monotone.
+    probability :math:`1 - \beta`; :meth:`Mechanism.gap_per_unit` converts this to scores.
+    The objective is assumed not to be monotone.
 
     Args:
         mechanism: The mechanism with its epsilon.
         candidates: How many candidates ``n`` there are; >= 1.
         bound: Global sensitivity; score units, finite, > 0.
         unit: The unit of the scores, such as ``"ranks"``.
-        attained: The best score, where it is the same on all data, such as 0 for a
+        attained: The best score, if it is the same on all data, such as 0 for a
             percentile; score units.
         probability: Of an error of at most the bound, :math:`1 - \beta`; in (0, 1).
 
     Returns:
-        A bound in ``unit``; infinite where nothing can be said without the data. Public.
+        A bound in ``unit``; infinite where none holds on all data. Public.
+
+    Raises:
+        ParameterError: An argument is out of its range.
 
     Source: McSherry and Talwar, FOCS 2007, Theorem 6; Dwork and Roth 2014, Theorem 3.11.
     """
@@ -182,22 +177,5 @@ def error_bound(
     beta = 1 - _validate.within("probability", probability, 0, 1)
     if beta in {0, 1}:
         raise ParameterError("probability must be above 0 and below 1")
-    error = _share(mechanism, attained) * bound * 2 / mechanism.epsilon * log(n / beta)
-    return ErrorBound(error, unit, probability)
-
-
-def _share(mechanism: Mechanism, attained: float | None) -> float:
-    """Return the largest score gap, in sensitivities, that is one unit of unit score."""
-    if isinstance(mechanism, ReportNoisyMax):
-        # Laplace noise must be small at the best candidate and at the drawn one.
-        return 2.0 if mechanism.noise == "laplace" else 1.0
-    if isinstance(mechanism, ExponentialMechanism | PermuteAndFlip):
-        return 1.0
-    if isinstance(mechanism, PairwiseLocalDampening):
-        return 2.0
-    # Dampening from the best score: the sums grow by at most the bound a step.
-    if isinstance(mechanism, LocalDampening) and attained == 0:
-        return 1.0
-    if isinstance(mechanism, AnchoredLocalDampening) and attained == mechanism.anchor:
-        return 1.0
-    return inf
+    gap = mechanism.gap_per_unit(attained) * bound
+    return ErrorBound(gap * 2 / mechanism.epsilon * log(n / beta), unit, probability)

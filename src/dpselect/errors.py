@@ -1,4 +1,4 @@
-"""Every error that dpselect raises on purpose.
+"""The errors that dpselect raises.
 
 ::
 
@@ -17,11 +17,27 @@
     └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
-record, a count or a size that was read off private data: an exception is an output, and
-no epsilon pays for it.
+record, a count or a size that was read off private data: an exception is an output outside
+of the guarantee.
 """
 
 from __future__ import annotations
+
+__all__ = [
+    "AuditError",
+    "BudgetError",
+    "ColumnError",
+    "DPSelectError",
+    "DataError",
+    "InsufficientBudgetError",
+    "LedgerError",
+    "MissingDependencyError",
+    "NeighboursError",
+    "ParameterError",
+    "PublicClaimError",
+    "ScoresError",
+    "SensitivityError",
+]
 
 
 class DPSelectError(Exception):
@@ -74,3 +90,7 @@ class MissingDependencyError(DPSelectError, ImportError):
 
 class AuditError(DPSelectError, AssertionError):
     """A claim about privacy does not hold on an enumerated universe of databases."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

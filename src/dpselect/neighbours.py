@@ -7,11 +7,18 @@ move between two *neighbouring* databases, so the relation says what one individ
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
+
+from dpselect.errors import NeighboursError
 
 
 class Neighbours(Enum):
     """The neighbour relation that a guarantee is stated for.
+
+    Every public function takes a relation or its name.
+
+    Raises:
+        NeighboursError: There is no relation of that name.
 
     Examples:
         >>> Neighbours("add-remove") is Neighbours.ADD_REMOVE
@@ -32,6 +39,13 @@ class Neighbours(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @classmethod
+    def _missing_(cls, _value: object) -> NoReturn:
+        raise NeighboursError(
+            "neighbours must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
+            "Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
+        )
 
 
 NeighboursLike: TypeAlias = Neighbours | str

@@ -1,4 +1,4 @@
-"""Objectives: a score for every candidate, with what one individual can change of it."""
+"""Objectives: scores of candidates with their sensitivity to one individual."""
 
 from __future__ import annotations
 

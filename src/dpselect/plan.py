@@ -1,19 +1,21 @@
-"""Plans: what a release will spend, made from public arguments alone.
+"""Plans: the price of a release, computed from public arguments alone.
 
 A plan is made before any data are read. It lists every noisy step with its price, so that the
 budget is charged once, in one place (:meth:`Plan.charge`), before anything is drawn; a dry run
-prints the same plan. A release carries the plan it was made by.
+prints the same plan. Every release carries its plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import fsum, inf, isfinite
+from sys import float_info
 from typing import Any, Protocol
 
 import numpy as np
 
+from dpselect import _validate
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -26,7 +28,7 @@ SHOWN = 8
 
 
 class SupportsSpend(Protocol):
-    """What a plan needs of a budget; :class:`dpselect.Budget` has it."""
+    """The part of :class:`dpselect.Budget` that plans rely on."""
 
     @property
     def neighbours(self) -> Neighbours:
@@ -34,7 +36,7 @@ class SupportsSpend(Protocol):
 
     @property
     def remaining(self) -> float:
-        """What is left, in nats."""
+        """Epsilon that is left, in nats."""
 
     def spend(
         self,
@@ -50,7 +52,7 @@ class SupportsSpend(Protocol):
     def remaining_after(
         self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
     ) -> float:
-        """Return what would remain after a spend, without spending."""
+        """Return the epsilon that would remain after a spend, without spending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,9 @@ class Spend:
         times: How many such steps a single individual can take part in.
         delta: Of one step, in [0, 1).
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
+
+    Raises:
+        ParameterError: A number is out of its range.
     """
 
     purpose: str
@@ -70,6 +75,12 @@ class Spend:
     times: int = 1
     delta: float = 0.0
     rho: float | None = None
+
+    def __post_init__(self) -> None:
+        _keep_price(self)
+        _validate.at_least("times", self.times, 1)
+        if self.rho is not None:
+            _validate.within("rho", self.rho, 0, inf)
 
     @property
     def rho_of_all(self) -> float:
@@ -82,9 +93,9 @@ class ErrorBound:
     """An error that a release does not exceed with some probability, whatever the data are.
 
     Attributes:
-        value: In ``unit``; infinite where nothing can be said without the data.
+        value: The error, in ``unit``; infinite where no bound holds on all data.
         unit: Such as ``"ranks"`` or ``"days"``.
-        probability: That the error is at most ``value``.
+        probability: The probability that the error is at most ``value``.
     """
 
     value: float
@@ -102,22 +113,25 @@ class ErrorBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a release will spend, on what, under which neighbour relation; public.
+    """The price of a release, its parts and its neighbour relation; public.
 
     Attributes:
         function: The releasing function or class, such as ``"release_nodes"``.
-        arguments: What it is asked: the public arguments, with the columns that are read.
+        arguments: Its public arguments, with the columns that are read. Arrays are kept as
+            tuples.
         mechanism: How the answer is drawn, with its public parameters.
         spends: Every kind of noisy step. Their sum is at most ``epsilon`` and ``delta``.
-        epsilon: What the whole release costs, in nats; >= 0.
-        delta: What it costs besides, in [0, 1).
-        neighbours: The relation that all of it is stated for.
-        public: What the caller declares public by asking, in words.
+        epsilon: Epsilon of the whole release, in nats; finite, >= 0.
+        delta: Delta of the whole release, in [0, 1).
+        neighbours: The relation that all amounts are stated for.
+        public: What the caller declares public by calling the function, in words.
         composition: Why the spends add up to the whole, in words.
-        error: A bound on the error, where one is known without the data.
+        error: A bound on the error, where one holds on all data.
 
     Raises:
-        ParameterError: The spends add up to more than the whole.
+        ParameterError: A number is out of its range, or the spends add up to more than the
+            whole.
+        NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
     function: str
@@ -132,8 +146,12 @@ class Plan:
     error: ErrorBound | None = None
 
     def __post_init__(self) -> None:
-        epsilon = sum(spend.times * spend.epsilon for spend in self.spends)
-        delta = sum(spend.times * spend.delta for spend in self.spends)
+        _keep_price(self)
+        object.__setattr__(self, "neighbours", _validate.neighbours(self.neighbours))
+        kept = {name: _plain(value) for name, value in self.arguments.items()}
+        object.__setattr__(self, "arguments", kept)
+        epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
+        delta = fsum(spend.times * spend.delta for spend in self.spends)
         for name, parts, whole in (
             ("epsilon", epsilon, self.epsilon),
             ("delta", delta, self.delta),
@@ -146,13 +164,13 @@ class Plan:
 
     @property
     def rho(self) -> float:
-        """The zCDP parameter of all spends together, outside of an event of ``delta``."""
-        return sum(spend.rho_of_all for spend in self.spends)
+        """The zCDP parameter of all spends together, outside an event of probability delta."""
+        return fsum(spend.rho_of_all for spend in self.spends)
 
     def charge(self, budget: SupportsSpend | None) -> None:
-        """Record the whole price in a budget, once; to be called before anything is drawn.
+        """Record the whole price in a budget, once; call it before anything is drawn.
 
-        No other function of the library spends. A plan that costs nothing is not recorded.
+        No other function of the library spends. A plan of price 0 is not recorded.
 
         Raises:
             InsufficientBudgetError: The budget does not allow it; nothing was recorded.
@@ -170,7 +188,7 @@ class Plan:
         )
 
     def remaining_after(self, budget: SupportsSpend) -> float:
-        """Return what :meth:`charge` would leave in a budget, without spending.
+        """Return the epsilon that would remain after :meth:`charge`, without spending.
 
         Raises:
             InsufficientBudgetError: :meth:`charge` would refuse this now.
@@ -187,7 +205,7 @@ class Plan:
 
     @property
     def description(self) -> str:
-        """The release in one line, as the ledger has it."""
+        """The release in one line, as it is written to a ledger."""
         return f"{self.function}: {self.mechanism}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -201,8 +219,14 @@ class Plan:
             "rho": self.rho,
             "neighbours": str(self.neighbours),
             "spends": [
-                {"purpose": s.purpose, "epsilon": s.epsilon, "times": s.times, "delta": s.delta}
-                for s in self.spends
+                {
+                    "purpose": spend.purpose,
+                    "epsilon": spend.epsilon,
+                    "times": spend.times,
+                    "delta": spend.delta,
+                    "rho": spend.rho_of_all / spend.times,
+                }
+                for spend in self.spends
             ],
             "composition": self.composition,
             "public": list(self.public),
@@ -219,7 +243,7 @@ class Plan:
         price = f"epsilon = {self.epsilon:g}"
         if self.delta:
             price += f", delta = {self.delta:.3g}"
-        lines = [f"{self.description}", f"{price}, {self.neighbours} neighbours"]
+        lines = [self.description, f"{price}, {self.neighbours} neighbours"]
         lines += [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
         lines.append(f"composition: {self.composition}")
         if self.error is not None:
@@ -227,6 +251,29 @@ class Plan:
         if self.public:
             lines.append(f"declared public: {', '.join(self.public)}")
         return "\n".join(lines)
+
+
+def _keep_price(priced: Spend | Plan) -> None:
+    """Check epsilon and delta and keep them as Python floats."""
+    epsilon = _validate.within("epsilon", priced.epsilon, 0, float_info.max)
+    delta = _validate.within("delta", priced.delta, 0, 1)
+    if delta == 1:
+        raise ParameterError("delta must be below 1")
+    object.__setattr__(priced, "epsilon", epsilon)
+    object.__setattr__(priced, "delta", delta)
+
+
+def _plain(value: object) -> object:
+    """Return a public argument without arrays, so that plans compare by value."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_plain(one) for one in value)
+    return value
 
 
 def shown(value: object) -> object:

@@ -18,13 +18,13 @@ from dpselect.typing import Indices
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The answer of a mechanism, with all that a reader needs to judge the guarantee.
+    """The answer of a mechanism, with everything needed to judge the guarantee.
 
-    It holds nothing that was not paid for: no score, no probability, no rank.
+    It holds no score, no probability and no rank.
 
     Attributes:
         answer: The chosen candidates, in the order drawn; or the members of a subset.
-        plan: What was asked, under which neighbour relation, and what it cost.
+        plan: The public arguments, the neighbour relation and the price.
         exact: Whether it was drawn by the exact samplers of :mod:`dpselect.draws`.
         version: The version of dpselect that drew it.
     """
@@ -41,7 +41,7 @@ class Release:
 
     @property
     def asked(self) -> Mapping[str, object]:
-        """The public arguments of the release, with the columns that were read."""
+        """The public arguments of the release, among them the columns that were read."""
         return self.plan.arguments
 
     @property
@@ -51,12 +51,12 @@ class Release:
 
     @property
     def epsilon(self) -> float:
-        """What the whole release cost, in nats, however many candidates were drawn."""
+        """Epsilon of the whole release, in nats, for all candidates together."""
         return self.plan.epsilon
 
     @property
     def delta(self) -> float:
-        """What it cost besides epsilon."""
+        """Delta of the whole release."""
         return self.plan.delta
 
     @property
@@ -82,8 +82,7 @@ class Release:
 class Simulation:
     """Draws made with a NumPy generator: for experiments, never for publication.
 
-    A floating-point generator with a known seed protects nobody. ``numpy.asarray`` of a
-    simulation is its ``indices``.
+    They give no privacy guarantee. ``numpy.asarray`` of a simulation is its ``indices``.
 
     Attributes:
         indices: Positions of the drawn candidates: shape ``(size,)``, or ``(size, k)`` for

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.audit.tables import evaluate, tabulate
-from dpselect.audit.universe import build
+from dpselect.audit.universe import build, evaluate, tabulate
 
 HORIZON = 8
 

@@ -1,5 +1,8 @@
 import sys
 import threading
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import opendp.prelude as opendp
@@ -7,6 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws import opendp as door
+from dpselect.draws import uniform
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
@@ -65,7 +69,8 @@ def test_our_mechanisms_spend_first(mechanism, k):
 
     report.raise_if_failed()
     assert report.spent == (0.5,)
-    assert report.draws[0].startswith("dpselect.draws.door.top_k")
+    assert len(report.draws) == 1
+    assert report.draws[0].startswith("dpselect.draws.opendp.top_k")
     assert str(report).startswith("spends first: epsilon = 0.5")
 
 
@@ -155,6 +160,36 @@ def test_a_release_that_states_more_than_it_spent_is_found():
         return Release((0,), PLAN, exact=True)
 
     assert check(release).problems == ("the release states epsilon = 0.5 and spent 0.25",)
+
+
+@pytest.mark.parametrize("name", ["plan", "plan_"])
+def test_the_plan_of_any_outcome_is_held_against_its_spends(name):
+    stated = replace(PLAN, delta=0.25)
+
+    def release(budget):
+        pay(budget)
+        draw()
+        return SimpleNamespace(**{name: stated})
+
+    report = check(release, delta=0.5)
+    assert report.problems == ("the release states delta = 0.25 and spent 0",)
+
+
+def test_a_method_called_plan_is_no_plan():
+    def release(budget):
+        pay(budget, 0.25)
+        draw()
+        return SimpleNamespace(plan=lambda: PLAN)
+
+    assert check(release).ok
+
+
+@pytest.mark.parametrize(
+    "sampler", [lambda: uniform.bits(8), lambda: uniform.coin(Fraction(1, 2))]
+)
+def test_the_system_s_randomness_is_seen(sampler):
+    assert check(pays_before(sampler)).ok
+    assert "ran before the first spend" in str(check(pays_after(sampler)))
 
 
 def test_a_release_in_two_spends_adds_them_up():

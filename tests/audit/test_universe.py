@@ -100,4 +100,11 @@ def test_databases_must_be_hashable():
 
 def test_the_relation_must_be_one():
     with pytest.raises(NeighboursError, match="function"):
-        build([()], "add-remove")
+        build([()], "add and remove")
+
+
+def test_a_relation_may_be_named():
+    databases = [(), ("a",)]
+    named, given = build(databases, "add-remove"), build(databases, dp.Neighbours.ADD_REMOVE)
+
+    assert named.left.tolist() == given.left.tolist() == [0]

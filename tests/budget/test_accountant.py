@@ -113,7 +113,7 @@ def test_the_hundred_and_first_hundredth_is_refused(make):
         (ParameterError, {"mechanism": b"median"}),
         (ParameterError, {"note": "\ud800"}),
         (NeighboursError, {"neighbours": Neighbours.SUBSTITUTE}),
-        (NeighboursError, {"neighbours": "edge"}),
+        (NeighboursError, {"neighbours": "edges"}),
         (InsufficientBudgetError, {"epsilon": 0.9}),
         (InsufficientBudgetError, {"delta": 1e-7}),
         (InsufficientBudgetError, {"epsilon": 0.0, "delta": 1e-7}),

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Cost, cost
+from dpselect.budget.entry import Cost, Totals, cost, same_relation
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import ParameterError
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.neighbours import Neighbours
 
 NOT_AMOUNTS = [-1.0, 0, 5e-324, float("nan"), float("inf"), True, "0.1"]
 
@@ -56,3 +58,38 @@ def test_without_rho_the_pure_bound_is_taken():
 def test_a_cost_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         cost(1, 0, None).epsilon = 0.1
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, float("nan"), float("inf"), True, "1"])
+def test_the_total_epsilon_must_be_positive(epsilon):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        Totals(epsilon=epsilon, delta=0.0, neighbours=Neighbours.EDGE)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0, float("nan"), True, None])
+def test_the_total_delta_must_be_a_probability_below_one(delta):
+    with pytest.raises(ParameterError, match="delta must be"):
+        Totals(epsilon=1.0, delta=delta, neighbours=Neighbours.EDGE)
+
+
+@pytest.mark.parametrize("relation", [None, "edges", 1])
+def test_a_relation_must_be_one(relation):
+    with pytest.raises(NeighboursError, match="neighbours must be"):
+        Totals(epsilon=1.0, delta=0.0, neighbours=relation)
+    with pytest.raises(NeighboursError, match="neighbours must be"):
+        same_relation(Neighbours.EDGE, relation)
+
+
+@pytest.mark.parametrize(("granted", "stated"), list(permutations(Neighbours, 2)))
+def test_two_relations_never_meet(granted, stated):
+    with pytest.raises(NeighboursError, match=f"{granted} neighbours, the spend {stated}"):
+        same_relation(granted, stated)
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_the_budget_s_own_relation_is_accepted_by_name_too(relation):
+    same_relation(relation, relation)
+    same_relation(relation, str(relation))
+
+    totals = Totals(epsilon=1.0, delta=0.0, neighbours=str(relation))
+    assert totals.neighbours is relation

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpselect.budget import Budget
-from dpselect.errors import BudgetError
+from dpselect.errors import BudgetError, MissingDependencyError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -134,5 +134,5 @@ def test_a_spend_with_a_delta_has_no_event():
 def test_without_dp_accounting_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
 
-    with pytest.raises(BudgetError, match=r"pip install 'dpselect\[accounting\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dpselect\[accounting\]'"):
         spent([0.1]).to_dp_events()

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import cost
-from dpselect.budget.totals import Totals
+from dpselect.budget.entry import Totals, cost
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours
@@ -239,7 +238,7 @@ def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
     assert admitted(granted, [alone] * 3 + pure(0.4, 0.6, 0.1)) == [alone] * 2 + pure(0.4, 0.6)
     assert stopping.spent(granted, [alone] * 2) == 0
     assert stopping.composition(granted, [alone]) == "basic"
-    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 pays for composing"):
+    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
         stopping.admit(granted, pure(0.1), alone)
 
 
@@ -252,7 +251,7 @@ def test_a_budget_without_delta_takes_no_spend_with_one():
 
 
 def test_a_budget_that_began_without_delta_takes_no_spend_with_one():
-    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 pays for composing"):
+    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
         stopping.admit(totals(1.0, 1e-6), pure(0.1), cost(0.1, 1e-9, None))
 
 

@@ -1,16 +1,17 @@
-"""What both stores promise."""
+"""Stores of entries: order, atomic decisions, refusals, forks."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dpselect.budget.entry import Entry
+from dpselect.budget.entry import Entry, Totals
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.memory import Memory
-from dpselect.budget.totals import Totals
+from dpselect.budget.store import Memory
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -64,3 +65,33 @@ def test_a_refusal_changes_nothing_and_frees_the_lock(store):
     with pytest.raises(KeyError):
         store.append(refuse)
     assert store.append(following).sequence == 1
+
+
+FORK = """
+import os, sys
+from dpselect.budget import Budget
+from dpselect.errors import BudgetError
+from dpselect.neighbours import Neighbours
+
+budget = Budget(1.0, neighbours=Neighbours.EDGE)
+if os.fork() == 0:
+    refused = 0
+    for act in (
+        lambda: budget.spend(1.0, neighbours=Neighbours.EDGE),
+        lambda: budget.remaining_after(1.0),
+    ):
+        try:
+            act()
+        except BudgetError as error:
+            refused += "belongs to the process that made it; give the budget a" in str(error)
+    os._exit(refused)
+_, status = os.wait()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_a_forked_copy_cannot_spend_the_same_epsilon_again():
+    done = subprocess.run([sys.executable, "-c", FORK], check=False)
+
+    assert done.returncode == 2

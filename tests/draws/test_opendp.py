@@ -37,13 +37,30 @@ def chi_square(observed, law, draws):
     ).pvalue
 
 
-@every_draw
-def test_two_draws_are_two_rounds_without_replacement(draw):
-    """Unseeded: false alarm 1 in 10^6; 3 % of mass on a wrong pair is seen 99 in 100."""
-    draws = 10_000
-    observed = Counter(tuple(draw.sample(SCORES, 2.0, 2)) for _ in range(draws))
+DRAWS, EPSILON = 10_000, 2.0
+FALSE_ALARM = 1e-6
 
-    assert chi_square(observed, pairs_by_rounds(draw, 2.0), draws) > 1e-6
+
+@every_draw
+def test_draws_of_two_are_two_rounds_without_replacement(draw):
+    """Unseeded. The first of the two follows the law of a draw of one at half the epsilon."""
+    observed = Counter(tuple(draw.sample(SCORES, EPSILON, 2)) for _ in range(DRAWS))
+
+    assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
+
+
+@every_draw
+def test_a_wrong_scale_or_order_or_mass_elsewhere_is_seen_99_times_in_100(draw):
+    """The power of the last test, also against 3.5 % of mass on another pair."""
+    law = pairs_by_rounds(draw, EPSILON)
+    critical = stats.chi2.ppf(1 - FALSE_ALARM, df=len(law) - 1)
+    wrong = [pairs_by_rounds(draw, EPSILON * factor) for factor in (0.8, 1.25)]
+    wrong += [{pair: law[pair[::-1]] for pair in law}]
+    best, second = sorted(law, key=law.get)[-2:]
+    wrong += [law | {best: law[best] - 0.035, second: law[second] + 0.035}]
+    for alternative in wrong:
+        moved = DRAWS * sum((alternative[pair] - law[pair]) ** 2 / law[pair] for pair in law)
+        assert stats.ncx2.sf(critical, df=len(law) - 1, nc=moved) > 0.99
 
 
 @every_draw

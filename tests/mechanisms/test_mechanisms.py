@@ -10,7 +10,9 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect import scaling
+from dpselect.draws import door
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.plan import Plan, Spend
 from support.strategies import element_objectives, epsilons
 
 EDGE = dp.Neighbours.EDGE
@@ -50,23 +52,54 @@ def test_a_law_is_a_probability_distribution(mechanism, objective, epsilon):
     assert law.sum() == pytest.approx(1)
 
 
+SAMPLER = {
+    "exponential": "dpselect.draws.opendp.top_k_gumbel_noise",
+    "permute-and-flip": "dpselect.draws.opendp.top_k_exponential_noise",
+    "laplace": "dpselect.draws.opendp.top_k_laplace_noise",
+}
+
+
 @every_mechanism
-def test_releases_follow_the_law(mechanism):
-    """Unseeded: false alarm 1 in 10^6; 3.5 % of mass elsewhere is seen 99 times in 100."""
-    draws = 10_000
-    place = {name: position for position, name in enumerate(OBJECTIVE.candidates)}
-    chosen = [place[mechanism.release(OBJECTIVE).candidate] for _ in range(draws)]
-    observed = np.bincount(chosen, minlength=4)
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_release_is_the_draw_of_its_unit_scores(mechanism, k):
+    """The draws themselves are held against their laws in tests/draws."""
+    calls = []
 
-    assert stats.chisquare(observed, draws * mechanism.probabilities(OBJECTIVE)).pvalue > 1e-6
+    def handler(name, _draw, args, kwargs):
+        calls.append((name, args, kwargs))
+        return [3, 1, 0][:k]
+
+    with door.handled(handler):
+        release = mechanism.release(OBJECTIVE, k=k)
+
+    [(name, (scores, epsilon, rounds), options)] = calls
+    assert name == SAMPLER[mechanism.draws_by.name]
+    assert scores.tolist() == mechanism.unit_scores(OBJECTIVE).tolist()
+    assert (epsilon, rounds, options) == (mechanism.epsilon, k, {})
+    assert release.answer == ("west", "east", "north")[:k]
 
 
-def test_the_power_that_the_last_test_claims():
-    critical = stats.chi2.ppf(1 - 1e-6, df=3)
+@every_mechanism
+def test_a_choice_is_the_draw_of_a_release(mechanism):
+    """`choose` spends nothing and returns positions."""
+    calls = []
+
+    def handler(name, _draw, args, _kwargs):
+        calls.append((name, args[0].tolist(), args[1:]))
+        return [2, 0]
+
+    with door.handled(handler):
+        release = mechanism.release(OBJECTIVE, k=2)
+        assert mechanism.choose(OBJECTIVE, k=2) == [2, 0]
+
+    assert calls[0] == calls[1]
+    assert release.answer == ("south", "north")
+
+
+def test_laws_are_laws_of_the_draw_of_unit_scores():
     for mechanism in MECHANISMS:
-        law = mechanism.probabilities(OBJECTIVE)
-        moved = 10_000 * 0.035**2 * (1 / np.sort(law)[-2:]).sum()
-        assert stats.ncx2.sf(critical, df=3, nc=moved) > 0.99
+        law = mechanism.draws_by.law(mechanism.unit_scores(OBJECTIVE), mechanism.epsilon)
+        assert mechanism.probabilities(OBJECTIVE).tolist() == law.tolist()
 
 
 @every_mechanism
@@ -90,10 +123,14 @@ def test_expected_error_is_the_mean_gap_to_the_best(mechanism):
 def test_a_release_says_all_that_a_reader_needs(mechanism):
     release = mechanism.release(OBJECTIVE, k=2)
 
-    assert set(release.candidates) < {"north", "east", "south", "west"}
-    assert len(set(release.candidates)) == 2
+    assert set(release.answer) < {"north", "east", "south", "west"}
+    assert len(set(release.answer)) == 2
+    assert release.candidate == release.answer[0]
+    assert release.plan == mechanism.plan(2, neighbours=EDGE)
     assert release.mechanism == repr(mechanism)
-    assert (release.epsilon, release.epsilon_per_round) == (1.0, 0.5)
+    assert release.asked == {"k": 2}
+    assert (release.epsilon, release.delta) == (1.0, 0.0)
+    assert [(spend.epsilon, spend.times) for spend in release.plan.spends] == [(0.5, 2)]
     assert (release.neighbours, release.exact) == (EDGE, True)
     assert release.version == dp.__version__
 
@@ -105,7 +142,7 @@ def test_a_release_spends_its_epsilon_once_for_all_rounds(mechanism):
     mechanism.release(OBJECTIVE, budget=budget)
 
     assert budget.remaining == pytest.approx(0.5)
-    assert [entry.mechanism for entry in budget.entries] == [repr(mechanism)] * 2
+    assert [entry.mechanism for entry in budget.entries] == [f"release: {mechanism!r}"] * 2
     with pytest.raises(InsufficientBudgetError):
         mechanism.release(OBJECTIVE, budget=budget)
     assert len(budget.entries) == 2
@@ -193,6 +230,46 @@ def test_k_is_a_number_of_candidates_and_costs_nothing_if_not(mechanism, k):
         mechanism.simulate(OBJECTIVE, k=k, size=1, rng=np.random.default_rng(0))
 
     assert budget.remaining == 1.0
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "what"),
+    [
+        (
+            dp.PermuteAndFlip(epsilon=0.4).plan(neighbours="edge"),
+            ParameterError,
+            "the plan states epsilon = 0.4 and the mechanism draws at 0.5",
+        ),
+        (
+            dp.PermuteAndFlip(epsilon=0.5).plan(neighbours="swap"),
+            NeighboursError,
+            "the plan is for swap neighbours",
+        ),
+    ],
+)
+def test_a_plan_that_does_not_cover_the_draw_is_refused(plan, error, what):
+    budget = dp.Budget(1.0, neighbours=plan.neighbours)
+    with pytest.raises(error, match=what):
+        dp.PermuteAndFlip(epsilon=0.5).release(OBJECTIVE, budget=budget, plan=plan)
+
+    assert budget.remaining == 1.0
+
+
+def test_a_plan_of_a_calling_function_is_charged_and_carried():
+    plan = Plan(
+        function="release_it",
+        mechanism="mine",
+        spends=(Spend("a size", 0.5), Spend("the rest", 0.5)),
+        epsilon=1.0,
+        neighbours=EDGE,
+    )
+    budget = dp.Budget(1.0, neighbours=EDGE)
+
+    release = dp.PermuteAndFlip(epsilon=0.5).release(OBJECTIVE, budget=budget, plan=plan)
+
+    assert release.plan is plan
+    assert [entry.mechanism for entry in budget.entries] == ["release_it: mine"]
+    assert budget.remaining == 0.0
 
 
 def test_a_budget_for_another_relation_is_not_spent():

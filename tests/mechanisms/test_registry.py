@@ -18,7 +18,7 @@ def test_a_factory_is_called_with_epsilon():
 
 def test_an_unknown_name_lists_the_names():
     with pytest.raises(
-        ParameterError, match="mechanism must be one of exponential, .*'median'"
+        ParameterError, match=r"mechanism must be one of exponential, .*'median'"
     ):
         by_name("median", 2.0)
 

@@ -1,13 +1,19 @@
-"""Proof by enumeration: is it private, on every pair of neighbours of a small universe?
+"""Checks of privacy claims by enumeration of small universes of databases.
 
-:func:`check_admissible` holds a sensitivity against its definition, :func:`check_private` an
-exact law against its epsilon, :func:`check_spends_first` a release against its budget. They
-take synthetic databases and show them in their reports; never give them private data.
+:func:`check_admissible` compares a sensitivity with its definition, :func:`check_private` an
+exact law with its epsilon, :func:`check_spends_first` a release with its budget. They take
+synthetic databases and show them in their reports; never give them private data.
 """
 
 from dpselect.audit.admissibility import check_admissible
-from dpselect.audit.privacy import bounded_range, delta, privacy_loss, renyi
-from dpselect.audit.private import PrivacyReport, check_private
+from dpselect.audit.privacy import (
+    PrivacyReport,
+    bounded_range,
+    check_private,
+    delta,
+    privacy_loss,
+    renyi,
+)
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness, Witness
 from dpselect.audit.spending import SpendReport, check_spends_first
 
@@ -26,3 +32,7 @@ __all__ = [
     "privacy_loss",
     "renyi",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

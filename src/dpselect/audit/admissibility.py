@@ -8,16 +8,9 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.audit import conditions
+from dpselect.audit.conditions import Scaling
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness
-from dpselect.audit.sums import sums
-from dpselect.audit.tables import Tables, evaluate, tabulate
-from dpselect.audit.unit_scores import (
-    Scaling,
-    checked_scalings,
-    default_scalings,
-    unit_scores,
-)
-from dpselect.audit.universe import Relation, Universe, build
+from dpselect.audit.universe import Relation, Tables, Universe, build, evaluate, tabulate
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 
@@ -38,8 +31,9 @@ def check_admissible(
     ============================  ==========================================================
     finding                       states
     ============================  ==========================================================
-    ``public parts``              candidates, bounds, horizon, relation and the monotone
-                                  claim are the same for every database
+    ``public parts``              candidates, bounds, horizon, relation, the monotone claim,
+                                  the highest score and the direction are the same for every
+                                  database, and no score is above the highest
     ``condition (i)``             :math:`\delta(x, 0, r) \ge LS(x, 0, r)`
     ``condition (ii)``            :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)` for
                                   :math:`d(x, y) \le 1`
@@ -69,8 +63,8 @@ def check_admissible(
             Called once per database.
         universe: Some tens to a few thousand databases, hashable; synthetic: the report
             shows them.
-        neighbours: A function ``(x, y) -> bool``, tried on all pairs; or a relation that is
-            then found fast and must be the objective's own. ``ADD_REMOVE``: tuples of
+        neighbours: A function ``(x, y) -> bool``, called for all pairs; or a relation or its
+            name, which must be the objective's own. ``ADD_REMOVE``: tuples of
             records, order ignored, or frozensets, that differ by one record.
             ``SUBSTITUTE``: tuples of equal length that differ in one place. ``EDGE``:
             frozensets of edges that differ by one. ``SWAP``: frozensets of equal size that
@@ -104,8 +98,8 @@ def check_admissible(
     objectives = evaluate(space, objective_of)
     distance = space.diameter + 1 if max_distance is None else max_distance
     distance = _validate.at_least("max_distance", distance, 1)
-    chosen = None if scalings is None else checked_scalings(scalings)
-    relation = neighbours if isinstance(neighbours, Neighbours) else None
+    chosen = None if scalings is None else conditions.checked_scalings(scalings)
+    relation = None if callable(neighbours) else Neighbours(neighbours)
     public = conditions.public_parts(space, objectives, relation)
     if len({len(one) for one in objectives}) > 1:
         findings: tuple[Finding, ...] = (public,)
@@ -113,7 +107,7 @@ def check_admissible(
         skipped: tuple[str, ...] = ("all other conditions: there is no candidate to compare",)
     else:
         tables = tabulate(space, objectives, distance)
-        named, skipped = default_scalings(tables) if chosen is None else (chosen, ())
+        named, skipped = conditions.default_scalings(tables) if chosen is None else (chosen, ())
         findings = (public, *_conditions(tables), *_scaled(tables, named))
         tightness = conditions.tightness(tables, _incomplete(space, complete))
     return AdmissibilityReport(
@@ -128,12 +122,14 @@ def _conditions(tables: Tables) -> tuple[Finding, ...]:
         conditions.bounded(tables),
         conditions.global_bound(tables),
         conditions.monotone(tables),
-        sums(tables),
+        conditions.sums(tables),
     )
 
 
 def _scaled(tables: Tables, scalings: Mapping[str, Scaling]) -> tuple[Finding, ...]:
-    return tuple(unit_scores(tables, name, scale) for name, scale in scalings.items())
+    return tuple(
+        conditions.unit_scores(tables, name, scale) for name, scale in scalings.items()
+    )
 
 
 def _incomplete(universe: Universe, complete: Callable[[Hashable], bool] | None) -> np.ndarray:

@@ -1,20 +1,45 @@
-r"""The conditions that make a sensitivity admissible and a public claim true.
+r"""Conditions that make a sensitivity admissible, its sums exact and scaled scores unit scores.
 
-Each function looks at a whole universe and reports the worst case of one condition.
+Each condition covers a whole universe and reports its worst case. Scalings read a
+sensitivity only through its sums, so closed forms are compared with sums of
+:meth:`~dpselect.Sensitivity.at`.
+
+Draws depend on differences of unit scores only, so it suffices that no difference moves by
+more than 2: :math:`\max_r (s_r(y) - s_r(x)) - \min_r (s_r(y) - s_r(x)) \le 2`. Of scalings
+that do not subtract the best score it is also checked that no score moves by more than 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
+from dpselect import _validate, scaling
 from dpselect.audit.report import Finding, Tightness, Witness
-from dpselect.audit.tables import Tables
-from dpselect.audit.universe import Universe
+from dpselect.audit.universe import TOLERANCE, Tables, Universe
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.typing import Values
+from dpselect.sensitivity import Sensitivity
+from dpselect.typing import Scores, Values
+
+LONGEST = 4096
+"""Horizons up to here are summed term by term."""
+
+Scaling: TypeAlias = Callable[[Objective], Scores]
+"""From an objective to its unit scores, as in :mod:`dpselect.scaling`."""
+
+_TOO_LONG = (
+    f"the horizon is above {LONGEST} and the shortfall has no closed form; see "
+    "dpselect.sensitivity.jump_to_bound"
+)
+
+MOVES_EACH_BY_ONE = frozenset({"dampened", "anchored", "pairwise", "generalized"})
+"""Names of the scalings of which every score, not only every difference, is checked."""
 
 
 def public_parts(
@@ -27,7 +52,7 @@ def public_parts(
         objectives: One per database.
         relation: The relation that the universe was enumerated under, if it is a named one.
     """
-    states = "candidates, bounds, horizon, neighbours and monotone are those of every database"
+    states = "candidates, bounds and all other claims are those of every database"
     check = "public parts"
     if relation not in {None, objectives[0].neighbours}:
         return Finding(
@@ -48,6 +73,14 @@ def public_parts(
                 excess=inf,
                 worst=Witness(universe.databases[0], x),
             )
+        if one.highest is not None and one.scores.max() > one.highest:
+            return Finding(
+                check,
+                "no score is above the highest",
+                ok=False,
+                excess=float(one.scores.max()) - one.highest,
+                worst=Witness(x),
+            )
     return Finding(check, states, ok=True, excess=0.0)
 
 
@@ -60,6 +93,8 @@ def _differing_part(first: Objective, other: Objective) -> str:
         "the horizon is": a.horizon == b.horizon,
         "the neighbour relation is": a.neighbours is b.neighbours,
         "the monotone claim is": first.monotone == other.monotone,
+        "the highest score is": first.highest == other.highest,
+        "the direction is": first.direction == other.direction,
     }
     return next((name for name, equal in same.items() if not equal), "")
 
@@ -189,3 +224,133 @@ def tightness(tables: Tables, incomplete: Values) -> Tightness:
 
 def _position_of_max(values: Values) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(values.argmax(), values.shape))
+
+
+def sums(tables: Tables) -> Finding:
+    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``."""
+    worst, where = -inf, (0, 0)
+    for x, one in enumerate(tables.objectives):
+        for error in (
+            _error_of_cumulative(one, tables.max_distance),
+            _error_of_shortfall(one),
+            _error_of_locate(one),
+        ):
+            if error.max() > worst:
+                worst, where = float(error.max()), (x, int(error.argmax()))
+    return Finding(
+        "sums",
+        "cumulative, shortfall and locate are the sums of at (in units of the bound)",
+        ok=worst <= TOLERANCE,
+        excess=worst,
+        worst=tables.witness(where[0], candidate=where[1]),
+    )
+
+
+def overrides(sensitivity: Sensitivity, method: str) -> bool:
+    """Return whether a sensitivity has a form of its own for one of the sums."""
+    return getattr(type(sensitivity), method) is not getattr(Sensitivity, method)
+
+
+def _error_of_cumulative(one: Objective, max_distance: int) -> Values:
+    """Compare one distance for all candidates, and a different one for each."""
+    sensitivity, shape = one.sensitivity, one.scores.shape
+    error = np.zeros(shape)
+    if not overrides(sensitivity, "cumulative"):
+        return error
+    last = max_distance + 1
+    if sensitivity.horizon <= LONGEST:
+        last = max(last, sensitivity.horizon + 1)
+    values = [np.broadcast_to(sensitivity.at(t), shape) for t in range(last)]
+    expected = np.concatenate([np.zeros((1, *shape)), np.cumsum(values, axis=0)])
+    everyone = np.arange(shape[0])
+    for t in range(last + 1):
+        each = (t + everyone) % (last + 1)
+        # A sum over many distances is as exact as the sums that it is compared with.
+        unit = sensitivity.bound * max(1, t)
+        error = np.maximum(error, np.abs(sensitivity.cumulative(t) - expected[t]) / unit)
+        apart = np.abs(sensitivity.cumulative(each) - expected[each, everyone])
+        error = np.maximum(error, apart / (sensitivity.bound * (last + 1)))
+    return error
+
+
+def _error_of_shortfall(one: Objective) -> Values:
+    sensitivity = one.sensitivity
+    error = np.zeros(one.scores.shape)
+    if not overrides(sensitivity, "shortfall") or sensitivity.horizon > LONGEST:
+        return error
+    expected = Sensitivity.shortfall(sensitivity)
+    unit = sensitivity.bound * max(1, sensitivity.horizon)
+    return np.maximum(error, np.abs(sensitivity.shortfall() - expected) / unit)
+
+
+def _error_of_locate(one: Objective) -> Values:
+    """Compare the intervals that the scores themselves fall into."""
+    sensitivity = one.sensitivity
+    heights = np.abs(one.scores)
+    at = sensitivity.locate(heights)
+    steps = at.steps.astype(np.int64)
+    start, end = sensitivity.cumulative(steps), sensitivity.cumulative(steps + 1)
+    error = np.maximum(np.abs(at.start - start), np.abs(at.start + at.width - end))
+    error = np.maximum(error, start - heights)
+    inside = steps < sensitivity.horizon
+    error = np.maximum(error, np.where(inside, heights - end, 0.0))
+    return error / np.maximum(sensitivity.bound, heights)
+
+
+def default_scalings(tables: Tables) -> tuple[dict[str, Scaling], tuple[str, ...]]:
+    """Return all scalings of the library by name, and those that would take too long.
+
+    The anchor is the best score of the whole universe, and hence public.
+    """
+    scalings: dict[str, Scaling] = {
+        "by_global": scaling.by_global,
+        "dampened": scaling.dampened,
+        "anchored": partial(scaling.anchored, anchor=float(tables.scores.max())),
+        "pairwise": scaling.pairwise,
+        "generalized": partial(scaling.generalized, t=1),
+    }
+    if any(_too_long(one) for one in tables.objectives):
+        return scalings, (f"unit scores: shifted, as {_TOO_LONG}",)
+    scalings["shifted, non-decreasing"] = partial(scaling.shifted, direction="non-decreasing")
+    scalings["shifted, non-increasing"] = partial(scaling.shifted, direction="non-increasing")
+    return scalings, ()
+
+
+def _too_long(one: Objective) -> bool:
+    sensitivity = one.sensitivity
+    closed = sensitivity.flat or overrides(sensitivity, "shortfall")
+    return not closed and sensitivity.horizon > LONGEST
+
+
+def checked_scalings(scalings: Mapping[str, Scaling]) -> Mapping[str, Scaling]:
+    """Return scalings that are named functions.
+
+    Raises:
+        ParameterError: They are not.
+    """
+    _validate.instance("scalings", scalings, Mapping)
+    if not all(map(callable, scalings.values())):
+        raise ParameterError("scalings must map names to functions of an Objective")
+    return scalings
+
+
+def unit_scores(tables: Tables, name: str, scale: Scaling) -> Finding:
+    """Check one scaling on all pairs of neighbours."""
+    scores = np.array([scale(one) for one in tables.objectives])
+    left, right = tables.universe.left, tables.universe.right
+    steps = scores[right] - scores[left]
+    excess = np.ptp(steps, axis=1) / 2 - 1
+    states = "no difference of two scores moves by more than 2"
+    if name in MOVES_EACH_BY_ONE:
+        excess = np.maximum(excess, np.abs(steps).max(axis=1) - 1)
+        states = "no score moves by more than 1"
+    pair = int(excess.argmax())
+    return Finding(
+        f"unit scores: {name}",
+        states,
+        ok=bool(excess[pair] <= TOLERANCE),
+        excess=float(excess[pair]),
+        worst=tables.witness(
+            int(left[pair]), int(right[pair]), candidate=int(np.abs(steps[pair]).argmax())
+        ),
+    )

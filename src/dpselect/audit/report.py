@@ -1,4 +1,4 @@
-"""What a check of admissibility found, with the worst case of each condition."""
+"""Report of an admissibility check, with the worst case of each condition."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Tightness:
 
 @dataclass(frozen=True, slots=True)
 class AdmissibilityReport:
-    """The outcome of :func:`check_admissible`; ``print`` it, or ask :attr:`ok`.
+    """The outcome of :func:`check_admissible`; ``print`` shows it.
 
     Attributes:
         findings: One per condition, in the order checked.

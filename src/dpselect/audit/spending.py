@@ -1,7 +1,7 @@
-"""Whether a release asks its budget before it draws.
+"""Check that a release charges its budget before it draws.
 
-A draw before the spend is an output that nobody paid for: the process may die between the
-two, or the budget may refuse when the noise is already known.
+A draw before the spend is an output without a recorded price: the process may end between
+the two, or the budget may refuse when the noise is already known.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpselect.budget import Budget, Entry
-from dpselect.draws.door import SAMPLERS
+from dpselect.draws import door
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.release import Release
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import ROUNDING, Plan
 
 OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable_eval"})
 """Functions of ``opendp.core`` in which OpenDP draws; building a measurement draws nothing."""
@@ -27,7 +27,7 @@ OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable
 
 @dataclass(frozen=True, slots=True)
 class SpendReport:
-    """The outcome of :func:`check_spends_first`; ``print`` it, or ask :attr:`ok`.
+    """The outcome of :func:`check_spends_first`; ``print`` shows it.
 
     Attributes:
         problems: What is wrong, one sentence each; empty if nothing is.
@@ -63,25 +63,26 @@ def check_spends_first(
     release: Callable[[Budget], object],
     *,
     total: float,
-    neighbours: Neighbours,
     delta: float = 0.0,
+    neighbours: NeighboursLike,
     samplers: Iterable[Callable[..., object]] = (),
 ) -> SpendReport:
-    """Run a release twice and watch when it draws and when it spends.
+    """Run a release twice and record when it draws and when it spends.
 
-    The first run has a budget in memory that allows the spend: an exact sampler (OpenDP's,
-    :mod:`dpselect.draws`'s, or one of ``samplers``) must run, and none before the first spend
-    returned; if the outcome is a :class:`~dpselect.Release`, the spends must add up to the
-    epsilon that it states. In the second run every spend is refused, and nothing may be
-    drawn. Calls are watched by a profile function, so nothing is replaced or mocked; code
-    in other processes is not seen.
+    The first run has a budget in memory that allows the spend: an exact sampler (of
+    :mod:`dpselect.draws`, of OpenDP, or one of ``samplers``) must run, and none before the
+    first spend returned; if the outcome carries a :class:`~dpselect.Plan` as ``plan_`` or
+    ``plan``, as every release and fitted estimator of the library does, the spends must add
+    up to the epsilon and delta that it states. In the second run every spend is refused, and
+    nothing may be drawn. Calls are recorded by :func:`dpselect.draws.door.handled` and a
+    profile function, so nothing is mocked; calls in other processes are not seen.
 
     Args:
-        release: Makes one release that is paid for by the budget it is given. Use synthetic
-            data.
+        release: Makes one release, charged to the budget that it is called with. Use
+            synthetic data.
         total: Epsilon of the budget, in nats; enough for one release.
-        neighbours: The relation of the budget.
         delta: Delta of the budget.
+        neighbours: The relation of the budget.
         samplers: Further Python functions that draw, for mechanisms with their own noise.
 
     Raises:
@@ -123,58 +124,76 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
         yield "nothing was spent"
     if not watch.draws:
         yield "no exact sampler ran; name the release's own ones by samplers="
-    if watch.spends and watch.draws_unpaid:
+    if watch.spends and watch.draws_before:
         yield f"{watch.draws[0]} ran before the first spend"
-    if isinstance(outcome, Release) and watch.spends:
-        spent = fsum(watch.spends)
-        if spent < outcome.epsilon * (1 - 1e-9):
-            yield f"the release states epsilon = {outcome.epsilon:g} and spent {spent:g}"
+    plan = _plan_of(outcome)
+    if plan is not None and watch.spends:
+        for name, stated, spent in (
+            ("epsilon", plan.epsilon, fsum(watch.spends)),
+            ("delta", plan.delta, fsum(watch.deltas)),
+        ):
+            if spent < stated * (1 - ROUNDING):
+                yield f"the release states {name} = {stated:g} and spent {spent:g}"
+
+
+def _plan_of(outcome: object) -> Plan | None:
+    for name in ("plan_", "plan"):
+        plan = getattr(outcome, name, None)
+        if isinstance(plan, Plan):
+            return plan
+    return None
 
 
 @dataclass(slots=True)
 class _Watch:
-    """What happened in one run, in order."""
+    """The spends and the draws of one run, in order."""
 
     samplers: frozenset[CodeType]
     refuses: bool
     spends: list[float] = field(default_factory=list)
+    deltas: list[float] = field(default_factory=list)
     draws: list[str] = field(default_factory=list)
-    draws_unpaid: int = 0
+    draws_before: int = 0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        # Importing the samplers calls functions of theirs, which is no draw.
-        import dpselect.draws.opendp
-        import dpselect.draws.uniform  # noqa: F401
-
         before, in_threads = sys.getprofile(), threading.getprofile()
         sys.setprofile(self._profile)
         threading.setprofile(self._profile)
         try:
-            yield
+            with door.handled(self._handle):
+                yield
         finally:
             threading.setprofile(in_threads)
             sys.setprofile(before)
 
+    def _handle(
+        self, name: str, draw: Callable[[], Any], *_: tuple[Any, ...] | dict[str, Any]
+    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+        self._record(name)
+        return draw()
+
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:  # noqa: ANN401
-        if event != "call" or not self._draws_in(frame):
-            return
-        self.draws.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
+        if event == "call" and self._draws_in(frame) and not door.drawing():
+            self._record(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
+
+    def _record(self, name: str) -> None:
+        self.draws.append(name)
         if not self.spends:
-            self.draws_unpaid += 1
+            self.draws_before += 1
 
     def _draws_in(self, frame: FrameType) -> bool:
-        if frame.f_code in self.samplers or frame.f_code in SAMPLERS:
+        if frame.f_code in self.samplers:
             return True
         in_opendp = frame.f_globals.get("__name__") == "opendp.core"
         return in_opendp and frame.f_code.co_name in OPENDP_SAMPLERS
 
 
 class _WatchedBudget(Budget):
-    """A budget in memory that tells when it was asked, and may refuse."""
+    """A budget in memory that records its spends, and may refuse them."""
 
     def __init__(
-        self, watch: _Watch, total: float, delta: float, neighbours: Neighbours
+        self, watch: _Watch, total: float, delta: float, neighbours: NeighboursLike
     ) -> None:
         super().__init__(total, delta, neighbours=neighbours)
         self._watch = watch
@@ -183,7 +202,7 @@ class _WatchedBudget(Budget):
         self,
         epsilon: float,
         *,
-        neighbours: Neighbours,
+        neighbours: NeighboursLike,
         delta: float = 0.0,
         rho: float | None = None,
         mechanism: str = "",
@@ -191,11 +210,13 @@ class _WatchedBudget(Budget):
     ) -> Entry:
         if self._watch.refuses:
             self._watch.spends.append(epsilon)
+            self._watch.deltas.append(delta)
             raise InsufficientBudgetError("refused, to see whether the release stops")
         entry = super().spend(
             epsilon, neighbours=neighbours, delta=delta, rho=rho, mechanism=mechanism, note=note
         )
         self._watch.spends.append(epsilon)
+        self._watch.deltas.append(delta)
         return entry
 
 

@@ -1,4 +1,4 @@
-"""A small universe of databases and its neighbour graph.
+"""Small universes of databases: neighbour graph, scores and sensitivities as arrays.
 
 Every statement of differential privacy is about pairs of neighbouring databases, so on a
 universe that can be listed every statement can be checked one pair at a time.
@@ -14,12 +14,18 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dpselect import _validate
+from dpselect.audit.report import Witness
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
 from dpselect.typing import Indices, Values
 
-Relation: TypeAlias = Neighbours | Callable[[Hashable, Hashable], bool]
-"""A neighbour relation, or a predicate that says whether two databases are neighbours."""
+Relation: TypeAlias = NeighboursLike | Callable[[Hashable, Hashable], bool]
+"""A neighbour relation, its name, or a predicate of two databases."""
+
+TOLERANCE = 1e-9
+"""Rounding error allowed in a condition, in units of the global bound."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,19 +85,22 @@ def build(universe: Iterable[Hashable], neighbours: Relation) -> Universe:
         raise ParameterError(
             "universe must be an iterable of hashable databases, such as tuples of records"
         ) from None
-    if isinstance(neighbours, Neighbours):
-        pairs = _PAIRS[neighbours](databases)
-    elif callable(neighbours):
+    if callable(neighbours):
         pairs = _pairs_by_predicate(databases, neighbours)
     else:
-        raise NeighboursError(
-            "neighbours must be one of Neighbours, or a function (x, y) -> bool"
-        )
+        pairs = _PAIRS[_relation(neighbours)](databases)
     unordered = sorted({(min(pair), max(pair)) for pair in pairs})
     if not unordered:
         raise ParameterError("universe must hold at least two databases that are neighbours")
     left, right = np.array(unordered, dtype=np.int64).T
     return Universe(databases, left, right)
+
+
+def _relation(neighbours: NeighboursLike) -> Neighbours:
+    try:
+        return Neighbours(neighbours)
+    except NeighboursError as error:
+        raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
 
 
 def _pairs_by_predicate(
@@ -178,3 +187,100 @@ _PAIRS: dict[Neighbours, Callable[[tuple[Hashable, ...]], Iterator[tuple[int, in
     Neighbours.EDGE: _edge,
     Neighbours.SWAP: _swap,
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tables:
+    r"""Scores and sensitivities of a universe, as the conditions compare them.
+
+    Attributes:
+        universe: ``N`` databases.
+        objectives: One per database, all of ``R`` candidates.
+        scores: :math:`u(x, r)`, shape ``(N, R)``.
+        deltas: :math:`\delta(x, t, r)` for ``t`` up to the largest distance ``T``, shape
+            ``(T + 1, N, R)``.
+        local: :math:`LS(x, t, r)` by definition, shape ``(T + 1, N, R)``.
+        bounds: :math:`\Delta_r` as each database states it, shape ``(N, R)``.
+        tolerance: Rounding error allowed, in score units.
+    """
+
+    universe: Universe
+    objectives: tuple[Objective, ...]
+    scores: Values
+    deltas: Values
+    local: Values
+    bounds: Values
+    tolerance: float
+
+    @property
+    def max_distance(self) -> int:
+        """The largest distance tabulated."""
+        return len(self.deltas) - 1
+
+    @property
+    def steps(self) -> Values:
+        """Change of every score by every neighbour step, shape ``(m, R)``."""
+        return self.scores[self.universe.right] - self.scores[self.universe.left]
+
+    def witness(
+        self,
+        x: int,
+        y: int | None = None,
+        *,
+        distance: int | None = None,
+        candidate: int | None = None,
+    ) -> Witness:
+        """Return the databases and the candidate of a case given by positions."""
+        names = self.universe.databases
+        return Witness(
+            x=names[x],
+            y=None if y is None else names[y],
+            distance=distance,
+            candidate=None if candidate is None else self.objectives[x].candidates[candidate],
+        )
+
+
+def evaluate(
+    universe: Universe, objective_of: Callable[[Hashable], Objective]
+) -> tuple[Objective, ...]:
+    """Build every objective, once."""
+    return tuple(
+        _validate.instance("what objective_of returns", objective_of(x), Objective)
+        for x in universe.databases
+    )
+
+
+def tabulate(
+    universe: Universe, objectives: tuple[Objective, ...], max_distance: int
+) -> Tables:
+    """Evaluate sensitivities at all distances and the local sensitivity by definition.
+
+    Args:
+        universe: The databases.
+        objectives: One per database, all of the same number of candidates.
+        max_distance: The largest distance ``T``.
+    """
+    scores = np.array([one.scores for one in objectives])
+    deltas = np.empty((max_distance + 1, *scores.shape))
+    for i, one in enumerate(objectives):
+        for t in range(max_distance + 1):
+            deltas[t, i] = one.sensitivity.at(t)
+    local = np.empty_like(deltas)
+    local[0] = _largest_step(universe, scores)
+    for t in range(max_distance):
+        local[t + 1] = universe.one_step_further(local[t])
+    bounds = np.array(
+        [np.broadcast_to(one.sensitivity.bounds, scores.shape[1:]) for one in objectives]
+    )
+    return Tables(
+        universe, objectives, scores, deltas, local, bounds, TOLERANCE * float(bounds.max())
+    )
+
+
+def _largest_step(universe: Universe, scores: Values) -> Values:
+    """Return ``LS(x, 0, r)``: the largest change between ``x`` and a neighbour."""
+    changes = np.abs(scores[universe.right] - scores[universe.left])
+    largest = np.zeros_like(scores)
+    np.maximum.at(largest, universe.left, changes)
+    np.maximum.at(largest, universe.right, changes)
+    return largest

@@ -1,11 +1,11 @@
-"""Privacy parameters as the decimal numbers that they print as.
+"""Privacy parameters as exact decimal numbers.
 
 A float is a binary fraction: a hundred times the float ``0.01`` is a little more than 1.
 What a data owner grants is the decimal number 0.01, and a hundred of those are 1. So an
 amount is the shortest decimal that identifies its float, its ``repr``, and sums of amounts
 are exact fractions. The decimal and the float differ by less than one part in 10^15.
 
-NumPy stays out of this package: a process that only spends should start at once.
+NumPy stays out of this package, so that a process that only spends starts at once.
 """
 
 from __future__ import annotations

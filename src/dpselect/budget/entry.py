@@ -1,11 +1,49 @@
-"""What one release costs, and the line that a budget writes about it."""
+"""Totals of a budget, the cost of one release, and the entry that records it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from dpselect.budget import amount, zcdp
-from dpselect.neighbours import Neighbours
+from dpselect.errors import NeighboursError
+from dpselect.neighbours import Neighbours, NeighboursLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The totals of a budget; public.
+
+    Attributes:
+        epsilon: In nats; finite, > 0.
+        delta: In [0, 1).
+        neighbours: The one relation that every spend must be stated for.
+
+    Raises:
+        ParameterError: ``epsilon`` or ``delta`` is out of range.
+        NeighboursError: ``neighbours`` is not a neighbour relation.
+    """
+
+    epsilon: float
+    delta: float
+    neighbours: Neighbours
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", amount.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", amount.probability("delta", self.delta))
+        object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
+
+
+def same_relation(granted: Neighbours, stated: NeighboursLike) -> None:
+    """Refuse a spend that is stated for another relation than the budget's.
+
+    Raises:
+        NeighboursError: ``stated`` is another relation, or none.
+    """
+    if Neighbours(stated) is not granted:
+        raise NeighboursError(
+            f"this budget protects {granted} neighbours, the spend {stated} neighbours; "
+            "give each relation a budget of its own"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +74,8 @@ class Entry(Cost):
         sequence: 1 for the first spend of the budget, 2 for the second, ...
         time: When it was recorded: UTC, ISO 8601.
         neighbours: The relation that the guarantee is stated for.
-        mechanism: What was released, as the caller named it.
-        note: Whatever the caller wished to add.
+        mechanism: The function and the mechanism, as :meth:`Plan.charge` states them.
+        note: Free text of the caller.
         version: The version of dpselect that recorded it.
     """
 

@@ -1,4 +1,4 @@
-r"""The stopping rule: which sequences of spends stay within the totals.
+r"""Privacy filters: the sequences of spends that stay within a budget's totals.
 
 An analyst chooses each release after seeing the ones before it, its parameters included. A
 *privacy filter* is a rule that, whatever they choose, keeps the whole within
@@ -45,8 +45,7 @@ from typing import Literal, TypeAlias
 
 from dpselect.budget import zcdp
 from dpselect.budget.amount import exact, floor
-from dpselect.budget.entry import Cost
-from dpselect.budget.totals import Totals
+from dpselect.budget.entry import Cost, Totals
 from dpselect.errors import InsufficientBudgetError
 
 Composition: TypeAlias = Literal["pure", "basic", "zcdp"]
@@ -97,7 +96,7 @@ def _admit_delta(totals: Totals, costs: Sequence[Cost], new: Cost) -> None:
     reason = ""
     if rule == "zcdp":
         reason = (
-            f"; all of delta {totals.delta!r} pays for composing spends without one, as "
+            f"; all of delta {totals.delta!r} is used to compose spends without one, as "
             "the first spend was; give spends with a delta of their own another budget"
         )
     raise InsufficientBudgetError(

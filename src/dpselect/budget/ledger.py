@@ -15,9 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self
 
-from dpselect.budget.entry import Entry
+from dpselect.budget.entry import Entry, Totals
 from dpselect.budget.store import Entries
-from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 

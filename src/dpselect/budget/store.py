@@ -1,11 +1,14 @@
-"""What a budget needs from the place where its entries are kept."""
+"""Stores of a budget's entries: the protocol, and the one in memory."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from threading import Lock
 from typing import Protocol, TypeAlias
 
 from dpselect.budget.entry import Entry
+from dpselect.errors import BudgetError
 
 Entries: TypeAlias = tuple[Entry, ...]
 
@@ -24,3 +27,35 @@ class Store(Protocol):
         returns; if ``decide`` raises, nothing changes.
         """
         ...
+
+
+class Memory:
+    """A store for one process; safe between its threads.
+
+    A forked copy raises: two copies could spend the same epsilon.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._lock = Lock()
+        self._process = os.getpid()
+
+    def entries(self) -> Entries:
+        """Return all entries."""
+        self._check_process()
+        return tuple(self._entries)
+
+    def append(self, decide: Callable[[Entries], Entry]) -> Entry:
+        """Add the entry that ``decide`` makes of the entries so far."""
+        self._check_process()
+        with self._lock:
+            entry = decide(tuple(self._entries))
+            self._entries.append(entry)
+        return entry
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise BudgetError(
+                "a budget in memory belongs to the process that made it; give the budget a "
+                "path= to share it between processes"
+            )

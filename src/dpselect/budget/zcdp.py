@@ -1,4 +1,4 @@
-r"""Zero-concentrated differential privacy: into it from epsilon, out of it to epsilon.
+r"""Conversions between pure DP, zCDP and approximate DP.
 
 A mechanism is :math:`\rho`-zCDP when, on neighbouring databases, the Renyi divergence of its
 laws is at most :math:`\alpha \rho` for every order :math:`\alpha > 1`. The

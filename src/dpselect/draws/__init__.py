@@ -1,4 +1,4 @@
-"""From unit scores to a choice: the exact law, the exact draw, the simulation.
+"""Draws from unit scores: exact laws, exact samplers and simulations.
 
 Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whatever neighbour
 relation these are unit scores for; the number of candidates is public.
@@ -10,3 +10,7 @@ from dpselect.draws.noisy_max import LaplaceNoisyMax
 from dpselect.draws.permute_and_flip import PermuteAndFlip
 
 __all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""What every draw can do with unit scores."""
+"""Base class of the draws from unit scores."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ r"""Report noisy max with Laplace noise: the baseline that most libraries offer.
 
 Exponential noise gives permute-and-flip and Gumbel noise the exponential mechanism, both with
 laws in closed form; Laplace noise of the same scale :math:`2/\varepsilon` is worse than
-either and is here to be compared with.
+either and serves for comparisons.
 
 Source: Dwork and Roth 2014, section 3.3.
 """

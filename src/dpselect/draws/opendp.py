@@ -1,4 +1,4 @@
-"""The one door to OpenDP: noisy maxima of scores on the grid, and noisy counts.
+"""OpenDP's samplers: noisy maxima of scores on the grid, and noisy counts.
 
 OpenDP's ``make_noisy_top_k`` names its distributions by the privacy measure: under
 ``max_divergence`` it adds exponential noise (the law of permute-and-flip), under
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import inf, nextafter
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import opendp.prelude as opendp
 
 from dpselect.draws.door import sampler
 from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Scores
 
 opendp.enable_features("contrib")
@@ -29,13 +30,13 @@ LARGEST_SCALE = 2.0**50
 @sampler
 def top_k_exponential_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw ``k`` positions, each round the maximum after fresh exponential noise."""
-    return _top_k(scores, opendp.max_divergence(), epsilon, k)
+    return _draw(_noisy_top_k("exponential", _scale(epsilon, k), k), scores)
 
 
 @sampler
 def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw the ``k`` largest positions after Gumbel noise, once for all rounds."""
-    return _top_k(scores, opendp.zero_concentrated_divergence(), epsilon, k)
+    return _draw(_noisy_top_k("gumbel", _scale(epsilon, k), k), scores)
 
 
 @sampler
@@ -72,28 +73,51 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
 
     Returns:
         Shape ``(n,)``, int64; a release.
+
+    Raises:
+        ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
     """
-    return np.asarray(_laplace(scale)(np.asarray(counts, dtype=np.int64)), dtype=np.int64)
+    exact = np.asarray(counts)
+    if exact.size and exact.dtype.kind not in "iu":
+        raise ParameterError(f"counts must be integers, not {exact.dtype}")
+    if not 0 < scale <= LARGEST_SCALE:
+        raise ParameterError(f"scale must be above 0 and at most 2**50, got {scale!r}")
+    return np.asarray(_laplace(scale)(exact.astype(np.int64)), dtype=np.int64)
 
 
 def scale_for(epsilon: float, steps: int = 1) -> float:
-    """Return the scale for counts that one neighbour step moves by ``steps``, rounded up."""
+    """Return the scale for counts that one neighbour step moves by ``steps``, rounded up.
+
+    Args:
+        epsilon: What the noisy counts cost together, in nats; > 0.
+        steps: The largest change of all counts together; >= 1. Public.
+    """
     return nextafter(steps / epsilon, inf)
 
 
-def _top_k(scores: Scores, measure: opendp.Measure, epsilon: float, k: int) -> list[int]:
-    draw = opendp.m.make_noisy_top_k(
-        opendp.vector_domain(opendp.atom_domain(T="i64")),
-        opendp.linf_distance(T="i64"),
-        measure,
-        k=k,
-        scale=_scale(epsilon, k),
-    )
-    return [int(position) for position in draw(to_grid(scores))]
+def _draw(measurement: opendp.Measurement, scores: Scores) -> list[int]:
+    return [int(position) for position in measurement(to_grid(scores))]
 
 
 @lru_cache(maxsize=64)
-def _laplace(scale: float) -> Any:  # noqa: ANN401 -- OpenDP's measurement
+def _noisy_top_k(
+    noise: Literal["exponential", "gumbel"], scale: float, k: int
+) -> opendp.Measurement:
+    measures = {
+        "exponential": opendp.max_divergence,
+        "gumbel": opendp.zero_concentrated_divergence,
+    }
+    return opendp.m.make_noisy_top_k(
+        opendp.vector_domain(opendp.atom_domain(T="i64")),
+        opendp.linf_distance(T="i64"),
+        measures[noise](),
+        k=k,
+        scale=scale,
+    )
+
+
+@lru_cache(maxsize=64)
+def _laplace(scale: float) -> opendp.Measurement:
     space = (
         opendp.vector_domain(opendp.atom_domain(T="i64")),
         opendp.l1_distance(T="i64"),

@@ -1,4 +1,4 @@
-"""The one door to the operating system's randomness: uniform integers, samples, exact coins."""
+"""The operating system's randomness: uniform integers, samples and exact Bernoulli draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SYSTEM = SystemRandom()
 
 @sampler
 def bits(number: int) -> int:
-    """Return an integer of so many independent fair bits."""
+    """Return an integer of ``number`` independent fair bits."""
     return randbits(number)
 
 
@@ -28,5 +28,5 @@ def sample(population: Sequence[T], k: int) -> list[T]:
 
 @sampler
 def coin(chance: Fraction) -> bool:
-    """Return True with exactly this probability, a fraction in [0, 1]."""
+    """Return True with probability exactly ``chance``, which is in [0, 1]."""
     return randbelow(chance.denominator) < chance.numerator

@@ -1,4 +1,4 @@
-"""Mechanisms: an objective in, a release out.
+"""Private selection mechanisms.
 
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
@@ -30,3 +30,7 @@ __all__ = [
     "ShiftedLocalDampening",
     "by_name",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

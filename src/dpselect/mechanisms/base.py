@@ -1,17 +1,18 @@
-"""The contract of every mechanism: law, plan, release, simulation."""
+"""Base class of all mechanisms: law, plan, release and simulation."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from dpselect import _validate
 from dpselect.draws import Draw
-from dpselect.errors import ParameterError
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -34,7 +35,8 @@ class Mechanism(ABC):
     :attr:`draws_by` and :meth:`unit_scores`; ``dpselect.audit.check_private`` checks it.
 
     Attributes:
-        epsilon: What one release costs, in nats; finite, > 0.
+        epsilon: Epsilon of one release, in nats, under the neighbour relation of the
+            objective; finite, > 0.
 
     Raises:
         ParameterError: ``epsilon`` is not finite and > 0.
@@ -42,14 +44,14 @@ class Mechanism(ABC):
 
     epsilon: float
     name: ClassVar[str]
-    """The short name, as the command line has it."""
+    """The short name, as on the command line."""
 
     def __post_init__(self) -> None:
         _validate.positive("epsilon", self.epsilon)
 
     @property
     def label(self) -> str:
-        """The name, with the public choices that tell it from others of that name."""
+        """The name, with the public parameters that distinguish variants of that name."""
         return self.name
 
     @property
@@ -78,8 +80,8 @@ class Mechanism(ABC):
 
         Returns:
             Shape ``(n,)``, in the order of the candidates; sums to 1. As private as the
-            scores. A release rounds scores to a grid and pays for that with five
-            millionths of epsilon (see ``dpselect.draws.grid``); this is the law without.
+            scores. A release rounds scores to a grid, which takes five millionths of
+            epsilon (see ``dpselect.draws.grid``); this is the law without the rounding.
         """
         return self.draws_by.law(self.unit_scores(objective), self.epsilon)
 
@@ -87,6 +89,20 @@ class Mechanism(ABC):
         """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
         gaps = objective.scores.max() - objective.scores
         return float(self.probabilities(objective) @ gaps)
+
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002 -- for subclasses
+        """Return the largest score gap to the best that one unit of unit score can hide.
+
+        The basis of error bounds that hold on all data. A mechanism of your own may override
+        it; infinite, which states no bound, if not.
+
+        Args:
+            attained: The best score, if it is the same on all data; score units.
+
+        Returns:
+            In units of the objective's global sensitivity.
+        """
+        return inf
 
     def spend(self, purpose: str, k: int = 1) -> Spend:
         """Return the price of ``k`` rounds, each at ``epsilon / k``."""
@@ -103,12 +119,12 @@ class Mechanism(ABC):
         public: tuple[str, ...] = (),
         error: ErrorBound | None = None,
     ) -> Plan:
-        """Return what a release of ``k`` candidates will spend; needs no data.
+        """Return the price of a release of ``k`` candidates; needs no data.
 
         Args:
             k: How many candidates will be drawn.
             neighbours: The relation of the objective's sensitivity.
-            function: The releasing function, as the ledger will name it.
+            function: The releasing function, as written to a ledger.
             arguments: Its public arguments.
             public: What is declared public, in words.
             error: A bound on the error that holds on all data.
@@ -150,18 +166,20 @@ class Mechanism(ABC):
             objective: What to choose from.
             k: How many candidates to draw; 1 to ``n``.
             budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
-            plan: From :meth:`plan`, for a function that says more of what was asked.
+            plan: The plan of a function that calls this one; :meth:`plan` if not given.
 
         Raises:
-            ParameterError: ``k`` is not an integer from 1 to ``n``, or the mechanism needs a
-                fact that neither it nor the objective states.
+            ParameterError: ``k`` is not an integer from 1 to ``n``, the mechanism needs a
+                fact that neither it nor the objective states, or ``plan`` states less than
+                ``epsilon``.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            NeighboursError: The budget is kept for another neighbour relation.
+            NeighboursError: The budget or ``plan`` is for another neighbour relation.
         """
         _validate.instance("objective", objective, Objective)
         k = _checked_k(k, objective)
         mechanism = self.for_objective(objective)
         stated = mechanism.plan(k, neighbours=objective.neighbours) if plan is None else plan
+        _check_covers(stated, mechanism, objective)
         scores = mechanism.unit_scores(objective)
         stated.charge(budget)
         chosen = mechanism.draws_by.sample(scores, mechanism.epsilon, k)
@@ -198,3 +216,16 @@ def _checked_k(k: int, objective: Objective) -> int:
             f"k must be at most the number of candidates, {len(objective)}, not {k}"
         )
     return k
+
+
+def _check_covers(plan: Plan, mechanism: Mechanism, objective: Objective) -> None:
+    if plan.neighbours is not objective.neighbours:
+        raise NeighboursError(
+            f"the plan is for {plan.neighbours} neighbours, the objective for "
+            f"{objective.neighbours} neighbours"
+        )
+    if plan.epsilon < mechanism.epsilon:
+        raise ParameterError(
+            f"the plan states epsilon = {plan.epsilon!r} and the mechanism draws at "
+            f"{mechanism.epsilon!r}"
+        )

@@ -1,4 +1,4 @@
-r"""The mechanisms: a scaling and a draw each, by the names of the literature.
+r"""The mechanisms of the library: a scaling and a draw each.
 
 ===========================  =====================================  ======================
 mechanism                    unit scores                            draw
@@ -22,7 +22,7 @@ public.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import log
+from math import inf, log
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -61,6 +61,9 @@ class ExponentialMechanism(Mechanism):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.by_global(objective)
 
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
+        return 1.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
@@ -80,6 +83,9 @@ class PermuteAndFlip(Mechanism):
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.by_global(objective)
+
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
+        return 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +119,10 @@ class ReportNoisyMax(Mechanism):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.by_global(objective)
 
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
+        # Laplace noise must be small at the best candidate and at the drawn one.
+        return 2.0 if self.noise == "laplace" else 1.0
+
 
 _NOISES: dict[str, Draw] = {
     "laplace": LaplaceNoisyMax(),
@@ -123,7 +133,7 @@ _NOISES: dict[str, Draw] = {
 
 @dataclass(frozen=True, kw_only=True)
 class _EitherDraw(Mechanism):
-    """A scaling that is in use with both draws.
+    """A mechanism that can use the exponential draw or permute-and-flip.
 
     Attributes:
         draw: ``draws.Exponential()``, as in the papers, or ``draws.PermuteAndFlip()``:
@@ -161,6 +171,10 @@ class LocalDampening(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.dampened(objective)
 
+    def gap_per_unit(self, attained: float | None = None) -> float:
+        # Dampened from 0, a unit is at most one global sensitivity.
+        return 1.0 if attained == 0 else inf
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftedLocalDampening(_EitherDraw):
@@ -191,9 +205,8 @@ class ShiftedLocalDampening(_EitherDraw):
         direction = self.direction or objective.direction
         if direction is None:
             raise ParameterError(
-                "shifted local dampening needs to know whether larger scores have larger "
-                "sensitivities: give direction='non-decreasing' or 'non-increasing', here or "
-                "to the Objective"
+                "shifted local dampening requires direction='non-decreasing' or "
+                "'non-increasing', here or as direction= of the Objective"
             )
         return direction
 
@@ -221,6 +234,9 @@ class AnchoredLocalDampening(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.anchored(objective, self._anchor(objective))
 
+    def gap_per_unit(self, attained: float | None = None) -> float:
+        return 1.0 if attained is not None and attained == self.anchor else inf
+
     def _anchor(self, objective: Objective) -> float:
         anchor = objective.highest if self.anchor is None else self.anchor
         if anchor is None:
@@ -240,6 +256,9 @@ class PairwiseLocalDampening(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.pairwise(objective)
 
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
+        return 2.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralizedExponential(_EitherDraw):
@@ -248,7 +267,7 @@ class GeneralizedExponential(_EitherDraw):
     Attributes:
         t: Penalty, in units of the sensitivity; :math:`(2/\varepsilon) \ln(n/0.05)` if not
             given, with which the best candidate stays ahead of the noise of all others
-            19 times in 20. Public.
+            with probability 0.95. Public.
 
     Source: Raskhodnikova and Smith, arXiv:1504.07912.
     """

@@ -1,4 +1,4 @@
-"""Mechanisms by their short names, for the command line, the docs and all applications."""
+"""Registry of mechanisms by short name, for the command line, the docs and applications."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def by_name(mechanism: str | MechanismFactory, epsilon: float) -> Mechanism:
     Args:
         mechanism: A key of :data:`MECHANISMS`; or a callable that takes ``epsilon=`` and
             returns the mechanism.
-        epsilon: What one release costs, in nats.
+        epsilon: Epsilon of one release, in nats, under the neighbour relation of the
+            objective.
 
     Raises:
         ParameterError: There is no such mechanism, or ``epsilon`` is out of range.

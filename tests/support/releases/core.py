@@ -1,0 +1,80 @@
+"""Releases of the mechanisms themselves."""
+
+from functools import partial
+
+import numpy as np
+
+import dpselect as dp
+from support.releases import ReleaseCase
+
+AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
+CANDIDATES = ("north", "east", "south", "west")
+EPSILON = 0.5
+FLIP = dp.draws.PermuteAndFlip()
+MECHANISMS = [
+    dp.ExponentialMechanism(epsilon=EPSILON),
+    dp.PermuteAndFlip(epsilon=EPSILON),
+    *(
+        dp.ReportNoisyMax(epsilon=EPSILON, noise=n)
+        for n in ("laplace", "exponential", "gumbel")
+    ),
+    dp.LocalDampening(epsilon=EPSILON),
+    dp.LocalDampening(epsilon=EPSILON, draw=FLIP),
+    dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-decreasing"),
+    dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing", draw=FLIP),
+    dp.AnchoredLocalDampening(epsilon=EPSILON, anchor=40.0),
+    dp.PairwiseLocalDampening(epsilon=EPSILON),
+    dp.GeneralizedExponential(epsilon=EPSILON),
+    dp.GeneralizedExponential(epsilon=EPSILON, t=0.5, draw=FLIP),
+]
+
+
+def votes(rng):
+    """Two ballot boxes that differ by one ballot."""
+    ballots = tuple(map(int, rng.integers(0, 4, size=20)))
+    return ballots, ballots[:-1]
+
+
+def counts(ballots):
+    """Counts: monotone under add/remove, with one global sensitivity."""
+    tally = np.bincount(np.array(ballots), minlength=4)
+    return dp.Objective(tally, dp.GlobalSensitivity(1, AR), CANDIDATES, monotone=True)
+
+
+def graphs(rng):
+    """Two graphs of five nodes that differ by one edge."""
+    matrix = np.triu(rng.random((5, 5)) < 0.5, 1)
+    other = matrix.copy()
+    other[0, 1] = not other[0, 1]
+    return matrix | matrix.T, other | other.T
+
+
+def squared_degrees(matrix):
+    """Squares of degrees, with a sensitivity of each node; not declared monotone."""
+    degrees = matrix.sum(axis=1)[:4].astype(float)
+    # One edge changes d^2 by at most 2 d + 1; at distance t the degree is at most d + t.
+    sensitivity = dp.ElementSensitivity(
+        lambda t: np.minimum(2 * (degrees + t) + 1, 9.0), 9.0, 8, EDGE
+    )
+    return dp.Objective(degrees**2, sensitivity, CANDIDATES, highest=16.0)
+
+
+def case(mechanism, k, neighbours, objective_of, pair):
+    return ReleaseCase(
+        name=f"release, {mechanism!r}, k={k}, {neighbours}",
+        neighbours=neighbours,
+        release=lambda data, budget: mechanism.release(objective_of(data), k, budget),
+        plan=partial(mechanism.plan, k, neighbours=neighbours),
+        pair=pair,
+    )
+
+
+CASES = [
+    case(mechanism, k, neighbours, objective_of, pair)
+    for mechanism in MECHANISMS
+    for k in (1, 2)
+    for neighbours, objective_of, pair in (
+        (AR, counts, votes),
+        (EDGE, squared_degrees, graphs),
+    )
+]

@@ -1,0 +1,149 @@
+"""The contract of every releasing function: it spends first, once, and what its plan says."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.draws import door
+from dpselect.errors import InsufficientBudgetError, NeighboursError
+from dpselect.plan import Plan
+from support.releases import all_cases
+
+CASES = all_cases()
+every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+@dataclass
+class Log:
+    """The spends and the draws of one run, in order."""
+
+    events: list = field(default_factory=list)
+
+    def handle(self, name, draw, _args, _kwargs):
+        self.events.append(name)
+        return draw()
+
+
+class LoggedBudget(dp.Budget):
+    def __init__(self, log, *totals, **options):
+        super().__init__(*totals, **options)
+        self.log = log
+
+    def spend(self, epsilon, **options):
+        entry = super().spend(epsilon, **options)
+        self.log.events.append("spend")
+        return entry
+
+
+def budget_for(case, log, *, enough=True):
+    """Return a budget that just allows the plan of a case, or just not."""
+    plan = case.plan()
+    factor = 1.0 if enough else 0.5
+    epsilon = factor * plan.epsilon if plan.epsilon else 1.0
+    return LoggedBudget(log, epsilon, factor * plan.delta, neighbours=case.neighbours)
+
+
+def database(case, seed=0):
+    return case.pair(np.random.default_rng(seed))[0]
+
+
+def plan_of(outcome):
+    return next(
+        plan
+        for plan in (getattr(outcome, "plan_", None), getattr(outcome, "plan", None))
+        if isinstance(plan, Plan)
+    )
+
+
+def test_names_are_unique():
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+@every_case
+def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
+    log, plan = Log(), case.plan()
+    budget = budget_for(case, log)
+
+    with door.handled(log.handle):
+        outcome = case.release(database(case), budget)
+
+    assert log.events[0] == "spend"
+    assert log.events.count("spend") == 1
+    assert len(log.events) > 1, "nothing was drawn"
+    [entry] = budget.entries
+    assert (entry.epsilon, entry.delta) == (plan.epsilon, plan.delta)
+    assert entry.rho <= plan.rho * (1 + 1e-9)
+    assert entry.neighbours is case.neighbours is plan.neighbours
+    assert entry.mechanism == plan.description
+    assert plan.delta == case.delta
+    assert plan_of(outcome) == plan
+
+
+@every_case
+def test_a_neighbour_is_released_by_the_same_plan(case):
+    """Nothing that is private is in the plan, the price or the number of spends."""
+    log = Log()
+    _, neighbour = case.pair(np.random.default_rng(1))
+
+    outcome = case.release(neighbour, budget_for(case, log))
+
+    assert plan_of(outcome) == case.plan()
+    assert log.events == ["spend"]
+
+
+@every_case
+def test_a_refused_spend_draws_nothing(case):
+    log = Log()
+    budget = budget_for(case, log, enough=False)
+    if case.plan().epsilon == 0:
+        budget = dp.Budget(1.0, case.plan().delta / 2, neighbours=case.neighbours)
+
+    with door.handled(log.handle), pytest.raises(InsufficientBudgetError):
+        case.release(database(case), budget)
+
+    assert log.events == []
+    assert budget.entries == ()
+
+
+@every_case
+def test_a_budget_for_another_relation_draws_nothing(case):
+    log = Log()
+    other = next(relation for relation in dp.Neighbours if relation is not case.neighbours)
+    budget = dp.Budget(100.0, delta=0.5, neighbours=other)
+
+    with door.handled(log.handle), pytest.raises(NeighboursError):
+        case.release(database(case), budget)
+
+    assert log.events == []
+    assert budget.entries == ()
+
+
+@every_case
+def test_an_audit_agrees(case):
+    plan, data = case.plan(), database(case)
+    report = dp.audit.check_spends_first(
+        lambda budget: case.release(data, budget),
+        total=plan.epsilon or 1.0,
+        delta=plan.delta,
+        neighbours=case.neighbours,
+    )
+
+    report.raise_if_failed()
+    assert report.spent == (plan.epsilon,)
+
+
+@every_case
+def test_without_a_budget_it_carries_the_same_plan(case):
+    assert plan_of(case.release(database(case), None)) == case.plan()
+
+
+@every_case
+def test_a_plan_fits_where_the_release_does(case):
+    log = Log()
+    budget = budget_for(case, log)
+    left = case.plan().remaining_after(budget)
+    case.release(database(case), budget)
+
+    assert budget.remaining == left
