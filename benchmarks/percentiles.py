@@ -14,12 +14,12 @@ from math import exp
 from time import perf_counter
 
 import numpy as np
-from dpselect_studies import datasets
 
 import dpselect as dp
 from dpselect.draws import PermuteAndFlip
 from dpselect.percentiles import percentile, percentile_rank, rank_of
 from dpselect.typing import Values
+from dpselect_studies import datasets
 
 UPPER: dict[str, float] = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
 """Round numbers above every bin count (755; 19,480; 2,587,110), declared as public."""

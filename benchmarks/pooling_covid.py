@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from dpselect_studies import datasets
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +22,7 @@ from dpselect import pooling
 from dpselect.neighbours import Neighbours
 from dpselect.pooling import Assay, Results
 from dpselect.retrieval import SubsetRetrieval
+from dpselect_studies import datasets
 
 BATCH = 96
 EVERY = 4

@@ -23,7 +23,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from dpselect.trees.counts import Branching
 from rich.console import Console
 from rich.table import Table
 
@@ -33,6 +32,7 @@ from dpselect.percentiles.ranks import NumbersInEngine
 from dpselect.spatial import Box
 from dpselect.spatial.engine import EngineCounts, located
 from dpselect.spatial.partition import uniform_grid
+from dpselect.trees.counts import Branching
 from dpselect.trees.engine import count_tables
 
 CHUNK = 1_000_000

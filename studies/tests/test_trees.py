@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.randomness import Simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect.trees import Tree
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Categories
 from dpselect.trees.growth import Growth
+from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import figure_11, peers

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 import polars as pl
-from dpselect.trees.counts import MemoryCounts, compress
 
+from dpselect.trees.counts import MemoryCounts, compress
 from dpselect.trees.domains import Bins, Categories, Domain
 from dpselect.trees.records import Schema, codes, read
 from dpselect.typing import Indices

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.randomness import Simulated
 
 from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
 from dpselect.trees import Tree
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.growth import Growth
+from dpselect.trees.randomness import Simulated
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+
 from dpselect.trees.candidates import Breeder
 from dpselect.trees.counts import Counts
-from dpselect.trees.randomness import Simulated
-
 from dpselect.trees.evolution import Allowance, Evolution, Selection
+from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
 from dpselect.typing import Values
 from dpselect_studies import surveys

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.randomness import Simulated
-from dpselect.trees.tree import weight
 
 from dpselect.trees import Tree
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.growth import Growth
+from dpselect.trees.randomness import Simulated
+from dpselect.trees.tree import weight
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (

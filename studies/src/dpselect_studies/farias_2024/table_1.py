@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from dpselect.combine.pareto.coverage import Dominance
 
 from dpselect.combine import coverage
+from dpselect.combine.pareto.coverage import Dominance
 from dpselect.typing import Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (

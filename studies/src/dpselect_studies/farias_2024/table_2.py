@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from dpselect.combine.pareto.coverage import Dominance
 
 from dpselect import combine, scaling
 from dpselect.combine import coverage
+from dpselect.combine.pareto.coverage import Dominance
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Scores

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from dpselect.retrieval import delta_curves, sphere_delta
 
+from dpselect.retrieval import delta_curves, sphere_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 
