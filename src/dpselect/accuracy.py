@@ -13,6 +13,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from dpselect import _validate
+from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
@@ -52,6 +53,7 @@ class Comparison:
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
+        needed("polars", extra="standard")
         import polars as pl
 
         return pl.DataFrame(
@@ -69,6 +71,7 @@ class Comparison:
         Returns:
             The axes of the expected error and of the probability of the best.
         """
+        needed("matplotlib", extra="standard")
         from matplotlib import pyplot as plt
 
         if axes is None:

@@ -11,12 +11,13 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dpselect._optional import needed
 from dpselect.budget import filter as stopping
 from dpselect.budget import zcdp
 from dpselect.budget.entry import Entry, Totals, cost, same_relation
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, Store
-from dpselect.errors import BudgetError, MissingDependencyError, ParameterError
+from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 
 if TYPE_CHECKING:
@@ -237,12 +238,9 @@ class Budget:
             MissingDependencyError: ``dp_accounting`` is not installed.
             BudgetError: A spend has a delta of its own, for which it has no event.
         """
-        try:
-            import dp_accounting
-        except ImportError:
-            raise MissingDependencyError(
-                "to_dp_events needs dp-accounting: pip install 'dpselect[accounting]'"
-            ) from None
+        needed("dp_accounting", extra="accounting")
+        import dp_accounting
+
         # One event each: the PLD accountant of dp_accounting 0.6 takes a SelfComposedDpEvent of
         # randomised responses for a single one.
         events: list[dp_accounting.DpEvent] = []

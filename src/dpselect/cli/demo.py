@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpselect import _optional
+from dpselect._optional import needed
 from dpselect.cli import options, output
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def demo(
 
 
 def _tumour_areas() -> Values:
-    _optional.needed("sklearn", extra="standard")
+    needed("sklearn", extra="standard")
     from sklearn.datasets import load_breast_cancer
 
     cells = load_breast_cancer()

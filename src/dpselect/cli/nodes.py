@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpselect._optional import needed
 from dpselect.cli import engines, options, output
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import DataError
@@ -149,6 +150,7 @@ def _graph(
 
 def _plot(graph: NodeCounts, asked: dict[str, Any], path: Path) -> None:
     """Draw the exact selection probabilities of one round against the metric."""
+    needed("matplotlib", extra="standard")
     from matplotlib.figure import Figure
 
     from dpselect.networks.metrics import choose

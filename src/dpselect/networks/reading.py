@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import _validate, tables
+from dpselect._optional import needed
 from dpselect.errors import (
     ColumnError,
     DataError,
@@ -195,6 +196,8 @@ def _is_text(edges: Edges) -> bool:
 def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:
     """Return the two columns, unread where that is possible."""
     import narwhals as nw
+
+    needed("polars", extra="standard")
     import polars as pl
 
     table = nw.from_native(edges, pass_through=True)
@@ -235,6 +238,7 @@ def _not_pairs() -> DataError:
 
 def _of_table(table: pl.LazyFrame, nodes: Sequence[Hashable], *, text: bool) -> Ends:
     """Fold parallel edges while the table is read, so that memory goes with what is left."""
+    needed("polars", extra="standard")
     import polars as pl
 
     first, second = (
@@ -255,6 +259,7 @@ def _position(
     column: str, dtype: pl.DataType, nodes: Sequence[Hashable], *, text: bool
 ) -> pl.Expr:
     """Return which of ``nodes`` the values of a column name, or ``UNKNOWN``."""
+    needed("polars", extra="standard")
     import polars as pl
 
     labels = pl.Series(nodes, dtype=pl.Int64 if isinstance(nodes, range) else None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpselect import _parallel, _validate
+from dpselect._optional import needed
 from dpselect.pooling.assay import Assay
 from dpselect.pooling.belief_propagation import DOUBT
 from dpselect.pooling.candidate_designs import (
@@ -90,6 +91,7 @@ class DesignComparison:
             ax: Axes to draw into; those of a new figure if not given.
         """
         if ax is None:
+            needed("matplotlib", extra="standard")
             from matplotlib.figure import Figure
 
             ax = Figure(layout="constrained").add_subplot()

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
-from dpselect.errors import MissingDependencyError, ParameterError
+from dpselect._optional import needed
+from dpselect.errors import ParameterError
 from dpselect.pooling.designs import Design
 
 
@@ -67,12 +68,7 @@ def _evaluate(people: int, q: int, degree: int, length: int) -> NDArray[np.int64
         for row in digits[::-1]:
             values = (values * np.arange(length)[:, None] + row) % q
         return values
-    try:
-        import galois
-    except ImportError:
-        raise MissingDependencyError(
-            f'q = {q} is not a prime; prime powers need galois: pip install "dpselect[galois]"'
-        ) from None
+    galois = needed("galois", extra="galois")  # for prime powers alone
     field = galois.GF(q)
     total = field.Zeros((length, people))
     for row in digits[::-1]:

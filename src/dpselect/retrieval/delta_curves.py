@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.retrieval import bounds
 from dpselect.retrieval.subset import SubsetRetrieval
 from dpselect.typing import Values
@@ -54,6 +55,7 @@ def plot_delta(n: int, d: int, *, epsilon: float, ax: Axes | None = None) -> Axe
         ax: Axes to draw into; those of a new figure if not given.
     """
     if ax is None:
+        needed("matplotlib", extra="standard")
         from matplotlib.figure import Figure
 
         ax = Figure(layout="constrained").add_subplot()

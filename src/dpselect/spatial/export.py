@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.spatial.box import POSITIONS, Box
-from dpselect.spatial.geo import WORLD, needed
+from dpselect.spatial.geo import WORLD
 from dpselect.spatial.overlap import CountedCells
 from dpselect.spatial.partition import Partition, uniform_grid
 from dpselect.spatial.rules import CoarseGrid
@@ -56,6 +57,7 @@ def cell_bounds(cells: BoxCounts) -> Values:
 
 def to_frame(cells: BoxCounts) -> pl.DataFrame:
     """Return one row for each cell."""
+    needed("polars", extra="standard")
     import polars as pl
 
     columns = zip(("west", "south", "east", "north"), cell_bounds(cells).T, strict=True)
@@ -100,6 +102,7 @@ def read_parquet(path: str | Path) -> dict[str, Any]:
     Raises:
         DataError: There is no such file, or it is not a map.
     """
+    needed("polars", extra="standard")
     import polars as pl
 
     if not Path(path).is_file():
@@ -191,7 +194,7 @@ def to_geojson(cells: BoxCounts, path: str | Path | None) -> dict[str, Any]:
 
 def to_geopandas(cells: BoxCounts) -> geopandas.GeoDataFrame:
     """Return the cells as geometries."""
-    geopandas, shapely = needed("geopandas"), needed("shapely")
+    geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
     shapes = shapely.box(*cell_bounds(cells).T)
     return geopandas.GeoDataFrame({"count": cells.counts}, geometry=shapes, crs=cells.box.crs)
 
@@ -200,7 +203,7 @@ def to_xarray(
     cells: BoxCounts, shape: tuple[int, int] | None, attributes: Mapping[str, object]
 ) -> xarray.DataArray:
     """Return a raster with labelled axes, from south to north and west to east."""
-    xarray = needed("xarray")
+    xarray = needed("xarray", extra="geo")
     counts = raster(cells, shape)
     box = cells.box
     x, y = (
@@ -220,7 +223,7 @@ def to_xarray(
 
 def to_geotiff(cells: BoxCounts, path: str | Path, shape: tuple[int, int] | None) -> None:
     """Write a GeoTIFF of one band, from north to south as such files are."""
-    rasterio = needed("rasterio")
+    rasterio = needed("rasterio", extra="geo")
     counts = raster(cells, shape)
     width, height = counts.shape
     west, south, east, north = cells.box.bounds

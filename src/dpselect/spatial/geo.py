@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
+from dpselect._optional import needed
 from dpselect.errors import MissingDependencyError, ParameterError
 
 WORLD = {"EPSG:4326", "OGC:CRS84", "WGS84"}
@@ -60,23 +60,10 @@ def metres_per_unit(crs: str | None) -> float | None:
     return None if system is None else float(system.axis_info[0].unit_conversion_factor)
 
 
-def needed(module: str) -> Any:  # noqa: ANN401 -- a module
-    """Import and return an optional module.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-    """
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise MissingDependencyError(f"this needs {package}: install dpselect[geo]") from None
-
-
 def _looked_up(crs: str) -> Any:  # noqa: ANN401 -- pyproj may be absent
     try:
-        import pyproj
-    except ImportError:
+        pyproj = needed("pyproj", extra="geo")
+    except MissingDependencyError:
         return None
     try:
         return pyproj.CRS.from_user_input(crs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan
@@ -51,6 +52,7 @@ class Answer:
 
     def to_frame(self) -> pl.DataFrame:
         """Return the answers as a polars frame, one row for each query."""
+        needed("polars", extra="standard")
         import polars as pl
 
         return pl.DataFrame({"count": self.values, "standard_error": self.standard_errors})

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.spatial.box import Box
-from dpselect.spatial.geo import needed
 from dpselect.spatial.partition import Partition
 from dpselect.typing import Indices, Values
 
@@ -132,7 +132,7 @@ def polygon_answers(
         ParameterError: A polygon is empty, of no area, invalid or leaves the box.
         MissingDependencyError: shapely is not installed.
     """
-    shapely = needed("shapely")
+    shapely = needed("shapely", extra="geo")
     shapes = _in_the_system_of(box, areas)
     _check_polygons(shapes, box)
     shares = partition.rectangles()
@@ -151,7 +151,7 @@ def polygon_answers(
 
 
 def _check_polygons(shapes: Any, box: Box) -> None:  # noqa: ANN401 -- an array of geometries
-    shapely = needed("shapely")
+    shapely = needed("shapely", extra="geo")
     wrong = (
         ~shapely.is_valid(shapes)
         | ~(shapely.area(shapes) > 0)
@@ -167,7 +167,7 @@ def _check_polygons(shapes: Any, box: Box) -> None:  # noqa: ANN401 -- an array 
 
 def _covered(shape: Any, cells: Any) -> Values:  # noqa: ANN401 -- shapely has no types
     """Return the share of each cell that a polygon covers."""
-    shapely = needed("shapely")
+    shapely = needed("shapely", extra="geo")
     shapely.prepare(shape)
     alpha = shapely.covers(shape, cells).astype(np.float64)
     cut = (alpha == 0) & shapely.intersects(shape, cells)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.spatial import geo
 from dpselect.spatial.box import Box
 from dpselect.spatial.export import BoxCounts, cell_bounds
@@ -34,6 +35,7 @@ def draw(cells: BoxCounts, *, title: str, ax: Axes | None = None) -> Axes:
         title: Above it.
         ax: Axes to draw into; those of a new pyplot figure if not given.
     """
+    needed("matplotlib", extra="standard")
     from matplotlib.colors import PowerNorm
 
     if ax is None:
@@ -54,6 +56,7 @@ def _colour(
     cells: BoxCounts, bounds: Values, density: Values, norm: Normalize, ax: Axes
 ) -> ScalarMappable:
     """Draw a uniform grid as an image, other cells as polygons."""
+    needed("matplotlib", extra="standard")
     from matplotlib.collections import PolyCollection
 
     if cells.partition.shape is None:

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.spatial.box import POSITIONS, Box, Outside, Positions, checked_outside
 from dpselect.spatial.counting import Counts, Points
 from dpselect.spatial.engine import EngineCounts, located
-from dpselect.spatial.geo import needed
 from dpselect.typing import Indices, Values
 
 # Odd, and below 2**19: products with sums of two positions are below 2**52, exact as floats.
@@ -168,5 +168,5 @@ def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: A
         )
     # The coordinates of a geometry that is not a point are NaN, and the record is dropped.
     shapes = np.asarray(geometry.array)
-    shapely = needed("shapely")
+    shapely = needed("shapely", extra="geo")
     return shapely.get_x(shapes), shapely.get_y(shapes)

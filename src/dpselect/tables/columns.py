@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.opening import (
@@ -120,6 +121,7 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
 
 
 def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
+    needed("polars", extra="standard")
     import polars as pl
 
     trimmed = (pl.col(column).str.strip_chars() for column in columns)
@@ -144,6 +146,7 @@ def _numbers(values: Any) -> Values:  # noqa: ANN401 -- whatever numpy takes
 
 
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    needed("polars", extra="standard")
     import polars as pl
 
     # Spark's own way to frames needs pandas or Arrow, which it may not have.

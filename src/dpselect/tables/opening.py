@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -126,6 +127,7 @@ def choices(types: nw.Schema, data: object) -> str:
 
 
 def _scan(data: str | Path) -> nw.LazyFrame[Any]:
+    needed("polars", extra="standard")
     import polars as pl
 
     found = _files(data)

@@ -8,7 +8,8 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect.errors import DataError, MissingDependencyError
+from dpselect._optional import needed
+from dpselect.errors import DataError
 from dpselect.tables.opening import CSV, PARQUET
 
 
@@ -59,10 +60,9 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
         MissingDependencyError: PySpark is not installed.
         DataError: Spark cannot be started: it needs Java 17 or later.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingDependencyError("Spark needs PySpark: install dpselect[spark]") from None
+    needed("pyspark", extra="spark")
+    from pyspark.sql import SparkSession
+
     builder = SparkSession.builder.appName("dpselect").config(
         "spark.ui.showConsoleProgress", "false"
     )

@@ -19,6 +19,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect import tables
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.trees.domains import Bins, Categories, Domain, from_dict
 
@@ -89,6 +90,7 @@ class Declaration:
 
 def _of_text(path: object, domains: Mapping[str, Domain]) -> nw.DataFrame[Any]:
     """Return the columns of a CSV file, each field as the declared value that it writes."""
+    needed("polars", extra="standard")
     import polars as pl
 
     kinds = {name: d for name, d in domains.items() if isinstance(d, Categories)}
@@ -161,6 +163,7 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
 
 def _with_numbers(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     """Return a table of text, a column of numbers where all of its fields are numbers."""
+    needed("polars", extra="standard")
     import polars as pl
 
     typed = []

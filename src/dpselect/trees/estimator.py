@@ -7,10 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from dpselect import _validate, tables
+from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import Plan, Spend, SupportsSpend
@@ -21,6 +20,14 @@ from dpselect.trees.engine import EngineCounts
 from dpselect.trees.randomness import Exact, Sampler, check_noise
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices, OnInvalid
+
+needed("sklearn", extra="standard")
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 -- after the check
+from sklearn.utils.validation import (  # noqa: E402
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 
 class Training(Protocol):

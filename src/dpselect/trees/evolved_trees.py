@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from dpselect import _validate
+from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import SupportsSpend
@@ -269,6 +270,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         if not points:
             raise ParameterError("rates_share was 0: there are no rates to plot")
         if ax is None:
+            needed("matplotlib", extra="standard")
             from matplotlib.figure import Figure
 
             ax = Figure(figsize=(4, 4), layout="constrained").subplots()

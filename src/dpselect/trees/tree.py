@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import DataError
 from dpselect.trees.domains import OUTSIDE, from_dict
 from dpselect.trees.records import Schema
@@ -196,6 +197,7 @@ def plot(tree: Tree, ax: Axes | None = None) -> Axes:
     """
     depth, leaves = tree.depth, tree.leaves
     if ax is None:
+        needed("matplotlib", extra="standard")
         from matplotlib.figure import Figure
 
         size = (WIDTH * (depth + 1), HEIGHT * leaves + 0.4)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.combine.aligned import aligned
 from dpselect.combine.pareto.score import pareto_front
 from dpselect.errors import ParameterError
@@ -46,6 +47,7 @@ def plot_front(
     if not set(drawn) <= position.keys():
         raise ParameterError("drawn must hold candidates of the objectives")
     if ax is None:
+        needed("matplotlib", extra="standard")
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1]
