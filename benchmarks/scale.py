@@ -128,7 +128,7 @@ def degrees(table: nw.LazyFrame[Any], rows: int) -> None:
 
 def triangles(table: nw.LazyFrame[Any], rows: int) -> None:
     """Count the triangles at every node."""
-    _graph(table, rows).triangles.sum()
+    _graph(table, rows).triangles().sum()
 
 
 def _graph(table: nw.LazyFrame[Any], rows: int) -> EdgeTable:

@@ -21,6 +21,7 @@ OF_LAWS = {
     "audit.check_private",
     "audit.delta",  # functions of epsilon in the mathematical sense
     "mechanisms.by_name",
+    "retrieval.theorem_1_lower",
 }
 """Functions whose epsilon or relation is what they are about, not a price."""
 
@@ -38,6 +39,9 @@ def exported():
     for name in dp._HOME:
         yield name, getattr(dp, name)
 
+
+PUBLIC_FACTS = {"nodes", "records"}
+"""What a plan needs of the data where it is public: the node set, the number of records."""
 
 PUBLIC = dict(exported())
 FUNCTIONS = {name: found for name, found in PUBLIC.items() if inspect.isfunction(found)}
@@ -87,6 +91,8 @@ def test_the_last_arguments_come_in_one_order(name):
 @pytest.mark.parametrize("name", {**FUNCTIONS, **CLASSES})
 def test_epsilon_and_neighbours_have_no_default(name):
     found = PUBLIC[name]
+    if name in OF_LAWS:
+        return
     if inspect.isclass(found) and (is_estimator(found) or found.__init__ is object.__init__):
         return
     try:
@@ -146,13 +152,17 @@ def test_applications_release(room):
 def test_a_release_states_a_price_and_takes_a_budget(name):
     listed = parameters(RELEASES[name])
 
-    assert listed["epsilon"].kind is Parameter.KEYWORD_ONLY
+    prices = [listed[price] for price in ("epsilon", "flip") if price in listed]
+    assert [price.kind for price in prices] == [Parameter.KEYWORD_ONLY]
     assert listed["budget"].default is None
 
 
 @every_release
 def test_every_release_has_a_plan_with_the_same_public_arguments(name):
-    """All but the data, which come first, the budget, and how records are read."""
+    """All but the data, which come first, the budget, and how records are read.
+
+    In place of the data a plan takes what is public of them.
+    """
     release = RELEASES[name]
     plan = FUNCTIONS[name.replace(".release_", ".plan_")]
     reading = {"on_invalid", "outside"}
@@ -164,7 +174,7 @@ def test_every_release_has_a_plan_with_the_same_public_arguments(name):
     planned = {
         argument: (one.kind, one.default)
         for argument, one in parameters(plan).items()
-        if argument not in reading
+        if argument not in {*reading, *PUBLIC_FACTS}
     }
     data = [argument for argument in public if argument not in planned]
 
@@ -179,4 +189,5 @@ def test_every_release_has_a_plan_with_the_same_public_arguments(name):
     "name", [name for name in FUNCTIONS if name.split(".")[-1].startswith("plan_")]
 )
 def test_every_plan_has_its_release(name):
-    assert name.replace(".plan_", ".release_") in RELEASES
+    siblings = {name.replace(".plan_", f".{verb}_") for verb in ("release", "draw")}
+    assert siblings & set(FUNCTIONS)

@@ -240,4 +240,5 @@ def test_the_reference_lists_only_modules_that_exist():
     page = (SOURCE.parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
     listed = re.findall(r"^::: (\S+)", page, re.MULTILINE)
 
-    assert [module for module in listed if module not in FILES] == []
+    ours = [module for module in listed if module.split(".")[0] == "dpselect"]
+    assert [module for module in ours if module not in FILES] == []

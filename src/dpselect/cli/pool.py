@@ -165,7 +165,7 @@ def worksheet(
         facts["lab_sees"] = f"(0, {charge.delta:g})-DP, {charge.neighbours} neighbours"
     if not dry_run:
         replaced = pooling.draw_replaced(people=len(names), beta=replace, budget=budget)
-        sheet = pooling.Worksheet(names, matrix, wells=wells, replaced=replaced)
+        sheet = pooling.Worksheet(names, matrix, wells=wells, replaced=replaced.positions)
         facts["files"] = [str(path) for path in sheet.write(out)]
     _print(facts, as_json=as_json)
 

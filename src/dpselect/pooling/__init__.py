@@ -32,6 +32,7 @@ from dpselect.pooling.outcome_privacy import (
     union_delta,
 )
 from dpselect.pooling.private_outcomes import (
+    ReplacedSamples,
     draw_replaced,
     plan_outcomes,
     plan_replaced,
@@ -46,6 +47,7 @@ __all__ = [
     "ErrorModel",
     "Marginals",
     "OutcomePrivacy",
+    "ReplacedSamples",
     "Report",
     "Results",
     "SimulatedDesign",

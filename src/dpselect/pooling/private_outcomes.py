@@ -5,6 +5,7 @@ Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, equations (21) and
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
 
@@ -140,9 +141,22 @@ def plan_replaced(*, people: int, beta: int) -> Plan:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReplacedSamples:
+    """Samples to replace by known positives before pooling; the positions are secret.
+
+    Attributes:
+        positions: Of people, ascending. Whoever learns them learns who was not replaced.
+        plan: What drawing them cost.
+    """
+
+    positions: tuple[int, ...]
+    plan: Plan
+
+
 def draw_replaced(
     *, people: int, beta: int, budget: SupportsSpend | None = None
-) -> tuple[int, ...]:
+) -> ReplacedSamples:
     r"""Draw the samples to replace by known positives: noise before pooling, Algorithm A2.
 
     Guarantee:
@@ -156,7 +170,7 @@ def draw_replaced(
         budget: Charged before anything is drawn.
 
     Returns:
-        Positions of people, ascending. Secret.
+        The samples. Secret.
 
     Raises:
         ParameterError: A number is out of range, or there is a budget and ``beta`` is 0.
@@ -165,5 +179,6 @@ def draw_replaced(
     """
     from dpselect.draws import uniform
 
-    plan_replaced(people=people, beta=beta).charge(budget)
-    return tuple(sorted(uniform.sample(range(people), beta)))
+    plan = plan_replaced(people=people, beta=beta)
+    plan.charge(budget)
+    return ReplacedSamples(tuple(sorted(uniform.sample(range(people), beta))), plan)

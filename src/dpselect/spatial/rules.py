@@ -120,7 +120,7 @@ class Guideline(_PointsPerCell):
     method: ClassVar[str] = "guideline"
 
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
-        grid = uniform_grid(guideline_size(coarse.total, epsilon, self.c))
+        grid = uniform_grid(guideline_size(coarse.total, epsilon=epsilon, c=self.c))
         return Partition(f"{self.name} ({grid.label})", grid.base, grid.regions)
 
 
@@ -170,7 +170,7 @@ class Quadtree(_PointsPerCell):
         return nested(self.name, COARSE, np.array(blocks))
 
 
-def guideline_size(points: float, epsilon: float, c: float) -> int:
+def guideline_size(points: float, *, epsilon: float, c: float) -> int:
     """Return the cells along an axis by the guideline, 1 to ``MOST_ALONG``."""
     return min(max(ceil(sqrt(max(points, 0.0) * epsilon / c)), 1), MOST_ALONG)
 

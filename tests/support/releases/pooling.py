@@ -13,6 +13,7 @@ from dpselect.pooling import (
     plan_replaced,
     release_outcomes,
 )
+from dpselect.release import Release
 from support.releases import ReleaseCase
 
 DESIGN = array_2d(12, rows=3, columns=4)
@@ -52,7 +53,8 @@ def flipped(relation, pair):
 def pooled_with_replaced(status, budget):
     """What the lab sees: the outcomes once some samples are known positives."""
     replaced = draw_replaced(people=12, beta=6, budget=budget)
-    return outcomes(DESIGN, status | np.isin(np.arange(12), replaced))
+    seen = outcomes(DESIGN, status | np.isin(np.arange(12), replaced.positions))
+    return Release(tuple(map(bool, seen)), replaced.plan, exact=True)
 
 
 CASES = [

@@ -80,7 +80,7 @@ def heuristic_not_private(
     here: Case, epsilon: float, _share: float, _rng: np.random.Generator
 ) -> tuple[Partition, float]:
     """Take Qardaji's guideline with the exact number of points."""
-    return uniform_grid(guideline_size(here.size, epsilon, GUIDELINE)), epsilon
+    return uniform_grid(guideline_size(here.size, epsilon=epsilon, c=GUIDELINE)), epsilon
 
 
 def leaky_not_private(
@@ -159,7 +159,7 @@ def guideline(
     """Take Qardaji's guideline with a noisy number of points, for a fiftieth of epsilon."""
     left = (1 - SHARE_FOR_TOTAL) * epsilon
     total = here.size + noise(1, 1 / (SHARE_FOR_TOTAL * epsilon), rng)[0]
-    return uniform_grid(guideline_size(total, left, GUIDELINE)), left
+    return uniform_grid(guideline_size(total, epsilon=left, c=GUIDELINE)), left
 
 
 def by_rule(rule: PartitionRule) -> Chooser:
