@@ -220,8 +220,9 @@ def public_objects():
     """Yield every public class and function with the module that offers it."""
     for room in [dp, *(import_module(f"dpselect.{name}") for name in ROOMS)]:
         for name in getattr(room, "__all__", []):
-            if callable(getattr(room, name)):
-                yield room.__name__, name, getattr(room, name)
+            found = getattr(room, name)
+            if inspect.isclass(found) or inspect.isfunction(found):
+                yield room.__name__, name, found
 
 
 def test_the_reference_has_every_public_class_and_function():
@@ -246,4 +247,5 @@ def test_the_reference_lists_only_modules_that_exist():
     page = (SOURCE.parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
     listed = re.findall(r"^::: (\S+)", page, re.MULTILINE)
 
-    assert [module for module in listed if module not in FILES] == []
+    ours = [module for module in listed if module.split(".")[0] == "dpselect"]
+    assert [module for module in ours if module not in FILES] == []
