@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     )
     from dpselect.accuracy import Comparison, compare
     from dpselect.budget import Budget
-    from dpselect.combine import disjoint_sum, margin, pareto, weighted_sum
+    from dpselect.combine.margin import margin
+    from dpselect.combine.pareto.score import pareto
+    from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
     from dpselect.mechanisms import (
         AnchoredLocalDampening,
         ExponentialMechanism,
