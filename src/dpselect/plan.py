@@ -257,8 +257,6 @@ def _keep_price(priced: Spend | Plan) -> None:
     """Check epsilon and delta and keep them as Python floats."""
     epsilon = _validate.within("epsilon", priced.epsilon, 0, float_info.max)
     delta = _validate.within("delta", priced.delta, 0, 1)
-    if delta == 1:
-        raise ParameterError("delta must be below 1")
     object.__setattr__(priced, "epsilon", epsilon)
     object.__setattr__(priced, "delta", delta)
 

@@ -150,11 +150,11 @@ def worksheet(
     rng = np.random.default_rng(_seed(seed))
     matrix = _design(design, len(names), arguments, max_pool_size, rng)
     sheet = pooling.Worksheet(names, matrix, wells=wells)
-    charge = pooling.plan_replaced(people=len(names), beta=replace)
     budget = options.open_ledger(ledger)
     if budget is not None and not replace:
         raise ParameterError("without --replace nothing is private, and nothing can be spent")
     sheet.refuse_if_written(out)
+    charge = pooling.plan_replaced(people=len(names), beta=replace)
     facts = _facts(matrix)
     if dry_run and replace:
         if not as_json:

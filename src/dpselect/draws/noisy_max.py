@@ -9,13 +9,12 @@ Source: Dwork and Roth 2014, section 3.3.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import log, tanh
 
 import numpy as np
 
-from dpselect.draws.base import Draw
-from dpselect.draws.permute_and_flip import NEGLIGIBLE, first_accepted
+from dpselect.draws.base import CHUNK, Draw
+from dpselect.draws.permute_and_flip import NEGLIGIBLE, first_accepted, gauss_legendre
 from dpselect.typing import Probabilities, Scores, Values
 
 MOST_PANELS = 1024
@@ -66,15 +65,18 @@ def _won_below_the_best(gaps: Values) -> Values:
     edges = np.unique(np.concatenate([even, gaps[gaps < end]]))
     if edges.size > MOST_PANELS:
         edges = np.linspace(0.0, end, MOST_PANELS + 1)
-    nodes, weights = np.polynomial.legendre.leggauss(8)
+    nodes, weights = gauss_legendre(8)
+    widths = np.diff(edges)[:, None]
+    distances = (edges[:-1, None] + widths * (nodes + 1) / 2).ravel()
+    shares = (widths * weights / 2).ravel()
     law = np.zeros(gaps.size)
-    for start, stop in pairwise(edges):
-        for node, weight in zip(nodes, weights, strict=True):
-            y = start + (stop - start) * (node + 1) / 2
-            tail = np.exp(-np.abs(gaps - y)) / 2
-            below = np.where(gaps <= y, tail, 1 - tail)
-            mass = weight * (stop - start) / 2 * np.exp(np.log(below).sum())
-            law += mass * tail / below
+    rows = max(1, CHUNK // gaps.size)
+    for first in range(0, distances.size, rows):
+        y = distances[first : first + rows, None]
+        tail = np.exp(-np.abs(gaps - y)) / 2
+        below = np.where(gaps <= y, tail, 1 - tail)
+        mass = shares[first : first + rows] * np.exp(np.log(below).sum(axis=1))
+        law += mass @ (tail / below)
     return law
 
 

@@ -10,6 +10,7 @@ arXiv:2105.07260.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, expm1
 
 import numpy as np
@@ -74,7 +75,7 @@ def first_accepted(accept: Values) -> Values:
 
 def _by_one_rule(accept: Values) -> Values:
     # The integrand is a polynomial of degree n - 1: ceil(n / 2) nodes are exact.
-    nodes, weights = np.polynomial.legendre.leggauss(ceil(accept.size / 2))
+    nodes, weights = gauss_legendre(ceil(accept.size / 2))
     refuse = 1 - np.outer((nodes + 1) / 2, accept)
     others = refuse.prod(axis=1, keepdims=True) / refuse
     return accept * (weights @ others) / 2
@@ -100,13 +101,22 @@ def _by_panels(accept: Values) -> Values:
     return law
 
 
+@lru_cache(maxsize=256)
+def gauss_legendre(order: int) -> tuple[Values, Values]:
+    """Return nodes and weights on [-1, 1], kept between calls and hence read-only."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    nodes.setflags(write=False)
+    weights.setflags(write=False)
+    return nodes, weights
+
+
 def _panels(end: float, *, panels: int = 16, order: int = 16) -> tuple[Values, Values]:
     """Return Gauss-Legendre nodes and weights on equal panels of ``[0, end]``.
 
     Over one panel the integrand falls by at most exp(3) per candidate at 1, far from what
     16 nodes integrate to rounding error.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(order)
+    nodes, weights = gauss_legendre(order)
     width = end / panels
     starts = width * np.arange(panels)
     return (starts[:, None] + width * (nodes + 1) / 2).ravel(), np.tile(
