@@ -116,7 +116,7 @@ def test_a_price_is_a_finite_number(price):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"delta": 1.0}, "delta must be below 1"),
+        ({"delta": 1.5}, "delta must be between 0 and 1"),
         ({"delta": -0.1}, "delta must be between"),
         ({"times": 0}, "times must be at least 1"),
         ({"rho": -1.0}, "rho must be between"),

@@ -63,7 +63,7 @@ class Spend:
         purpose: What is drawn, such as ``"noisy class counts of a leaf"``.
         epsilon: The price of one step, in nats; >= 0.
         times: How many such steps a single individual can take part in.
-        delta: Of one step, in [0, 1).
+        delta: Of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
 
     Raises:
@@ -122,7 +122,8 @@ class Plan:
         mechanism: How the answer is drawn, with its public parameters.
         spends: Every kind of noisy step. Their sum is at most ``epsilon`` and ``delta``.
         epsilon: Epsilon of the whole release, in nats; finite, >= 0.
-        delta: Delta of the whole release, in [0, 1).
+        delta: Delta of the whole release, in [0, 1]; with 1 nobody is protected, and no
+            budget pays for it.
         neighbours: The relation that all amounts are stated for.
         public: What the caller declares public by calling the function, in words.
         composition: Why the spends add up to the whole, in words.

@@ -66,8 +66,8 @@ def test_a_release_is_charged_what_its_plan_states(relation):
 
 
 def test_replaced_samples_are_drawn_from_all():
-    assert draw_replaced(people=5, beta=5) == (0, 1, 2, 3, 4)
-    drawn = draw_replaced(people=100, beta=7)
+    assert draw_replaced(people=5, beta=5).positions == (0, 1, 2, 3, 4)
+    drawn = draw_replaced(people=100, beta=7).positions
     assert len(drawn) == len(set(drawn)) == 7
     assert list(drawn) == sorted(drawn)
 
