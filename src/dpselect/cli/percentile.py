@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from dpselect.cli import engines, mechanism_help, options, output
+from dpselect.cli import engines, options, output
+from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ With --engine spark and --candidates only the ranks of the candidates leave the 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("percentile", help=HELP, cls=mechanism_help.CommandWithMechanisms)(percentile)
+    app.command("percentile", help=HELP, cls=ListsNames)(percentile)
 
 
 def percentile(
@@ -60,7 +61,7 @@ def percentile(
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {mechanism_help.NAMES}; if not given, shifted for a record and "
+            help="One of {mechanisms}; if not given, shifted for a record and "
             "permute-and-flip for a value."
         ),
     ] = None,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from dpselect.cli import engines, options, output
+from dpselect.cli.choices import ListsNames
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
     from dpselect.trees.declaration import Declaration
@@ -58,7 +58,7 @@ TestIsPublic: TypeAlias = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("tree", help=TREE_HELP)(tree)
+    app.command("tree", help=TREE_HELP, cls=ListsNames)(tree)
     app.command("trees-front", help=FRONT_HELP)(trees_front)
     app.command("domains", help=DOMAINS_HELP)(domains)
 
@@ -72,9 +72,7 @@ def tree(
     criterion: Annotated[
         str, typer.Option(help="information-gain, gini or majority.")
     ] = "information-gain",
-    mechanism: Annotated[
-        str, typer.Option(help=f"One of {', '.join(MECHANISMS)}.")
-    ] = "shifted",
+    mechanism: Annotated[str, typer.Option(help="One of {mechanisms}.")] = "shifted",
     neighbours: Relation = "add-remove",
     strict: Strict = False,
     test: Test = None,

@@ -102,7 +102,7 @@ class ElementSensitivity(Sensitivity):
 
     Args:
         at: ``at(t)`` is :math:`\delta(x, t, r)` for all candidates, shape ``(n,)``, for a
-            whole number ``t >= 0``; score units, >= 0, non-decreasing in ``t``. Private:
+            integer ``t >= 0``; score units, >= 0, non-decreasing in ``t``. Private:
             it may read the data. Check it with :func:`dpselect.audit.check_admissible`.
         bound: Global sensitivity :math:`\Delta`, or one per candidate, shape ``(n,)``;
             finite, > 0. Public.
