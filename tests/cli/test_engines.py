@@ -50,7 +50,7 @@ def test_nodes(run, tmp_path, engine, kind):
     )
 
     assert ran.code == 0, ran.error
-    assert ran.json["candidates"] == [0]
+    assert ran.json["answer"] == [0]
 
 
 @every_engine
