@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -21,14 +23,34 @@ from dpselect.errors import DPSelectError
 DEBUG = "DPSELECT_DEBUG"
 """Environment variable that shows tracebacks; they may hold private values."""
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dpselect {version('dpselect')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="dpselect",
-    help="Choose privately: differentially private selection, exactly drawn.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Choose privately: differentially private selection, exactly drawn."""
+
+
 for module in (percentile, nodes, maps, tree, pool, select, compare, budget, papers, demo):
     module.register(app)
 
@@ -57,5 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _complain(message: str, code: int) -> None:
-    sys.stderr.write(f"dpselect: {message}\n")
+    # Without arguments the help is printed, which is all that there is to say.
+    if message:
+        sys.stderr.write(f"dpselect: {message}\n")
     sys.exit(code)

@@ -40,6 +40,14 @@ class _ReleaseByDefault(TyperGroup):
             args = [RELEASE, *args]
         return super().parse_args(ctx, args)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- typer's own
+        """Print the help of the group, and the options of its default command."""
+        super().format_help(ctx, formatter)
+        release = self.commands[RELEASE]
+        release.format_help(
+            typer.Context(release, info_name="map", parent=ctx.parent), formatter
+        )
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
