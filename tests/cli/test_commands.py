@@ -166,3 +166,21 @@ def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     )
 
     assert ran.returncode == 0, ran.stderr
+
+
+def test_the_version_is_printed(run):
+    assert run("--version").out == f"dpselect {dp.__version__}\n"
+
+
+def test_without_a_command_there_is_help_and_no_empty_error(run):
+    ran = run()
+
+    assert "percentile" in ran.out
+    assert ran.error == ""
+
+
+def test_the_help_of_map_wraps_and_shows_the_options_of_a_release(run):
+    shown = run("map", "--help").out
+
+    assert not any(line.strip() == "--queries the" for line in shown.splitlines())
+    assert "--tuning-share" in shown

@@ -55,6 +55,20 @@ for module in (percentile, nodes, maps, tree, pool, select, compare, budget, pap
     module.register(app)
 
 
+def _wrap_helps(commands: typer.Typer) -> None:
+    """Join the lines of each paragraph of help, so that the terminal wraps them."""
+    for info in [*commands.registered_commands, commands.info]:
+        if isinstance(info.help, str):
+            paragraphs = info.help.strip().split("\n\n")
+            info.help = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _wrap_helps(group.typer_instance)
+
+
+_wrap_helps(app)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     try:
