@@ -21,6 +21,7 @@ from dpselect.spatial import (
     Box,
     Points,
     PrivTree,
+    Quadtree,
     Weighted,
     counting,
     lattice_rectangles,
@@ -83,6 +84,23 @@ def test_a_single_candidate_leaves_all_to_the_counts():
     assert parts(plan(grids=[6], epsilon=0.5)) == {COUNTS: 0.5}
     assert release(grids=[6]).coarse is None
     assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [(None, "quadtree"), (Quadtree(), "quadtree"), ("guideline",) * 2]
+)
+def test_a_rule_alone_needs_no_choice(method, name):
+    alone = plan(grids=[], method=method, epsilon=1.0, tuning_share=0.25)
+
+    assert parts(alone) == {COARSE: 0.25, COUNTS: np.nextafter(0.75, 0)}
+    assert name in alone.mechanism
+    [cells] = release(grids=[], method=method).candidates
+    assert cells.startswith(name)
+
+
+def test_with_grids_the_default_chooses_among_them():
+    assert plan(grids=[3, 4], method=None) == plan(grids=[3, 4])
+    assert parts(plan(grids=[3, 4])).keys() == {COARSE, CHOICE, COUNTS}
 
 
 def test_a_tree_takes_half_of_the_tuning_or_all_if_there_is_no_choice():
@@ -157,7 +175,7 @@ def test_a_map_carries_the_plan_that_needed_no_points(method):
     assert map_.plan == plan(method=method)
     assert map_.plan.function == "release_histogram"
     assert map_.epsilon == map_.plan.epsilon == 2.0
-    assert map_.plan.arguments["bounds"] == [0, 0, 1, 1]
+    assert map_.plan.arguments["bounds"] == (0, 0, 1, 1)
 
 
 def test_the_plan_takes_the_public_arguments_of_the_release():
@@ -339,7 +357,7 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
         ({"bounds": (1, 0, 0, 1)}, "bounds of x"),
         ({"grids": [0, 3]}, "grid size must be at least 1"),
         ({"grids": [3, 3]}, "different from each other"),
-        ({"grids": []}, "at least one grid size"),
+        ({"grids": [], "method": "uniform"}, "at least one grid size"),
         ({"grids": [3, 30_000]}, "900,000,000 cells, 6.7 GiB of counts; at most 67,108,864"),
         ({"queries": []}, "at least one rectangle"),
         ({"queries": [[0, 0, 2, 2]]}, "inside the bounds"),

@@ -12,7 +12,7 @@ import sys
 import traceback
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,7 +57,8 @@ for module in (percentile, nodes, maps, tree, pool, select, compare, budget, pap
 
 def _wrap_helps(commands: typer.Typer) -> None:
     """Join the lines of each paragraph of help, so that the terminal wraps them."""
-    for info in [*commands.registered_commands, commands.info]:
+    infos: list[Any] = [*commands.registered_commands, commands.info]
+    for info in infos:
         if isinstance(info.help, str):
             paragraphs = info.help.strip().split("\n\n")
             info.help = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)

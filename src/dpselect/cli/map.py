@@ -72,11 +72,12 @@ def release(
         str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
     ] = "",
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="One or several of uniform, guideline, adaptive, quadtree, privtree."
+            help="One or several of uniform, guideline, adaptive, quadtree, privtree; "
+            "without it and --grids the quadtree, which needs no tuning."
         ),
-    ] = "uniform",
+    ] = None,
     queries: Annotated[
         Path | None,
         typer.Option(help="A table of rectangles to tune for: west, south, east, north."),
@@ -110,7 +111,7 @@ def release(
         "bounds": box,
         "grids": _sizes(grids),
         "queries": _queries(queries, box),
-        "method": [name.strip() for name in method.split(",")],
+        "method": method and [name.strip() for name in method.split(",")],
         "tuning_share": tuning_share,
         "max_points_per_user": max_points_per_user,
         "epsilon": epsilon,

@@ -21,7 +21,7 @@ from dpselect.spatial.objective import candidate_grids
 from dpselect.spatial.partition import Partition
 from dpselect.spatial.privtree import PrivTree, SplitNoise
 from dpselect.spatial.queries import lattice_rectangles
-from dpselect.spatial.rules import COARSE, Method, PartitionRule, rules_of
+from dpselect.spatial.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
 from dpselect.typing import Indices
 
 PROBABILITY = 0.95
@@ -38,7 +38,7 @@ class PublicArguments:
     bounds: Box | ArrayLike
     grids: Sequence[int | tuple[int, int]]
     queries: ArrayLike
-    method: Method | Sequence[Method]
+    method: Method | Sequence[Method] | None
     tuning_share: float
     sanity: float
     max_points_per_user: int | None
@@ -139,7 +139,7 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
     bounds: Box | ArrayLike,
     grids: Sequence[int | tuple[int, int]] = (),
     queries: ArrayLike,
-    method: Method | Sequence[Method] = "uniform",
+    method: Method | Sequence[Method] | None = None,
     tuning_share: float = 0.2,
     sanity: float = 0.001,
     max_points_per_user: int | None = None,
@@ -192,8 +192,8 @@ def design_histogram(arguments: PublicArguments) -> Design:
     split = split_epsilon(
         arguments.epsilon,
         arguments.tuning_share,
-        # A rule needs the coarse grid even if it is the only candidate.
-        candidates=len(candidates.names) + len(candidates.rules),
+        candidates=len(candidates.names),
+        rules=len(candidates.rules),
         trees=int(candidates.tree is not None),
     )
     most = _points_per_user(arguments.user, arguments.max_points_per_user)
@@ -212,17 +212,19 @@ def design_histogram(arguments: PublicArguments) -> Design:
 
 
 def split_epsilon(
-    epsilon: float, tuning_share: float, *, candidates: int, trees: int
+    epsilon: float, tuning_share: float, *, candidates: int, rules: int = 0, trees: int = 0
 ) -> tuple[float, float, float, float]:
     """Return epsilon of the coarse grid, the tree, the choice and the counts, in nats.
 
-    A part that is not needed is 0. A single candidate needs no coarse grid and no choice. A
-    tree has half of the share for tuning, or all of it if it is the only candidate.
+    A part that is not needed is 0. A single candidate needs no choice, and a single uniform
+    grid no coarse grid either. A tree has half of the share for tuning; a tree or the coarse
+    grid of a rule has all of it if there is no other candidate.
 
     Args:
         epsilon: Of the whole release, in nats.
         tuning_share: Share of everything but the counts.
         candidates: Number of partitions to choose from.
+        rules: How many of them a rule makes from the coarse grid.
         trees: How many of them are grown on the points, 0 or 1.
 
     Raises:
@@ -230,7 +232,7 @@ def split_epsilon(
     """
     epsilon = _validate.positive("epsilon", epsilon)
     _validate.within("tuning_share", tuning_share, 0, 1)
-    if candidates == 1 and trees == 0:
+    if candidates == 1 and trees == rules == 0:
         return 0.0, 0.0, 0.0, epsilon
     if tuning_share in {0, 1}:
         raise ParameterError(
@@ -241,7 +243,7 @@ def split_epsilon(
     # Halving is exact, and the next float below the difference never exceeds the rest.
     counts = _validate.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
     if candidates == 1:
-        return 0.0, tuning, 0.0, counts
+        return (0.0, tuning, 0.0, counts) if trees else (tuning, 0.0, 0.0, counts)
     structure = tuning / 2 if trees else 0.0
     half = (tuning - structure) / 2
     return half, structure, half, counts
@@ -262,8 +264,12 @@ def count_error(scale: float) -> ErrorBound:
 
 
 def _candidates(
-    grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method]
+    grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method] | None
 ) -> Candidates:
+    if method is None:
+        # Of all partitions that need no tuning the quadtree has the least median error on
+        # most of the data sets of docs/spatial.md.
+        method = Quadtree() if len(grids) == 0 else "uniform"
     methods = rules_of(method)
     rules = tuple(rule for rule in methods if not isinstance(rule, PrivTree))
     trees = [rule for rule in methods if isinstance(rule, PrivTree)]
@@ -335,8 +341,8 @@ def _description(candidates: Candidates, steps: Steps) -> str:
     return f"{noise} on cells chosen by {steps.choice.name} among {listed}"
 
 
-def _method_names(method: Method | Sequence[Method]) -> object:
-    if isinstance(method, str):
+def _method_names(method: Method | Sequence[Method] | None) -> object:
+    if method is None or isinstance(method, str):
         return method
     several = method if isinstance(method, Sequence) else [method]
     return [one if isinstance(one, str) else one.name for one in several]

@@ -27,7 +27,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     bounds: Box | ArrayLike,
     grids: Sequence[int | tuple[int, int]] = (),
     queries: ArrayLike,
-    method: Method | Sequence[Method] = "uniform",
+    method: Method | Sequence[Method] | None = None,
     tuning_share: float = 0.2,
     sanity: float = 0.001,
     max_points_per_user: int | None = None,
@@ -65,6 +65,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
         method: More candidates, beside ``grids``: ``"guideline"``, ``"adaptive"``,
             ``"quadtree"``, ``"privtree"``, rules with their parameters, or several of these.
+            By default the quadtree alone, without a choice, if there are no ``grids``.
         tuning_share: Share of ``epsilon`` for the tuning, between 0 and 1.
         sanity: Share of all points; errors of queries that hold fewer count as absolute.
         max_points_per_user: How many points of one individual are counted. Which, depends on
