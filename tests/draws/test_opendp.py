@@ -137,7 +137,7 @@ def test_the_grid_is_finer_than_a_millionth():
 def test_rho_is_quadratic_for_a_small_epsilon(draw, rho):
     for epsilon in (1e-6, 1e-3, 1e-2):
         assert draw.rho(epsilon) == pytest.approx(rho * epsilon**2, rel=0.01)
-        assert draw.rho(epsilon) <= rho * epsilon**2
+        assert draw.rho(epsilon) <= rho * epsilon**2 * (1 + 2.0**-39)
 
 
 def test_rho_by_hand():
@@ -145,7 +145,7 @@ def test_rho_by_hand():
 
     assert Exponential().rho(1.0) == pytest.approx(y - 1 - np.log(y))
     assert PermuteAndFlip().rho(1.0) == pytest.approx(1 / np.e)
-    assert LaplaceNoisyMax().rho(1.0) == pytest.approx(np.tanh(0.5))
+    assert LaplaceNoisyMax().rho(1.0) == pytest.approx(1 / np.e)
 
 
 def test_draws_of_a_kind_are_equal():

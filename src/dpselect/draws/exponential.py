@@ -1,17 +1,17 @@
 r"""The exponential mechanism's draw: :math:`P(r) \propto \exp(\varepsilon s_r / 2)`.
 
-Source: McSherry and Talwar, FOCS 2007. It is bounded-range: Durfee and Rogers 2019; its exact
-zCDP: Dong et al. 2020, arXiv:1909.13830, and Cesar and Rogers 2021, arXiv:2004.07223. One
-round of Gumbel noise and its ``k`` largest equal ``k`` rounds without replacement: Yellott
-1977.
+Source: McSherry and Talwar, FOCS 2007. It is bounded-range: Durfee and Rogers 2019; its
+Kullback-Leibler divergence: Dong et al. 2020, arXiv:1909.13830, and Cesar and Rogers 2021,
+arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and Theorem 6 of
+``docs/theory.md``. One round of Gumbel noise and its ``k`` largest equal ``k`` rounds without
+replacement: Yellott 1977.
 """
 
 from __future__ import annotations
 
-from math import exp, log, log1p
-
 import numpy as np
 
+from dpselect.draws import zcdp
 from dpselect.draws.base import CHUNK, Draw
 from dpselect.typing import Indices, Probabilities, Scores, Values
 
@@ -36,12 +36,7 @@ class Exponential(Draw):
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`."""
-        # It is below eps^2 / 8, and for a small epsilon too close to be told from it.
-        if epsilon < 1e-3:
-            return epsilon**2 / 8
-        # ln y, in a form that does not overflow for a large epsilon.
-        log_y = log(epsilon) - epsilon - log1p(-exp(-epsilon))
-        return min(exp(log_y) - 1 - log_y, epsilon**2 / 8)
+        return zcdp.of_bounded_range(epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return -np.log(rng.standard_exponential(shape))

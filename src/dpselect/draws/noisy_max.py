@@ -9,11 +9,13 @@ Source: Dwork and Roth 2014, section 3.3.
 
 from __future__ import annotations
 
-from math import log, tanh
+from math import log
 
 import numpy as np
 
+from dpselect.draws import zcdp
 from dpselect.draws.base import CHUNK, Draw
+from dpselect.draws.grid import STEPS_PER_UNIT
 from dpselect.draws.permute_and_flip import NEGLIGIBLE, first_accepted, gauss_legendre
 from dpselect.typing import Probabilities, Scores, Values
 
@@ -42,8 +44,14 @@ class LaplaceNoisyMax(Draw):
         return opendp.top_k_laplace_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        r"""Return :math:`\varepsilon \tanh(\varepsilon/2)`, true of any epsilon-DP draw."""
-        return epsilon * tanh(epsilon / 2)
+        r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise.
+
+        The integer noise of :meth:`sample` is covered: with ``h = epsilon / 2S`` for scores
+        that move by ``S`` steps of the grid, it is dominated by the Laplace mechanism at
+        :math:`\varepsilon + h^2/4` (Theorem 3 of ``docs/theory.md``).
+        """
+        # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
+        return min(zcdp.of_laplace(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.laplace(size=shape)

@@ -11,10 +11,11 @@ arXiv:2105.07260.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, expm1
+from math import ceil
 
 import numpy as np
 
+from dpselect.draws import zcdp
 from dpselect.draws.base import Draw
 from dpselect.typing import Probabilities, Scores, Values
 
@@ -33,7 +34,9 @@ class PermuteAndFlip(Draw):
     """Permute-and-flip on unit scores.
 
     Guarantee:
-        ``epsilon``-DP. Not bounded-range.
+        ``epsilon``-DP. Not bounded-range. Its trade-off function is that of the Laplace
+        mechanism with sensitivity 1 and scale ``1 / epsilon`` (Theorem 4 of
+        ``docs/theory.md``).
     """
 
     name = "permute-and-flip"
@@ -49,8 +52,8 @@ class PermuteAndFlip(Draw):
         return opendp.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`."""
-        return epsilon + expm1(-epsilon)
+        r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise."""
+        return zcdp.of_laplace(epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.standard_exponential(shape)
