@@ -64,6 +64,11 @@ SEVERAL = {
         queries([0.05, 0, 0.2, 1], [0.5, 0, 0.9, 1]),
         line(0.1, 0.22, 0.8, 0.95),
     ),
+    "apart, uneven": (
+        uniform_grid((4, 1)),
+        queries([0, 0, 0.225, 1], [0.5, 0, 0.65, 1]),
+        line(0.1, 0.24, 0.3, 0.6, 0.7),
+    ),
     "over each other": (
         uniform_grid(2),
         queries([0.1, 0.1, 0.4, 0.9], [0.3, 0, 0.8, 0.4], [0, 0, 0.45, 0.45]),
@@ -157,11 +162,31 @@ def test_the_weighted_sensitivity_covers_several_queries(universe, relation):
     assert change <= bound <= 2 * change
 
 
-def test_the_weighted_sensitivity_is_exact_where_queries_cut_different_cells():
-    change = largest_change(SEVERAL["apart"], weighted([Fraction(1), Fraction(2)]), ADD_REMOVE)
-    form = Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+@pytest.mark.parametrize("universe", ["apart", "apart, uneven"])
+def test_the_weighted_sensitivity_is_exact_where_queries_cut_different_cells(
+    universe, relation
+):
+    """Every query cuts one cell, and every cell is cut by at most one query."""
+    change = largest_change(SEVERAL[universe], weighted([Fraction(1), Fraction(2)]), relation)
+    form = Weighted(neighbours=relation, weights=[1.0, 2.0])
 
-    assert claimed(SEVERAL["apart"], form, 1.0) == pytest.approx(change + 1.5 * ROUNDING)
+    assert claimed(SEVERAL[universe], form, 1.0) == pytest.approx(change + 1.5 * ROUNDING)
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+def test_a_query_that_cuts_two_cells_moves_by_their_largest_alone(relation):
+    """The bound under substitution adds both loads: 1.8 for a point that moves across."""
+    universe = (
+        uniform_grid((2, 1)),
+        queries([0.05, 0, 0.55, 1]),
+        line(0.02, 0.3, 0.52, 0.8),
+    )
+    change = largest_change(universe, weighted([Fraction(1)]), relation)
+    bound = claimed(universe, Weighted(neighbours=relation), 1.0) - ROUNDING
+
+    assert bound == pytest.approx(change)
+    assert change == pytest.approx({ADD_REMOVE: 0.9, SUBSTITUTE: 1.8}[relation])
 
 
 def test_a_query_that_cuts_no_cell_has_no_sensitivity():

@@ -99,9 +99,10 @@ class Weighted(ErrorMeasure):
     Guarantee:
         The sensitivity holds under ``neighbours``, for weights that are public: constants,
         or themselves released. It is the bound of
-        :meth:`~dpselect.spatial.overlap.Overlap.load` over the number of queries, never above
-        the mean of the weights times :math:`\kappa \le 1`; or, under substitution, twice that
-        and at most the weighted mean of :math:`S_t`.
+        :meth:`~dpselect.spatial.overlap.Overlap.added` over the number of queries, never above
+        the mean of the weights times :math:`\kappa \le 1`; or, under substitution, that of
+        :meth:`~dpselect.spatial.overlap.Overlap.moved`, never above the weighted mean of
+        :math:`S_t`.
 
     Attributes:
         neighbours: ``"add-remove"`` or ``"substitute"``.
@@ -127,9 +128,8 @@ class Weighted(ErrorMeasure):
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         weights = self._spread_over(noise.size)
-        change = overlap.load(weights) / weights.size
-        if self.relation is Neighbours.SUBSTITUTE:
-            change = min(2 * change, float(np.mean(weights * overlap.spread)))
+        moves = self.relation is Neighbours.SUBSTITUTE
+        change = (overlap.moved if moves else overlap.added)(weights) / weights.size
         return change + ROUNDING * float(weights.mean())
 
     def _spread_over(self, queries: int) -> Values:

@@ -257,15 +257,16 @@ def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values
 
 
 @compiled
-def largest_load(
+def largest_loads(
     queries: Indices, weights: Values, base: int, regions: Indices, cells: int
-) -> float:
-    r"""Return :math:`\max_i \sum_t w_t \max(\alpha_{ti}, 1 - \alpha_{ti})` over cut cells.
+) -> tuple[float, float, float]:
+    r"""Return the two largest loads of cells, and the largest weight that cuts one cell.
 
-    The sum is over the queries that cut cell :math:`i`, so that a query costs its boundary
-    and not its area.
+    The load of cell :math:`i` is :math:`\sum_t w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`, the
+    weight :math:`\sum_t w_t`, both over the queries that cut it, so that a query costs its
+    boundary and not its area. The second load is 0 if there is one cell only.
     """
-    load = np.zeros(cells)
+    load, cutting = np.zeros(cells), np.zeros(cells)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
         for r in range(regions.shape[0]):
@@ -282,8 +283,12 @@ def largest_load(
                 for b in range(y_start, y_stop, step):
                     share = across * _share(b, y_start, y_stop, y_head, y_tail)
                     if share < 1.0:
-                        load[offset + a * ny + b] += weights[t] * max(share, 1.0 - share)
-    return load.max()
+                        cell = offset + a * ny + b
+                        load[cell] += weights[t] * max(share, 1.0 - share)
+                        cutting[cell] += weights[t]
+    first = load.argmax()
+    largest, load[first] = load[first], 0.0
+    return largest, load.max(), cutting.max()
 
 
 @compiled

@@ -97,19 +97,31 @@ class Overlap:
             l2=np.sqrt(squares),
         )
 
-    def load(self, weights: Values) -> float:
-        r"""Return a bound on :math:`\sum_t w_t |a_t|` for one point.
+    def added(self, weights: Values) -> float:
+        r"""Return a bound on :math:`\sum_t w_t |a_t|` for one point more or less.
 
-        The largest, over the cells, of the sum over the queries that cut the cell of
+        The largest load of a cell, which is the sum over the queries that cut it of
         :math:`w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`: exact where every cell is cut by at
         most one query, and far below :math:`\sum_t w_t` when queries are many and local.
         """
+        return self._loads(weights)[0]
+
+    def moved(self, weights: Values) -> float:
+        r"""Return a bound on :math:`\sum_t w_t |a_t - a'_t|` for one point that moves.
+
+        Inside a cell each :math:`a_t` of a query that cuts it moves by at most 1; from one
+        cell to another the sum moves by at most both loads. Neither is more than
+        :math:`\sum_t w_t S_t`, nor than twice :meth:`added`. Exact where every query cuts one
+        cell and every cell is cut by at most one query.
+        """
+        first, second, inside = self._loads(weights)
+        return min(max(first + second, inside), float(weights @ self.spread))
+
+    def _loads(self, weights: Values) -> tuple[float, float, float]:
         from dpselect.spatial import kernels
 
         part = self.partition
-        return float(
-            kernels.largest_load(self.queries, weights, part.base, part.regions, part.cells)
-        )
+        return kernels.largest_loads(self.queries, weights, part.base, part.regions, part.cells)
 
 
 def are_polygons(areas: object) -> bool:
