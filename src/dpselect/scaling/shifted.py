@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from dpselect import _validate
 from dpselect.objective import Objective
+from dpselect.scaling.by_global import by_global
 from dpselect.typing import Direction, Scores
 
 
 def shifted(objective: Objective, direction: Direction) -> Scores:
     r"""Return the limit of the dampened scores under a large shift, less its constant.
 
-    With a flat sensitivity the sum is the same for all candidates and the result is
-    :math:`(u - u_*)/\Delta`: the exponential mechanism.
+    With a flat sensitivity the sum is the same for all candidates and the result is that of
+    :func:`~dpselect.scaling.by_global`, doubled for a monotone objective: the exponential
+    mechanism.
 
     Args:
         objective: Scores with an admissible sensitivity and a public horizon.
@@ -37,8 +39,9 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
         the order of Definition 15 the wrong way round.
     """
     direction = _validate.direction(direction)
+    if objective.sensitivity.flat:
+        return by_global(objective)
     gaps = objective.scores - objective.scores.max()
-    if not objective.sensitivity.flat:
-        shortfall = objective.sensitivity.shortfall()
-        gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
+    shortfall = objective.sensitivity.shortfall()
+    gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
     return gaps / objective.sensitivity.bound

@@ -86,7 +86,11 @@ class Sensitivity(ABC):
 
     @property
     def flat(self) -> bool:
-        """Whether all candidates have the same sensitivity at every distance."""
+        """Whether all candidates have the same sensitivity at every distance; public.
+
+        A property of the class and of public arguments, never of the data: scalings choose
+        their form by it.
+        """
         return False
 
     @property
