@@ -46,6 +46,7 @@ class SupportsSpend(Protocol):
         delta: float = 0.0,
         rho: float | None = None,
         mechanism: str = "",
+        laplace: int = 0,
     ) -> object:
         """Record a spend, or raise and record nothing."""
 
@@ -65,6 +66,8 @@ class Spend:
         times: How many such steps a single individual can take part in.
         delta: Of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
+        laplace: Whether the Laplace mechanism at ``epsilon`` dominates each step (Theorem 3
+            of ``docs/theory.md``).
 
     Raises:
         ParameterError: A number is out of its range.
@@ -75,6 +78,7 @@ class Spend:
     times: int = 1
     delta: float = 0.0
     rho: float | None = None
+    laplace: bool = False
 
     def __post_init__(self) -> None:
         _keep_price(self)
@@ -168,6 +172,16 @@ class Plan:
         """The zCDP parameter of all spends together, outside an event of probability delta."""
         return fsum(spend.rho_of_all for spend in self.spends)
 
+    @property
+    def laplace(self) -> int:
+        """The number of steps, if they cost the same and Laplace noise dominates each; or 0."""
+        each = {spend.epsilon for spend in self.spends}
+        if len(each) != 1 or self.delta > 0 or not all(s.laplace for s in self.spends):
+            return 0
+        steps = sum(spend.times for spend in self.spends)
+        # Of a whole that costs more than its steps nothing is known but epsilon and rho.
+        return steps if self.epsilon >= steps * each.pop() * (1 - ROUNDING) else 0
+
     def charge(self, budget: SupportsSpend | None) -> None:
         """Record the whole price in a budget, once; call it before anything is drawn.
 
@@ -186,6 +200,7 @@ class Plan:
             delta=self.delta,
             rho=self.rho or None,
             mechanism=self.description,
+            laplace=self.laplace,
         )
 
     def remaining_after(self, budget: SupportsSpend) -> float:

@@ -12,8 +12,9 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpselect as dp
 from dpselect.budget import Budget
-from dpselect.errors import BudgetError, MissingDependencyError
+from dpselect.errors import BudgetError, MissingDependencyError, ParameterError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -49,6 +50,7 @@ def test_json_holds_all_that_the_budget_knows():
         "epsilon",
         "delta",
         "rho",
+        "laplace",
         "neighbours",
         "mechanism",
         "note",
@@ -94,6 +96,53 @@ def test_a_better_rho_reaches_the_rdp_accountant():
     accountant.compose(budget.to_dp_events())
 
     assert accountant.get_epsilon(1e-6) == pytest.approx(budget.spent, rel=1e-3)
+
+
+def test_permute_and_flip_is_exported_as_laplace_noise():
+    """50 draws of two candidates each: 100 rounds, of which numerical composition knows."""
+    budget = Budget(50.0, 1e-6, neighbours=EDGE)
+    objective = dp.Objective([3.0, 1.0, 2.0], dp.GlobalSensitivity(1, EDGE))
+    for _ in range(50):
+        dp.PermuteAndFlip(epsilon=0.2).release(objective, k=2, budget=budget)
+    events = budget.to_dp_events()
+    pld = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
+    rdp = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    for accountant in (pld, rdp):
+        accountant.compose(events)
+
+    assert {entry.laplace for entry in budget.entries} == {2}
+    assert len(events.events) == 100
+    assert 1 / events.events[0].noise_multiplier == pytest.approx(0.1)
+    assert 1 / events.events[0].noise_multiplier > 0.1
+    assert 0.8 < pld.get_epsilon(1e-6) / budget.spent < 1
+    assert 0.95 < rdp.get_epsilon(1e-6) / budget.spent < 1.001
+
+
+@pytest.mark.parametrize(
+    "mechanism", [dp.ExponentialMechanism(epsilon=0.2), dp.LocalDampening(epsilon=0.2)]
+)
+def test_an_exponential_draw_is_not(mechanism):
+    assert not mechanism.plan(3, neighbours=EDGE).laplace
+
+
+def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
+    equal = [dp.Spend("a", 0.1, times=2, laplace=True), dp.Spend("b", 0.1, laplace=True)]
+    for spends, rounds in (
+        (equal, 3),
+        ([*equal, dp.Spend("counts", 0.1)], 0),
+        ([*equal, dp.Spend("c", 0.2, laplace=True)], 0),
+        ([], 0),
+    ):
+        plan = dp.Plan(
+            function="f", mechanism="m", spends=tuple(spends), epsilon=1.0, neighbours=EDGE
+        )
+        assert plan.laplace == rounds
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.0, True, "2"])
+def test_laplace_rounds_are_a_count(wrong):
+    with pytest.raises(ParameterError, match="laplace must be an integer >= 0"):
+        Budget(1.0, neighbours=EDGE).spend(0.1, neighbours=EDGE, laplace=wrong)
 
 
 def test_a_pure_budget_keeps_its_pure_guarantee_whatever_its_rho():

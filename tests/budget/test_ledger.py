@@ -94,7 +94,7 @@ def test_another_schema_version_is_refused(path, budget, opener):
     tamper(path, "PRAGMA user_version = 99")
 
     with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 1"
+        LedgerError, match="has schema version 99, this dpselect reads version 2"
     ):
         Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
     with pytest.raises(LedgerError, match="schema version 99"):
@@ -243,7 +243,9 @@ def test_the_file_itself_refuses_a_negative_amount(path, budget, amounts):
         closing(sqlite3.connect(path)) as connection,
         pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
     ):
-        connection.execute("INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '')", amounts)
+        connection.execute(
+            "INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '', 0)", amounts
+        )
 
     assert budget.entries == ()
 
@@ -254,7 +256,9 @@ def test_the_file_itself_refuses_a_spend_of_nothing(path, budget, amounts):
         closing(sqlite3.connect(path)) as connection,
         pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
     ):
-        connection.execute("INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '')", amounts)
+        connection.execute(
+            "INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '', 0)", amounts
+        )
 
     assert budget.entries == ()
 

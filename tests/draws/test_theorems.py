@@ -154,7 +154,7 @@ def test_rho_is_rounded_upwards(epsilon):
         (zcdp.of_laplace, exact_laplace),
         (zcdp.of_bounded_range, exact_bounded_range),
     ):
-        assert 0 < Decimal(rho(epsilon)) / exact(epsilon) - 1 < Decimal(1e-6)
+        assert 0 < Decimal(rho(epsilon)) / exact(epsilon) - 1 < Decimal("1e-6")
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-200, 1e-17, 709.0, 710.0, 1e5, 1e200, 1e308])

@@ -207,13 +207,20 @@ class _WatchedBudget(Budget):
         rho: float | None = None,
         mechanism: str = "",
         note: str = "",
+        laplace: int = 0,
     ) -> Entry:
         if self._watch.refuses:
             self._watch.spends.append(epsilon)
             self._watch.deltas.append(delta)
             raise InsufficientBudgetError("refused, to see whether the release stops")
         entry = super().spend(
-            epsilon, neighbours=neighbours, delta=delta, rho=rho, mechanism=mechanism, note=note
+            epsilon,
+            neighbours=neighbours,
+            delta=delta,
+            rho=rho,
+            mechanism=mechanism,
+            note=note,
+            laplace=laplace,
         )
         self._watch.spends.append(epsilon)
         self._watch.deltas.append(delta)

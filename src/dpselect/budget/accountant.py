@@ -143,6 +143,7 @@ class Budget:
         rho: float | None = None,
         mechanism: str = "",
         note: str = "",
+        laplace: int = 0,
     ) -> Entry:
         """Record what a release is about to cost; draw only after this returned.
 
@@ -156,6 +157,9 @@ class Budget:
                 larger one is replaced by that.
             mechanism: What is released.
             note: Anything to remember; public, like the rest of the entry.
+            laplace: Where the release is so many adaptive rounds, each dominated by the
+                Laplace mechanism at ``epsilon / laplace``, as permute-and-flip is: their
+                number; else 0. :meth:`to_dp_events` makes use of it.
 
         Returns:
             The entry, which no crash of this process can undo when there is a ledger.
@@ -168,7 +172,7 @@ class Budget:
             LedgerError: The ledger cannot be read or written; do not draw.
         """
         same_relation(self.neighbours, neighbours)
-        new = cost(epsilon, delta, rho)
+        new = cost(epsilon, delta, rho, laplace)
         mechanism, note = _text("mechanism", mechanism), _text("note", note)
 
         def decide(entries: Entries) -> Entry:
@@ -177,6 +181,7 @@ class Budget:
                 epsilon=new.epsilon,
                 delta=new.delta,
                 rho=new.rho,
+                laplace=new.laplace,
                 sequence=len(entries) + 1,
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
                 neighbours=self.neighbours,
@@ -228,11 +233,16 @@ class Budget:
 
         Every pure release is randomised response with two buckets and the same epsilon,
         followed by steps that do not see the data (Kairouz, Oh & Viswanath 2015,
-        arXiv:1311.0776). In a budget with ``delta > 0`` a spend with a better rho than that
-        is a ``ZCDpEvent``, which only the RDP accountant takes.
+        arXiv:1311.0776). In a budget with ``delta > 0`` a spend whose entry states rounds
+        that the Laplace mechanism dominates is as many ``LaplaceDpEvent``, the exact
+        trade-off curve of permute-and-flip; another spend with a better rho than that of
+        randomised response is a ``ZCDpEvent``, which only the RDP accountant takes.
 
         Create the accountant with ``NeighboringRelation.REPLACE_ONE`` whatever
-        :attr:`neighbours` is: that pair of the two buckets stands for our neighbours.
+        :attr:`neighbours` is: that pair of the two buckets stands for our neighbours. The
+        PLD accountant takes a ``LaplaceDpEvent`` with ``ADD_OR_REMOVE_ONE`` alone, and so
+        only a budget in which all spends are such; never use ``REPLACE_SPECIAL``, for which
+        randomised response is another pair.
 
         Raises:
             MissingDependencyError: ``dp_accounting`` is not installed.
@@ -250,7 +260,12 @@ class Budget:
                     f"dp_accounting has no event for entry {entry.sequence}, which has a delta "
                     "of its own"
                 )
-            if self._totals.delta > 0 and entry.rho < zcdp.rho_of_pure(entry.epsilon):
+            if self._totals.delta > 0 and entry.laplace > 0:
+                each = entry.epsilon / entry.laplace
+                # Integer noise of 2^21 steps and more costs the last term (Theorem 3).
+                each *= 1 + zcdp.SLACK + each * 2.0**-44
+                events += [dp_accounting.LaplaceDpEvent(1 / each)] * entry.laplace
+            elif self._totals.delta > 0 and entry.rho < zcdp.rho_of_pure(entry.epsilon):
                 events.append(dp_accounting.ZCDpEvent(entry.rho))
             else:
                 noise = _noise_parameter(entry.epsilon)

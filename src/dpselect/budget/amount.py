@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite, nextafter
-from numbers import Real
+from numbers import Integral, Real
 
 from dpselect.errors import ParameterError
 
@@ -43,6 +43,13 @@ def probability(name: str, value: object) -> float:
     if number != 0 and not sys.float_info.min <= number < 1:
         raise ParameterError(f"{name} must be 0 or between 0 and 1, got {number!r}")
     return abs(number)
+
+
+def count(name: str, value: object) -> int:
+    """Return ``value`` as an integer >= 0."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise ParameterError(f"{name} must be an integer >= 0, not {value!r}")
+    return int(value)
 
 
 @lru_cache(maxsize=4096)

@@ -59,11 +59,15 @@ class Cost:
         epsilon: In nats; finite, > 0, or 0 beside a delta > 0.
         delta: In [0, 1).
         rho: Finite, >= 0, and never more than what ``epsilon`` implies.
+        laplace: Where the release is so many adaptive rounds at ``epsilon / laplace`` each,
+            all of them dominated by the Laplace mechanism of that epsilon, their number;
+            else 0.
     """
 
     epsilon: float
     delta: float
     rho: float
+    laplace: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,7 @@ class Entry(Cost):
     version: str
 
 
-def cost(epsilon: object, delta: object, rho: object) -> Cost:
+def cost(epsilon: object, delta: object, rho: object, laplace: object = 0) -> Cost:
     """Return the checked cost of a release; ``rho=None`` means what epsilon implies.
 
     Raises:
@@ -103,4 +107,5 @@ def cost(epsilon: object, delta: object, rho: object) -> Cost:
         epsilon=pure,
         delta=failure,
         rho=min(implied, given),
+        laplace=amount.count("laplace", laplace),
     )

@@ -21,7 +21,7 @@ from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
 
@@ -40,6 +40,7 @@ _CREATE = (
         mechanism TEXT NOT NULL,
         note TEXT NOT NULL,
         version TEXT NOT NULL,
+        laplace INTEGER NOT NULL CHECK (laplace >= 0),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
     *(
@@ -51,7 +52,17 @@ _CREATE = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
-_COLUMNS = ("sequence", "time", "epsilon", "delta", "rho", "mechanism", "note", "version")
+_COLUMNS = (
+    "sequence",
+    "time",
+    "epsilon",
+    "delta",
+    "rho",
+    "mechanism",
+    "note",
+    "version",
+    "laplace",
+)
 
 
 class Ledger:
@@ -115,7 +126,7 @@ class Ledger:
             self._check_totals(connection)
             entry = decide(self._read(connection))
             row = [getattr(entry, column) for column in _COLUMNS]
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             connection.execute("COMMIT")
         return entry
 

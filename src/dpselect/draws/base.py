@@ -20,6 +20,9 @@ class Draw(ABC):
     """
 
     name: str
+    laplace = False
+    """Whether one round is dominated by the Laplace mechanism of the same epsilon, and no
+    better pair of laws is known."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

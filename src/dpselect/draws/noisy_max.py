@@ -30,6 +30,7 @@ class LaplaceNoisyMax(Draw):
     """
 
     name = "laplace"
+    laplace = True
 
     def law(self, scores: Scores, epsilon: float) -> Probabilities:
         gaps = (scores.max() - scores) * (epsilon / 2)

@@ -40,6 +40,7 @@ class PermuteAndFlip(Draw):
     """
 
     name = "permute-and-flip"
+    laplace = True
 
     def law(self, scores: Scores, epsilon: float) -> Probabilities:
         accept = np.exp((scores - scores.max()) * (epsilon / 2))

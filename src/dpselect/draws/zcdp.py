@@ -1,4 +1,4 @@
-r"""zCDP parameters of the draws, rounded upwards.
+r"""Zero-concentrated DP parameters of the draws, rounded upwards.
 
 A draw is :math:`\rho`-zCDP if the Renyi divergence of its laws on neighbouring databases is at
 most :math:`\alpha\rho` for every order :math:`\alpha > 1`. The theorems that are cited by

@@ -107,7 +107,8 @@ class Mechanism(ABC):
     def spend(self, purpose: str, k: int = 1) -> Spend:
         """Return the price of ``k`` rounds, each at ``epsilon / k``."""
         each = self.epsilon / k
-        return Spend(purpose, each, times=k, rho=self.draws_by.rho(each))
+        draw = self.draws_by
+        return Spend(purpose, each, times=k, rho=draw.rho(each), laplace=draw.laplace)
 
     def plan(
         self,
