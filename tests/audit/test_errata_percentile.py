@@ -37,29 +37,28 @@ class Ends:
 
 
 def exact(x, k, r, t, top=TOP):
+    """Theorem 19 of docs/theory.md, with the numbers of its lines."""
     if len(x) == 1:
         return 0
     s, ends = x[r], Ends(x, k, r, top)
 
-    def own_move(low, high):
-        return max(low, top - high) - max(low - s, s - high, 0)
+    def distance(low, high):
+        return max(low - s, s - high, 0)
 
-    cases = [
-        ends.low(t) - s,
+    lines = [
+        ends.low(t) - s,  # 7
         s - ends.high(-t),
-        own_move(ends.low(t), ends.high(t)),
-        own_move(ends.low(-t), ends.high(-t)),
-        s * (ends.low(t) >= s),
-        (top - s) * (ends.high(-t) <= s),
+        ends.low(t) - distance(ends.low(t), ends.high(t)),  # 8
+        top - ends.high(-t) - distance(ends.low(-t), ends.high(-t)),
     ]
     if t >= 1:
-        cases += [ends.low(t - 1), top - ends.high(1 - t)]
+        lines += [ends.low(t - 1), top - ends.high(1 - t)]  # 9
     if t == 1:
-        cases.append(ends.order(k) - ends.order(k - 1))
+        lines.append(ends.order(k) - ends.order(k - 1))  # 10
     if t <= 1:
-        cases.append(ends.low(t + 1) - max(s, ends.order(k - 1)))
-        cases.append(min(s, ends.order(k)) - ends.high(-t - 1))
-    return max(cases)
+        lines.append(ends.low(t + 1) - max(s, ends.order(k - 1)))  # 11
+        lines.append(min(s, ends.order(k)) - ends.high(-t - 1))
+    return max(lines)
 
 
 def with_a_case_wrong(x, k, r, t):
