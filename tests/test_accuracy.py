@@ -45,7 +45,7 @@ def test_every_mechanism_meets_every_epsilon():
 def test_the_frame_has_the_rows():
     frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
 
-    assert frame.columns == ["mechanism", "epsilon", "expected_error", "best"]
+    assert frame.columns == ["mechanism", "epsilon", "expected_error", "best", "rho"]
     assert frame.shape == (2, 4)
 
 

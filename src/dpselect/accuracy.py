@@ -7,7 +7,7 @@ result is as private as they are: choose a mechanism on public data of the same 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import cycle
 from math import log
 from typing import TYPE_CHECKING
@@ -33,12 +33,14 @@ class Row:
         epsilon: Epsilon of one release, in nats.
         expected_error: Exact mean of ``max(scores) - scores[drawn]``, in score units.
         best: Exact probability that a candidate of the best score is drawn.
+        rho: What one release costs under zCDP, which is what many releases are added up by.
     """
 
     mechanism: str
     epsilon: float
     expected_error: float
     best: float
+    rho: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ class Comparison:
         import polars as pl
 
         return pl.DataFrame(
-            [(row.mechanism, row.epsilon, row.expected_error, row.best) for row in self.rows],
-            schema=["mechanism", "epsilon", "expected_error", "best"],
+            [astuple(row) for row in self.rows],
+            schema=["mechanism", "epsilon", "expected_error", "best", "rho"],
             orient="row",
         )
 
@@ -138,6 +140,7 @@ def _row(objective: Objective, mechanism: Mechanism) -> Row:
         epsilon=mechanism.epsilon,
         expected_error=float(law @ gaps),
         best=float(law[gaps == 0].sum()),
+        rho=mechanism.draws_by.rho(mechanism.epsilon),
     )
 
 

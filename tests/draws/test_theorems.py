@@ -282,3 +282,43 @@ def test_dampening_by_one_sensitivity_for_all_is_never_worse(scores, table, hori
     plain = dp.ExponentialMechanism(epsilon=epsilon).probabilities(objective)
 
     assert is_better(dampened, plain, np.array(scores))
+
+
+@given(
+    st.lists(st.floats(0, 9), min_size=2, max_size=7, unique=True),
+    st.floats(0, 100),
+    st.floats(0.05, 8),
+    st.sampled_from(
+        ["exponential", "permute-and-flip", "local-dampening", "shifted", "pairwise"]
+    ),
+)
+def test_no_release_of_a_record_exceeds_the_ceiling(values, p, epsilon, name):
+    """Theorem 31; these mechanisms treat labels alike, so that any labelling will do."""
+    if name == "shifted":
+        mechanism = dp.ShiftedLocalDampening(epsilon=epsilon, direction="non-decreasing")
+    else:
+        mechanism = dp.mechanisms.by_name(name, epsilon)
+    objective = dp.percentiles.percentile(values, p=p, upper=9.0)
+    law = mechanism.probabilities(objective)
+    best = law[objective.scores == objective.scores.max()]
+    ceiling = exp(2 * epsilon) / (exp(2 * epsilon) + len(values) - 1)
+
+    assert best.size > 1 or best[0] <= ceiling * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("draw", DRAWS[:2], ids=str)
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+@pytest.mark.parametrize("n", [5, 200])
+def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
+    """Theorems 29 and 30, for counts: a lead of `q` records, doubled unit scores."""
+    beta = 0.05
+    least = log((n - 1) * (1 - beta) / beta) / (2 * epsilon)
+    enough = log(n / beta) / epsilon
+
+    def success(q):
+        scores = np.zeros(n)
+        scores[0] = 2 * q
+        return draw.law(scores, epsilon)[0]
+
+    assert success(least * 0.999) < 1 - beta
+    assert success(enough) >= 1 - beta
