@@ -46,7 +46,7 @@ def test_the_frame_has_the_rows():
     frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
 
     assert frame.columns == ["mechanism", "epsilon", "expected_error", "best", "rho"]
-    assert frame.shape == (2, 4)
+    assert frame.shape == (2, 5)
 
 
 def test_the_plot_has_a_line_for_each_mechanism():

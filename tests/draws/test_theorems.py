@@ -286,7 +286,7 @@ def test_dampening_by_one_sensitivity_for_all_is_never_worse(scores, table, hori
 
 @given(
     st.lists(st.floats(0, 9), min_size=2, max_size=7, unique=True),
-    st.floats(0, 100),
+    st.floats(1, 100),
     st.floats(0.05, 8),
     st.sampled_from(
         ["exponential", "permute-and-flip", "local-dampening", "shifted", "pairwise"]
