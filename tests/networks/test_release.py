@@ -43,7 +43,7 @@ class Ledger:
     def __init__(self, refuse=None):
         self.spent, self.refuse = [], refuse
 
-    def spend(self, epsilon, *, neighbours, delta, rho, mechanism, laplace):
+    def spend(self, epsilon, *, neighbours, delta, rho, mechanism, **_):
         if self.refuse:
             raise self.refuse
         self.spent.append((epsilon, neighbours, delta, rho, mechanism))
