@@ -39,12 +39,13 @@ Whole: TypeAlias = NDArray[Any]
 
 
 def floored(sensitivity: Values, bound: float) -> Values:
-    r"""Return :math:`\delta + 2^{-40} \Delta`, the slopes that the comparisons are exact for.
+    r"""Return :math:`\max(\delta, 2^{-40} \Delta)`, which keeps a sensitivity admissible.
 
-    A public constant added to a sensitivity keeps it admissible. It also makes up for what
-    rounding lines to ``BITS`` changes of a ratio: less than :math:`2^{-50}`.
+    Lines are right to :math:`2^{-94} \Delta` and, as pairs of floats, to :math:`2^{-72}
+    \Delta` where their ratio is below :math:`2^{30}`: by the least width that is
+    :math:`2^{-33}` of a step.
     """
-    return sensitivity + FLOOR * bound
+    return np.maximum(sensitivity, FLOOR * bound)
 
 
 def relevant_gaps(objective: Objective) -> Twofold:

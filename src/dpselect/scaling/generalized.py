@@ -30,8 +30,8 @@ def generalized(objective: Objective, t: float) -> Scores:
         t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
 
     Returns:
-        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n), with
-        :math:`2^{-40} \max \Delta` added to each bound, for which all comparisons are exact.
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds
+        below :math:`2^{-40}` of the largest are raised to that.
 
     Raises:
         ParameterError: ``t`` is out of range.

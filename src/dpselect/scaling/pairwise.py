@@ -38,8 +38,7 @@ def pairwise(objective: Objective) -> Scores:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In
         O(T n log n) for the T distances that the dampening visits; in O(T n^2), with
         memory for 256 n numbers, if monotone with a sensitivity that is not flat. If
-        neither, :math:`2^{-40} \Delta` is added to the sensitivity, for which all
-        comparisons are exact.
+        neither, sensitivities below :math:`2^{-40} \Delta` are raised to that.
 
     Source: ours; each :math:`D` is Farias et al., VLDB J. 2023, Definition 12.
     """
