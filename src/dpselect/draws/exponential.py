@@ -29,6 +29,10 @@ class Exponential(Draw):
         weights = np.exp((scores - scores.max()) * (epsilon / 2))
         return weights / weights.sum()
 
+    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+        exponents = (scores - scores.max()) * (epsilon / 2)
+        return exponents - log(np.exp(exponents).sum())
+
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
         from dpselect.draws import opendp
 
