@@ -160,7 +160,7 @@ class _Relative(ErrorMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.positive("floor", self.floor)
+        object.__setattr__(self, "floor", _validate.positive("floor", self.floor))
 
     @property
     def relation(self) -> Neighbours:
@@ -217,7 +217,7 @@ class RelativeClipped(_Relative):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.positive("clip", self.clip)
+        object.__setattr__(self, "clip", _validate.positive("clip", self.clip))
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
         errors, none = super().errors(gaps, noise, exact)
