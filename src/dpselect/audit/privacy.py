@@ -285,6 +285,8 @@ def _checked_log_law(name: str, law: ArrayLike) -> Values:
     try:
         logs = np.asarray(law, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be logarithms of probabilities, shape (n,)") from None
+        raise ParameterError(
+            f"{name} must be logarithms of probabilities, shape (n,)"
+        ) from None
     _checked_law(f"exp of {name}", np.exp(logs))
     return logs

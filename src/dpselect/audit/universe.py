@@ -256,7 +256,9 @@ def tabulate(
         objectives: One per database, all of the same number of candidates.
         max_distance: The largest distance ``T``.
     """
-    scores, rests = (np.array(part) for part in zip(*(o.exact for o in objectives), strict=True))
+    scores, rests = (
+        np.array(part) for part in zip(*(o.exact for o in objectives), strict=True)
+    )
     exact = Twofold(scores, rests)
     steps = difference(exact.at(universe.right), exact.at(universe.left))
     deltas = np.empty((max_distance + 1, *scores.shape))

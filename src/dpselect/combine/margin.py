@@ -198,7 +198,5 @@ def _by_pairs(parts: Sequence[Objective]) -> Values:
     scores, rests = (np.stack(digits) for digits in zip(*(p.exact for p in parts), strict=True))
     widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
     monotone = np.array([part.monotone for part in parts])
-    each_stride(
-        partial(margins, scores, rests, np.stack(widths), monotone, worst), worst.size
-    )
+    each_stride(partial(margins, scores, rests, np.stack(widths), monotone, worst), worst.size)
     return worst

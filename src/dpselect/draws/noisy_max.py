@@ -14,7 +14,7 @@ from math import log, tanh
 import numpy as np
 
 from dpselect.draws.base import CHUNK, Draw
-from dpselect.draws.permute_and_flip import NEGLIGIBLE, unrefused, gauss_legendre
+from dpselect.draws.permute_and_flip import NEGLIGIBLE, gauss_legendre, unrefused
 from dpselect.typing import Probabilities, Scores, Values
 
 MOST_PANELS = 1024

@@ -40,6 +40,8 @@ def generalized(objective: Objective, t: float) -> Scores:
     """
     t = _validate.within("t", t, 0, LARGEST_PENALTY)
     bound = objective.sensitivity.bound
-    bounds = floored(np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound)
+    bounds = floored(
+        np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound
+    )
     gaps = relevant_gaps(objective)
     return -largest_ratio(gaps, bounds, gaps, bounds, bound=bound, penalty=t)

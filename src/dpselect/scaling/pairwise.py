@@ -111,8 +111,9 @@ def _best_other(values: Twofold) -> Twofold:
     first = largest(values)
     rest = Twofold(*(np.delete(part, first) for part in values))
     second = largest(rest)
-    high, low = np.full(values.high.shape, values.high[first]), np.full(
-        values.low.shape, values.low[first]
+    high, low = (
+        np.full(values.high.shape, values.high[first]),
+        np.full(values.low.shape, values.low[first]),
     )
     high[first], low[first] = rest.high[second], rest.low[second]
     return Twofold(high, low)
@@ -125,7 +126,9 @@ def _by_rows(objective: Objective) -> Values:
     for first in range(0, scores.size, ROWS):
         rows = np.arange(first, min(first + ROWS, scores.size))
         gaps = (scores[rows, None] - scores) + (rest[rows, None] - rest)
-        steps = dampen(gaps.ravel(), _PairMaximum(sensitivity, rows, scores.size)).reshape(gaps.shape)
+        steps = dampen(gaps.ravel(), _PairMaximum(sensitivity, rows, scores.size)).reshape(
+            gaps.shape
+        )
         steps[np.arange(rows.size), rows] = np.inf
         result[rows] = steps.min(axis=1)
     return result

@@ -304,14 +304,15 @@ def _entropy(table: Indices) -> float:
 
 
 def _impurity(table: Indices) -> Fraction:
-    r"""Return :math:`-\sum_j (\tau_j^2 - \sum_c \tau_{jc}^2)/\tau_j` in integers.
+    r"""Return :math:`-\sum_{jc} \tau_{jc} (\tau_j - \tau_{jc})/\tau_j` in integers.
 
     Squares of three billion records exceed 64 bits, so larger counts are Python integers.
     """
     counts = table if table.sum() < LARGEST_SQUARED else table.astype(object)
-    totals = counts.sum(axis=1)
-    whole, left = np.divmod(totals**2 - (counts**2).sum(axis=1), np.maximum(totals, 1))
-    parts = (left / np.maximum(totals, 1)).astype(np.float64)
+    totals = np.maximum(counts.sum(axis=1), 1)
+    pairs = (counts * (counts.sum(axis=1, keepdims=True) - counts)).sum(axis=1)
+    whole, left = pairs // totals, pairs % totals
+    parts = (left / totals).astype(np.float64)
     return -int(whole.sum()) - Fraction(fsum(parts))
 
 
