@@ -8,11 +8,15 @@ Source: Dekker, Numerische Mathematik 18 (1971); Knuth, TAOCP 2, section 4.2.2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.typing import Values
+
+Positions: TypeAlias = NDArray[np.integer[Any]] | int
+"""Where an array is read."""
 
 _SPLIT = 2.0**27 + 1
 
@@ -26,7 +30,7 @@ class Twofold(NamedTuple):
     def __neg__(self) -> Twofold:
         return Twofold(-self.high, -self.low)
 
-    def at(self, positions: Values | slice | int) -> Twofold:
+    def at(self, positions: Positions) -> Twofold:
         """Return the numbers at some positions."""
         return Twofold(self.high[positions], self.low[positions])
 
@@ -59,7 +63,7 @@ def difference(x: Twofold, y: Twofold) -> Values:
     return add(x, -y).high
 
 
-def greater(x: Twofold, y: Twofold) -> Values:
+def greater(x: Twofold, y: Twofold) -> NDArray[np.bool_]:
     """Return where ``x > y``."""
     return (x.high > y.high) | ((x.high == y.high) & (x.low > y.low))
 

@@ -139,7 +139,8 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         # 32 bits each: both halves are floats.
-        return exact_sum((array >> 32) * 2.0**32, (array & 0xFFFFFFFF).astype(np.float64)).low
+        top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
+        return exact_sum(top, bottom.astype(np.float64)).low
     rest = np.zeros(vector.shape)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)

@@ -30,7 +30,6 @@ def clamped(scores):
 
 
 def assert_paid(computed, exact):
-    """Up to a translation of all: that of the first of the best."""
     assert np.isfinite(computed).all()
     for got, score in zip(
         clamped(map(Fraction, computed.tolist())), clamped(exact), strict=True

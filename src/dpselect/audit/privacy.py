@@ -204,8 +204,8 @@ class PrivacyReport:
     def __str__(self) -> str:
         verdict = "private" if self.ok else "NOT private"
         unseen = (
-            f"; in {self.unseen} cases both probabilities are 0, which hides a loss if they are "
-            "only too small for a float: give logarithms, with log=True"
+            f"; in {self.unseen} cases both probabilities are 0, which hides a loss if they "
+            "are only too small for a float: give logarithms, with log=True"
         )
         return (
             f"{verdict} at epsilon = {self.epsilon:g} on {self.pairs} pairs of neighbours: the "

@@ -145,7 +145,7 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
 
     def leads(at: Indices) -> tuple[Values, Values]:
         rank = np.where(owner[at] == place, runner_up[at], best[at])
-        # Where there is no other yet, the lead is that of the worst of all.
+        # -1: only the candidate itself is ahead so far.
         behind = np.where(rank < 0, -np.inf, _leads(second, by_rank[rank]))
         return _leads(first, order[at]), behind
 

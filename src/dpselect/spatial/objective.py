@@ -105,7 +105,7 @@ def partition_error(
         private[position], public[position] = -np.mean(errors), -np.mean(constant)
         bounds[position] = measure.sensitivity(overlap, noise) * points_per_user
     sensitivity = GlobalSensitivity(bounds, measure.relation)
-    # Noise beyond 2^50 points would leave of the private part less digits than points.
+    # A float of their sum would round the private term by the size of the public one.
     return Objective(exact_sum(public, private), sensitivity, highest=0.0)
 
 
