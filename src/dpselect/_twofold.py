@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpselect.typing import Values
 
-Positions: TypeAlias = NDArray[np.integer[Any]] | int
+Positions: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.bool_] | int
 """Where an array is read."""
 
 _SPLIT = 2.0**27 + 1
