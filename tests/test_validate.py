@@ -117,4 +117,4 @@ def test_scores_are_finite_numbers_in_a_row(values, says):
 
 def test_scores_cannot_be_changed_afterwards():
     with pytest.raises(ValueError, match="read-only"):
-        _validate.scores([1, 2])[0] = 3
+        _validate.scores([1, 2]).high[0] = 3

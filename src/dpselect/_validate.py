@@ -12,11 +12,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours
-from dpselect.typing import Direction, OnInvalid, Scores
+from dpselect.typing import Direction, OnInvalid, Values
 
 T = TypeVar("T", bound=object)
+
+EXACT = 2**53
+"""Integers up to here are floats."""
 
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
@@ -96,18 +100,26 @@ def table_neighbours(value: object) -> Neighbours:
     return relation
 
 
-def scores(values: ArrayLike) -> Scores:
-    """Return scores as a read-only float64 vector.
+def scores(values: ArrayLike | Twofold) -> Twofold:
+    """Return scores as a read-only float64 vector, with what it rounds away.
+
+    Integers are exact, whatever the size of the others: nothing of one score depends on
+    another.
 
     Raises:
-        ScoresError: Empty, not one-dimensional, not numeric or not finite.
+        ScoresError: Empty, not one-dimensional, not numeric or not finite, or an integer of
+            more than 106 bits.
     """
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ScoresError("scores must be numbers, one for each candidate") from None
-    except OverflowError:
-        raise ScoresError("scores must be finite; at least one is too large") from None
+    if isinstance(values, Twofold):
+        vector, rest = (np.array(part, dtype=np.float64) for part in values)
+    else:
+        try:
+            vector = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ScoresError("scores must be numbers, one for each candidate") from None
+        except OverflowError:
+            raise ScoresError("scores must be finite; at least one is too large") from None
+        rest = None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(
             f"scores must be one number for each of at least one candidate; the shape is "
@@ -115,8 +127,31 @@ def scores(values: ArrayLike) -> Scores:
         )
     if not np.isfinite(vector).all():
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
-    vector.setflags(write=False)
-    return vector
+    if rest is None:
+        rest = np.array(_rounded_away(values, vector), dtype=np.float64)
+    for part in (vector, rest):
+        part.setflags(write=False)
+    return Twofold(vector, rest)
+
+
+def _rounded_away(values: ArrayLike, vector: Values) -> Values:
+    """Return what float64 left of each number."""
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        # 32 bits each: both halves are floats.
+        top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
+        return exact_sum(top, bottom.astype(np.float64)).low
+    rest = np.zeros(vector.shape)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        return np.asarray(array - vector, dtype=np.float64)
+    if array.dtype.kind == "O":
+        for place in np.flatnonzero(np.abs(vector) > EXACT):
+            if isinstance(array[place], Integral):
+                left = int(array[place]) - int(vector[place])
+                if abs(left) > EXACT:
+                    raise ScoresError("scores that are integers must be of at most 106 bits")
+                rest[place] = left
+    return rest
 
 
 def _number(name: str, value: object, kind: str) -> float:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect._twofold import Twofold, add, largest
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
@@ -21,6 +23,8 @@ class Objective:
     Attributes:
         scores: One number per candidate, shape ``(n,)``, ``n >= 1``, finite; larger is
             better. Private; kept as a read-only float64 copy.
+        rest: What float64 rounds away of the scores, shape ``(n,)``: 0 for floats, and for
+            integers up to 2^53. Mechanisms use ``scores + rest``. Private.
         sensitivity: What one individual can change of the scores.
         candidates: The possible outputs, in the order of the scores; positions ``0`` to
             ``n - 1`` if not given. Public: it must be the same for every database.
@@ -47,6 +51,7 @@ class Objective:
     """
 
     scores: Scores
+    rest: Scores
     sensitivity: Sensitivity
     candidates: Sequence[Hashable]
     monotone: bool
@@ -55,7 +60,7 @@ class Objective:
 
     def __init__(
         self,
-        scores: ArrayLike,
+        scores: ArrayLike | Twofold,
         sensitivity: Sensitivity,
         candidates: Sequence[Hashable] | None = None,
         *,
@@ -63,7 +68,7 @@ class Objective:
         highest: float | None = None,
         direction: Direction | None = None,
     ) -> None:
-        checked = _validate.scores(scores)
+        checked, rest = _validate.scores(scores)
         _validate.instance("sensitivity", sensitivity, Sensitivity)
         if sensitivity.at(0).shape not in {(), checked.shape}:
             raise SensitivityError(
@@ -75,6 +80,7 @@ class Objective:
                 f"candidates must be {checked.size}, one for each score, not {len(candidates)}"
             )
         object.__setattr__(self, "scores", checked)
+        object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(
             self, "candidates", range(checked.size) if candidates is None else candidates
@@ -90,6 +96,23 @@ class Objective:
 
     def __repr__(self) -> str:
         return f"Objective({len(self)} candidates, {self.sensitivity!r})"
+
+    @property
+    def exact(self) -> Twofold:
+        """The scores with what float64 rounds away of them; private."""
+        return Twofold(self.scores, self.rest)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def gaps(self) -> Twofold:
+        """Return each score less the best one, <= 0 and finite; private.
+
+        Differences of large scores keep the digits that the scores lose as floats.
+        """
+        gaps = add(self.exact, -self.exact.at(largest(self.exact)))
+        fits = np.isfinite(gaps.high)
+        return Twofold(
+            np.where(fits, gaps.high, -np.finfo(np.float64).max), np.where(fits, gaps.low, 0.0)
+        )
 
     @property
     def neighbours(self) -> Neighbours:

@@ -82,9 +82,9 @@ class Spend:
 
     def __post_init__(self) -> None:
         _keep_price(self)
-        _validate.at_least("times", self.times, 1)
+        object.__setattr__(self, "times", _validate.at_least("times", self.times, 1))
         if self.rho is not None:
-            _validate.within("rho", self.rho, 0, inf)
+            object.__setattr__(self, "rho", _validate.within("rho", self.rho, 0, inf))
 
     @property
     def rho_of_all(self) -> float:

@@ -123,6 +123,30 @@ PLANTED = {
         of_sensitivity(lambda _: element(lambda t: [0.5 if t == 0 else 1.0, 1.0])),
         "condition (i)",
     ),
+    "a sensitivity 1,000 times too small beside a large bound": (
+        of_sensitivity(lambda _: element(lambda _: [1e-3, 1.0], bound=1e10, horizon=99)),
+        "condition (i)",
+    ),
+    "one candidate 1,000 times too small beside a large one": (
+        of_sensitivity(lambda _: element(lambda _: [1.0, 1.0], bound=[1e-3, 1e10], horizon=99)),
+        ("condition (i)", "global bound"),
+    ),
+    "a fall by 1,000 beside a large bound": (
+        of_sensitivity(lambda _: element(lambda t: [1e3 if t < 2 else 1, 1], 1e13, horizon=99)),
+        "condition (ii)",
+    ),
+    "stale sums beside a large bound": (
+        of_sensitivity(lambda x: StaleSums(growing(x), 1e10, 6, AR)),
+        "sums",
+    ),
+    "a false claim to be monotone, of a small sensitivity": (
+        lambda x: dp.Objective(
+            [1e12 * x.count("a"), -x.count("a")],
+            element(lambda _: [1e12, 1.0], 1e12),
+            monotone=True,
+        ),
+        "monotone",
+    ),
     "a sensitivity that forgets its neighbours": (
         of_sensitivity(
             lambda x: element(lambda t: [2.0 if t == 0 and not x else 1.0, 1.0], bound=2.0)
@@ -201,17 +225,18 @@ PLANTED = {
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found_by_the_check_made_for_it(name):
     objective_of, check_name = PLANTED[name]
+    failed = (check_name,) if isinstance(check_name, str) else check_name
     report = check(objective_of, scalings={})
 
-    assert report.failed == (check_name,)
+    assert report.failed == failed
     assert not report.ok
-    assert report.finding(check_name).excess > 0
+    assert all(report.finding(one).excess > 0 for one in failed)
     with pytest.raises(AuditError, match="NOT admissible"):
         report.raise_if_failed()
 
 
 def test_every_condition_has_a_planted_bug():
-    found = {check_name for _, check_name in PLANTED.values()}
+    found = {check_name for _, check_name in PLANTED.values() if isinstance(check_name, str)}
 
     assert found == {finding.check for finding in check(sound, scalings={}).findings}
 
@@ -290,6 +315,49 @@ def test_an_exponential_mechanism_without_its_factor_two_is_not_private(factor, 
     )
 
     assert report.ok is ok
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [dp.draws.Exponential(), dp.draws.PermuteAndFlip(), dp.draws.LaplaceNoisyMax()],
+    ids=str,
+)
+def test_a_loss_that_underflows_is_found_by_logarithms(draw):
+    """Scores 1,000 and 4,000 behind: a loss of 1,500 nats that both laws show as 0."""
+
+    def scores(bits):
+        return np.array([0.0, -4000.0 if bits == (1,) else -1000.0 if bits == (0,) else 0.0])
+
+    pair = [(0,), (1,)]
+    hidden = dp.audit.check_private(
+        lambda x: draw.law(2 * scores(x), 1.0), pair, dp.Neighbours.SUBSTITUTE, epsilon=1.0
+    )
+    found = dp.audit.check_private(
+        lambda x: draw.log_law(2 * scores(x), 1.0),
+        pair,
+        dp.Neighbours.SUBSTITUTE,
+        epsilon=1.0,
+        log=True,
+    )
+
+    assert hidden.ok
+    assert hidden.unseen == 1
+    assert "hides a loss" in str(hidden)
+    assert not found.ok
+    assert found.loss == pytest.approx(3000, rel=1e-9 if draw.name != "laplace" else 1e-2)
+    assert found.unseen == 0
+    assert "hides" not in str(found)
+
+
+def test_logarithms_must_be_those_of_a_law():
+    with pytest.raises(ParameterError, match="exp of what law_of returns"):
+        dp.audit.check_private(
+            lambda _: [0.0, 0.0], [(0,), (1,)], dp.Neighbours.SUBSTITUTE, 1.0, log=True
+        )
+    with pytest.raises(ParameterError, match="logarithms of probabilities"):
+        dp.audit.check_private(
+            lambda _: ["a"], [(0,), (1,)], dp.Neighbours.SUBSTITUTE, 1.0, log=True
+        )
 
 
 def test_the_worst_case_is_named():

@@ -5,6 +5,7 @@ import stat
 import pytest
 
 import dpselect as dp
+from dpselect.cli.pool import rounded_up
 
 PLAN = ("pool", "plan", "--n", 40, "--d", 2, "--trials", 20)
 
@@ -229,3 +230,12 @@ def test_bad_results_are_one_clear_line(run, array, tmp_path):
 
     assert ran.code == 2
     assert "line 3" in ran.error
+
+
+@pytest.mark.parametrize(
+    ("flip", "shown"), [(0.25, "0.25"), (0.12341, "0.1235"), (1.0001e-17, "1.001e-17")]
+)
+def test_a_flip_is_printed_rounded_up_with_significant_digits(flip, shown):
+    """Before: 0.123 for 0.12341, which costs more than was stated, and 0.000 below 0.0005."""
+    assert rounded_up(flip) == shown
+    assert float(rounded_up(flip)) >= flip

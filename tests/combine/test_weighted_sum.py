@@ -42,9 +42,10 @@ def test_disjoint_local_sensitivities_are_maximised_at_every_distance():
     ]
     total = dp.disjoint_sum([dp.Objective([0, 0], each) for each in local], [1, -3])
 
-    assert total.sensitivity.at(0).tolist() == [1.5, 1.5]
-    assert total.sensitivity.at(1).tolist() == [3.0, 12.0]
-    assert total.sensitivity.bound == 27
+    for distance, expected in [(0, [1.5, 1.5]), (1, [3.0, 12.0]), (3, [27.0, 27.0])]:
+        delta = total.sensitivity.at(distance)
+        assert (delta >= expected).all()  # what rounding the sum can move it by is added
+        assert delta == pytest.approx(expected, rel=0, abs=36 * 2.0**-40)
     assert not total.monotone
 
 

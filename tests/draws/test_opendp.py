@@ -148,6 +148,27 @@ def test_rho_by_hand():
     assert LaplaceNoisyMax().rho(1.0) == pytest.approx(1 / np.e)
 
 
+@pytest.mark.parametrize("epsilon", [36.8, 709.0, 710.0, 1e6])
+def test_rho_of_a_large_epsilon_does_not_overflow(epsilon):
+    """Before: an OverflowError from 710 on."""
+    assert Exponential().rho(epsilon) == pytest.approx(epsilon - 1 - np.log(epsilon))
+
+
+@every_draw
+def test_logarithms_of_a_law_do_not_underflow(draw):
+    scores = np.array([0.0, -3.0, 1.0, 1.0])
+
+    assert np.exp(draw.log_law(scores, 1.0)) == pytest.approx(draw.law(scores, 1.0))
+    far = draw.log_law(np.array([0.0, -1e9, 0.0]), 2.0)
+    assert far[1] == pytest.approx(-1e9, rel=1e-8)
+
+
+def test_the_scale_of_an_epsilon_of_few_bits_is_not_rounded_to_them():
+    for kind in (np.float16, np.float32):
+        assert door.scale_for(kind(0.1)) == door.scale_for(float(kind(0.1)))
+        assert door._scale(kind(0.1), 1) == door._scale(float(kind(0.1)), 1)
+
+
 def test_draws_of_a_kind_are_equal():
     assert Exponential() == Exponential()
     assert Exponential() != PermuteAndFlip()

@@ -1,6 +1,8 @@
 """The contract of every mechanism: law, release, simulation, refusal."""
 
+import json
 from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
@@ -315,3 +317,40 @@ def test_a_mechanism_does_not_change():
 )
 def test_a_label_tells_twins_apart(mechanism, label):
     assert mechanism.label == label
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, Fraction])
+def test_epsilon_is_kept_as_a_float_of_python(kind):
+    """Before: a float16 was spent and then failed to draw, and JSON showed text."""
+    mechanism = dp.PermuteAndFlip(epsilon=kind(0.1))
+    budget = dp.Budget(1.0, neighbours=EDGE)
+    release = mechanism.release(OBJECTIVE, k=2, budget=budget)
+    written = json.loads(release.to_json())
+
+    assert type(mechanism.epsilon) is float
+    assert mechanism.epsilon == release.epsilon == written["epsilon"] == float(kind(0.1))
+    assert budget.spent == float(kind(0.1))
+    assert isinstance(written["rho"], float)
+    assert all(type(spend.rho) is type(spend.epsilon) is float for spend in release.plan.spends)
+
+
+class Sampled(dp.draws.Exponential):
+    """A draw of somebody's own, by a generator that protects nobody."""
+
+    def sample(self, scores, epsilon, k):
+        return self.simulate(scores, epsilon, k=k, size=1, rng=np.random.default_rng())[
+            0
+        ].tolist()
+
+
+@every_mechanism
+def test_a_release_is_exact_by_the_draws_of_the_library(mechanism):
+    assert mechanism.exact
+    assert mechanism.release(OBJECTIVE).exact
+
+
+def test_a_release_by_a_draw_of_ones_own_is_not_said_to_be_exact():
+    mechanism = dp.LocalDampening(epsilon=1.0, draw=Sampled())
+
+    assert not mechanism.exact
+    assert not mechanism.release(OBJECTIVE).exact

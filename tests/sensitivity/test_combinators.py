@@ -99,3 +99,28 @@ def test_nothing_cannot_be_combined():
 def test_a_floor_is_positive(floor):
     with pytest.raises(ParameterError, match="floor"):
         floored(FIRST, floor)
+
+
+@pytest.mark.parametrize("combine", [maximum, lambda parts: weighted_sum(parts, [1.0, 1.0])])
+def test_one_number_for_each_candidate_beyond_the_horizon_of_one_part(combine):
+    """Before: an IndexError, at a distance that the scores decide."""
+    short = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, 3, EDGE)
+    flat = dp.LocalSensitivity(lambda _: 1.0, 2.0, EDGE, horizon=9)
+    whole = combine([short, flat])
+
+    for distance in (0, 2, 3, 5, 8, 9, 20):
+        assert whole.at(distance).shape == (2,)
+        taken = whole.take(np.array([1])).at(distance)
+        assert taken.tolist() == [whole.at(distance)[1]]
+
+
+def test_a_part_of_horizon_zero_is_taken_from():
+    jumping = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, 0, EDGE)
+    flat = dp.LocalSensitivity(lambda _: 1.0, 2.0, EDGE, horizon=9)
+    whole = weighted_sum([jumping, flat], [1.0, 1.0])
+
+    assert np.broadcast_to(whole.take(np.array([1])).at(5), 1) == 5.0
+    mechanism = dp.PairwiseLocalDampening(epsilon=1.0)
+    for monotone in (False, True):
+        objective = dp.Objective([3.0, 4.0], whole, monotone=monotone)
+        assert mechanism.probabilities(objective).shape == (2,)

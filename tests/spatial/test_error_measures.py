@@ -391,3 +391,35 @@ def test_forms_refuse_what_is_out_of_range(form, arguments, message):
 def test_points_have_no_edges():
     with pytest.raises(NeighboursError, match="neighbours of tables must be"):
         Weighted(neighbours=dp.Neighbours.EDGE)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e15, 1e25])
+@pytest.mark.parametrize(
+    "form",
+    [
+        Weighted(neighbours="add-remove"),
+        RelativeClipped(floor=5.0, clip=4.0),
+        RelativeCappedSize(floor=5.0, max_records=40),
+    ],
+    ids=lambda form: type(form).__name__,
+)
+def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
+    """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
+    points = np.random.default_rng(1).random((40, 2))
+    rectangles = [[0, 0, 0.3, 0.7], [0.2, 0.1, 0.9, 0.6], [0.5, 0.5, 1, 1]]
+
+    def objective(x, y):
+        return grid_error(
+            x, y, bounds=(0, 0, 1, 1), grids=[1, 2, 3, 5, 8], queries=rectangles,
+            scale=scale, measure=form,
+        )  # fmt: skip
+
+    def fractions(one):
+        digits = zip(one.scores.tolist(), one.rest.tolist(), strict=True)
+        return [Fraction(score) + Fraction(rest) for score, rest in digits]
+
+    whole = objective(*points.T)
+    for left_out in range(len(points)):
+        less = objective(*np.delete(points, left_out, axis=0).T)
+        moved = zip(fractions(whole), fractions(less), whole.sensitivity.bounds, strict=True)
+        assert all(abs(x - y) <= bound for x, y, bound in moved)

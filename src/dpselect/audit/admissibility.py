@@ -56,7 +56,7 @@ def check_admissible(
     found there is true, and only equality needs care: say by ``complete`` which have none.
 
     What passes is proved for this universe, not for larger ones: choose it so that it meets
-    every case of the formula. Conditions hold up to 1e-9 of the bound.
+    every case of the formula. Conditions hold up to 1e-9 of each number that is compared.
 
     Args:
         objective_of: The objective of a database, such as an application's own function.

@@ -102,11 +102,11 @@ def _differing_part(first: Objective, other: Objective) -> str:
 def condition_one(tables: Tables) -> Finding:
     r"""Check :math:`\delta(x, 0, r) \ge LS(x, 0, r)`."""
     excess = tables.local[0] - tables.deltas[0]
-    x, r = _position_of_max(excess)
+    ok, (x, r) = _worst(excess, tables.deltas[0])
     return Finding(
         "condition (i)",
         "delta(x, 0, r) >= LS(x, 0, r)",
-        ok=bool(excess[x, r] <= tables.tolerance),
+        ok=ok,
         excess=float(excess[x, r]),
         worst=tables.witness(x, _farthest_neighbour(tables, x, r), distance=0, candidate=r),
     )
@@ -126,11 +126,11 @@ def condition_two(tables: Tables) -> Finding:
     xs = np.concatenate([everywhere, tables.universe.left, tables.universe.right])
     ys = np.concatenate([everywhere, tables.universe.right, tables.universe.left])
     excess = tables.deltas[:-1, ys] - tables.deltas[1:, xs]
-    t, pair, r = _position_of_max(excess)
+    ok, (t, pair, r) = _worst(excess, tables.deltas[1:, xs])
     return Finding(
         "condition (ii)",
         "delta(x, t + 1, r) >= delta(y, t, r)",
-        ok=bool(excess[t, pair, r] <= tables.tolerance),
+        ok=ok,
         excess=float(excess[t, pair, r]),
         worst=tables.witness(int(xs[pair]), int(ys[pair]), distance=t, candidate=r),
     )
@@ -141,39 +141,35 @@ def bounded(tables: Tables) -> Finding:
 
     Without the jump to :math:`\Delta` the limit of the shifted mechanism may not exist.
     """
-    worst, where = -inf, Witness(tables.universe.databases[0])
-    for x, one in enumerate(tables.objectives):
-        sensitivity = one.sensitivity
-        for t in (
-            *range(tables.max_distance + 1),
-            sensitivity.horizon,
-            sensitivity.horizon + 1,
-        ):
-            delta = np.broadcast_to(sensitivity.at(t), one.scores.shape)
+    one = tables.objectives[0].sensitivity
+    distances = (*range(tables.max_distance + 1), one.horizon, one.horizon + 1)
+    excess = np.empty((len(distances), *tables.scores.shape))
+    for x, objective in enumerate(tables.objectives):
+        sensitivity = objective.sensitivity
+        for i, t in enumerate(distances):
+            delta = sensitivity.at(t)
             if t < sensitivity.horizon:
-                excess = delta - sensitivity.bounds
+                excess[i, x] = delta - sensitivity.bounds
             else:
-                excess = np.abs(delta - sensitivity.bound)
-            r = int(excess.argmax())
-            if excess[r] > worst:
-                worst, where = float(excess[r]), tables.witness(x, distance=t, candidate=r)
+                excess[i, x] = np.abs(delta - sensitivity.bound)
+    ok, (i, x, r) = _worst(excess, tables.bounds)
     return Finding(
         "bounded",
         "delta(x, t, r) <= bound_r before the horizon, = bound from there on",
-        ok=worst <= tables.tolerance,
-        excess=worst,
-        worst=where,
+        ok=ok,
+        excess=float(excess[i, x, r]),
+        worst=tables.witness(x, distance=distances[i], candidate=r),
     )
 
 
 def global_bound(tables: Tables) -> Finding:
     r"""Check :math:`LS(x, 0, r) \le \Delta_r` for every database and candidate."""
     excess = tables.local[0] - tables.bounds
-    x, r = _position_of_max(excess)
+    ok, (x, r) = _worst(excess, tables.bounds)
     return Finding(
         "global bound",
         "LS(x, 0, r) <= bound_r",
-        ok=bool(excess[x, r] <= tables.tolerance),
+        ok=ok,
         excess=float(excess[x, r]),
         worst=tables.witness(x, _farthest_neighbour(tables, x, r), candidate=r),
     )
@@ -184,14 +180,19 @@ def monotone(tables: Tables) -> Finding:
     states = "a neighbour step moves all scores in one direction"
     if not tables.objectives[0].monotone:
         return Finding("monotone", f"{states} (not claimed)", ok=True, excess=0.0)
+    # In units of the sensitivity, which a factor of 2 is gained for.
+    left, right = tables.universe.left, tables.universe.right
+    widths = np.minimum(tables.deltas[0, left], tables.deltas[0, right])
     steps = tables.steps
-    excess = np.minimum(steps.max(axis=1), -steps.min(axis=1))
-    pair = int(excess.argmax())
+    moved = np.divide(steps, widths, out=np.copysign(inf, steps), where=widths > 0)
+    moved[steps == 0] = 0
+    against = np.minimum(moved.max(axis=1), -moved.min(axis=1))
+    pair = int(against.argmax())
     return Finding(
         "monotone",
         states,
-        ok=bool(excess[pair] <= tables.tolerance),
-        excess=float(excess[pair]),
+        ok=bool(against[pair] <= TOLERANCE),
+        excess=float(np.minimum(steps[pair].max(), -steps[pair].min())),
         worst=tables.witness(int(tables.universe.left[pair]), int(tables.universe.right[pair])),
     )
 
@@ -216,10 +217,22 @@ def tightness(tables: Tables, incomplete: Values) -> Tightness:
     t, x, r = _position_of_max(gaps)
     return Tightness(
         cells=int(compared.sum()),
-        exact=int((compared & (np.abs(gaps) <= tables.tolerance)).sum()),
+        exact=int((compared & (np.abs(gaps) <= TOLERANCE * tables.deltas)).sum()),
         gap=float(gaps[t, x, r]),
         worst=tables.witness(x, distance=t, candidate=r),
     )
+
+
+def _worst(excess: Values, allowed: Values) -> tuple[bool, tuple[int, ...]]:
+    """Return whether no excess is above rounding, and the position of the worst case.
+
+    Rounding is measured by the number that each comparison is with: by the bound of all, a
+    sensitivity thousands of times too small would pass beside a large one.
+    """
+    broken = ~(excess <= TOLERANCE * np.broadcast_to(allowed, excess.shape))
+    if broken.any():
+        return False, _position_of_max(np.where(broken, excess, -inf))
+    return True, _position_of_max(excess)
 
 
 def _position_of_max(values: Values) -> tuple[int, ...]:
@@ -239,7 +252,7 @@ def sums(tables: Tables) -> Finding:
                 worst, where = float(error.max()), (x, int(error.argmax()))
     return Finding(
         "sums",
-        "cumulative, shortfall and locate are the sums of at (in units of the bound)",
+        "cumulative, shortfall and locate are the sums of at (relative to them)",
         ok=worst <= TOLERANCE,
         excess=worst,
         worst=tables.witness(where[0], candidate=where[1]),
@@ -265,11 +278,10 @@ def _error_of_cumulative(one: Objective, max_distance: int) -> Values:
     everyone = np.arange(shape[0])
     for t in range(last + 1):
         each = (t + everyone) % (last + 1)
-        # A sum over many distances is as exact as the sums that it is compared with.
-        unit = sensitivity.bound * max(1, t)
-        error = np.maximum(error, np.abs(sensitivity.cumulative(t) - expected[t]) / unit)
+        apart = np.abs(sensitivity.cumulative(t) - expected[t])
+        error = np.maximum(error, _relative(apart, expected[t]))
         apart = np.abs(sensitivity.cumulative(each) - expected[each, everyone])
-        error = np.maximum(error, apart / (sensitivity.bound * (last + 1)))
+        error = np.maximum(error, _relative(apart, expected[each, everyone]))
     return error
 
 
@@ -294,7 +306,14 @@ def _error_of_locate(one: Objective) -> Values:
     error = np.maximum(error, start - heights)
     inside = steps < sensitivity.horizon
     error = np.maximum(error, np.where(inside, heights - end, 0.0))
-    return error / np.maximum(sensitivity.bound, heights)
+    # What an error changes of a dampened score, by the steps that this has; beyond the
+    # horizon by the height.
+    return _relative(error, np.maximum((end - start) * (steps + 1), heights * ~inside))
+
+
+def _relative(error: Values, unit: Values) -> Values:
+    """Return errors in units, where 0 of 0 is 0."""
+    return np.divide(error, unit, out=np.where(error > 0, inf, 0.0), where=unit > 0)
 
 
 def default_scalings(tables: Tables) -> tuple[dict[str, Scaling], tuple[str, ...]]:

@@ -2,8 +2,13 @@ r"""Distances between two exact laws, and the check of a law on all pairs of nei
 
 The distances take two laws on the same outcomes in the same order, such as
 ``mechanism.probabilities(objective)`` on two neighbouring databases. An outcome that neither
-law can give counts nowhere. A probability too small for a float is 0 here, so a law with
-scores hundreds of nats apart can look infinitely less private than it is, never more.
+law can give counts nowhere.
+
+A probability too small for a float is 0. Where one law is 0 only for that reason the loss is
+infinite instead of finite; where both are, the loss is not seen, whatever it is. Logarithms,
+as ``mechanism.log_probabilities(objective)`` returns them, have no such limit:
+:func:`check_private` takes them with ``log=True``, and counts the cases in which two laws are
+both 0.
 """
 
 from __future__ import annotations
@@ -170,6 +175,8 @@ class PrivacyReport:
         y: Its neighbour.
         outcome: Position of the outcome with the largest loss.
         pairs: How many unordered pairs were compared.
+        unseen: In how many pairs and outcomes both probabilities are 0, which shows no loss:
+            right if the outcome cannot occur, and else hidden by underflow.
     """
 
     epsilon: float
@@ -178,6 +185,7 @@ class PrivacyReport:
     y: Hashable
     outcome: int
     pairs: int
+    unseen: int = 0
 
     @property
     def ok(self) -> bool:
@@ -195,10 +203,14 @@ class PrivacyReport:
 
     def __str__(self) -> str:
         verdict = "private" if self.ok else "NOT private"
+        unseen = (
+            f"; in {self.unseen} cases both probabilities are 0, which hides a loss if they "
+            "are only too small for a float: give logarithms, with log=True"
+        )
         return (
             f"{verdict} at epsilon = {self.epsilon:g} on {self.pairs} pairs of neighbours: the "
             f"largest privacy loss is {self.loss:.6g}, for outcome {self.outcome} between "
-            f"x = {self.x!r} and y = {self.y!r}"
+            f"x = {self.x!r} and y = {self.y!r}{unseen if self.unseen else ''}"
         )
 
 
@@ -207,6 +219,8 @@ def check_private(
     universe: Iterable[Hashable],
     neighbours: Relation,
     epsilon: float,
+    *,
+    log: bool = False,
 ) -> PrivacyReport:
     """Compare the exact laws of a mechanism on all pairs of neighbours.
 
@@ -216,6 +230,8 @@ def check_private(
         universe: As in :func:`check_admissible`.
         neighbours: As in :func:`check_admissible`.
         epsilon: The claim, in nats; finite, > 0.
+        log: Whether ``law_of`` returns natural logarithms, minus infinity for what cannot
+            occur, such as ``lambda x: mechanism.log_probabilities(objective_of(x))``.
 
     Raises:
         ParameterError: A law is none, or has outcomes of its own; or as in
@@ -234,10 +250,14 @@ def check_private(
     """
     epsilon = _validate.positive("epsilon", epsilon)
     space = build(universe, neighbours)
-    laws = [_checked_law("what law_of returns", law_of(x)) for x in space.databases]
+    check = _checked_log_law if log else _logs_of_checked_law
+    laws = [check("what law_of returns", law_of(x)) for x in space.databases]
     if len({law.size for law in laws}) > 1:
         raise ParameterError("law_of must give the same outcomes for every database")
     losses = _all_losses(np.array(laws), space.left, space.right)
+    # Both impossible: infinity less infinity, and no loss that could be seen.
+    unseen = np.isnan(losses)
+    losses[unseen] = 0.0
     pair, outcome = np.unravel_index(losses.argmax(), losses.shape)
     return PrivacyReport(
         epsilon=epsilon,
@@ -246,12 +266,27 @@ def check_private(
         y=space.databases[space.right[pair]],
         outcome=int(outcome),
         pairs=space.left.size,
+        unseen=int(unseen.sum()),
     )
 
 
-def _all_losses(laws: Probabilities, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(laws)
-        losses = np.abs(logs[left] - logs[right])
-    # Both impossible: infinity less infinity, and no loss.
-    return np.nan_to_num(losses, nan=0.0, posinf=np.inf)
+def _all_losses(logs: Values, left: np.ndarray, right: np.ndarray) -> Values:
+    with np.errstate(invalid="ignore"):
+        return np.abs(logs[left] - logs[right])
+
+
+def _logs_of_checked_law(name: str, law: ArrayLike) -> Values:
+    with np.errstate(divide="ignore"):
+        return np.log(_checked_law(name, law))
+
+
+def _checked_log_law(name: str, law: ArrayLike) -> Values:
+    """Return a law that is given by its logarithms."""
+    try:
+        logs = np.asarray(law, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{name} must be logarithms of probabilities, shape (n,)"
+        ) from None
+    _checked_law(f"exp of {name}", np.exp(logs))
+    return logs

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpselect import _validate
+from dpselect._twofold import Twofold, difference
 from dpselect.audit.report import Witness
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -25,7 +26,7 @@ Relation: TypeAlias = NeighboursLike | Callable[[Hashable, Hashable], bool]
 """A neighbour relation, its name, or a predicate of two databases."""
 
 TOLERANCE = 1e-9
-"""Rounding error allowed in a condition, in units of the global bound."""
+"""Rounding error allowed in a condition, relative to the number compared with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -201,7 +202,7 @@ class Tables:
             ``(T + 1, N, R)``.
         local: :math:`LS(x, t, r)` by definition, shape ``(T + 1, N, R)``.
         bounds: :math:`\Delta_r` as each database states it, shape ``(N, R)``.
-        tolerance: Rounding error allowed, in score units.
+        steps: Change of every score by every neighbour step, shape ``(m, R)``.
     """
 
     universe: Universe
@@ -210,17 +211,12 @@ class Tables:
     deltas: Values
     local: Values
     bounds: Values
-    tolerance: float
+    steps: Values
 
     @property
     def max_distance(self) -> int:
         """The largest distance tabulated."""
         return len(self.deltas) - 1
-
-    @property
-    def steps(self) -> Values:
-        """Change of every score by every neighbour step, shape ``(m, R)``."""
-        return self.scores[self.universe.right] - self.scores[self.universe.left]
 
     def witness(
         self,
@@ -260,27 +256,29 @@ def tabulate(
         objectives: One per database, all of the same number of candidates.
         max_distance: The largest distance ``T``.
     """
-    scores = np.array([one.scores for one in objectives])
+    scores, rests = (
+        np.array(part) for part in zip(*(o.exact for o in objectives), strict=True)
+    )
+    exact = Twofold(scores, rests)
+    steps = difference(exact.at(universe.right), exact.at(universe.left))
     deltas = np.empty((max_distance + 1, *scores.shape))
     for i, one in enumerate(objectives):
         for t in range(max_distance + 1):
             deltas[t, i] = one.sensitivity.at(t)
     local = np.empty_like(deltas)
-    local[0] = _largest_step(universe, scores)
+    local[0] = _largest_step(universe, steps)
     for t in range(max_distance):
         local[t + 1] = universe.one_step_further(local[t])
     bounds = np.array(
         [np.broadcast_to(one.sensitivity.bounds, scores.shape[1:]) for one in objectives]
     )
-    return Tables(
-        universe, objectives, scores, deltas, local, bounds, TOLERANCE * float(bounds.max())
-    )
+    return Tables(universe, objectives, scores, deltas, local, bounds, steps)
 
 
-def _largest_step(universe: Universe, scores: Values) -> Values:
+def _largest_step(universe: Universe, steps: Values) -> Values:
     """Return ``LS(x, 0, r)``: the largest change between ``x`` and a neighbour."""
-    changes = np.abs(scores[universe.right] - scores[universe.left])
-    largest = np.zeros_like(scores)
+    changes = np.abs(steps)
+    largest = np.zeros((len(universe), steps.shape[1]))
     np.maximum.at(largest, universe.left, changes)
     np.maximum.at(largest, universe.right, changes)
     return largest

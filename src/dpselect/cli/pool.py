@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from decimal import ROUND_CEILING, Context, Decimal
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -333,12 +334,18 @@ def _show(found: DesignComparison) -> None:
             f"{design.false_negatives:.2f}",
             f"{design.exact:.2f}",
             f"{design.errors_after_retests:.2f}",
-            *([f"{design.flip:.3f}"] if private else []),
+            *([rounded_up(design.flip)] if private else []),
         )
     output.console().print(table)
     left = len(found.designs) - MOST_ROWS
     if left > 0:
         output.console().print(f"and {left} more: --json has them all")
+
+
+def rounded_up(probability: float) -> str:
+    """Return a flip probability to four digits that is private also as it is printed."""
+    upwards = Context(prec=4, rounding=ROUND_CEILING)
+    return f"{upwards.create_decimal(Decimal(probability)):g}"
 
 
 def _summarise(report: Report, out: Path | None) -> None:

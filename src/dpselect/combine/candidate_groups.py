@@ -26,6 +26,9 @@ class GroupTable(NamedTuple):
     scores: Values
     """Shape ``(m, n)``."""
 
+    rests: Values
+    """What the scores as floats lack, shape ``(m, n)``."""
+
     table: Values
     """All rows of sums, one after the other."""
 
@@ -74,7 +77,8 @@ def groups_of(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, 
     Returns:
         The group of each candidate, shape ``(n,)``, and one candidate of each group.
     """
-    return alike(np.concatenate([[part.scores for part in objectives], keys]))
+    rows = [row for part in objectives for row in part.exact]
+    return alike(np.concatenate([rows, keys]))
 
 
 def last_distances(objectives: Sequence[Objective], horizon: int) -> Indices:
@@ -107,6 +111,7 @@ def tabulate(
         size += table.size
     return GroupTable(
         scores=np.stack([part.scores[members] for part in objectives]),
+        rests=np.stack([part.rest[members] for part in objectives]),
         table=np.concatenate(tables),
         starts=np.stack(starts),
         lasts=np.array(lasts),

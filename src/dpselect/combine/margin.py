@@ -13,11 +13,12 @@ from functools import partial
 import numpy as np
 
 from dpselect._parallel import each_stride
+from dpselect._twofold import difference
 from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 
 def margin(objectives: Sequence[Objective]) -> Objective:
@@ -135,15 +136,18 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
     :math:`\max_j \min(v_1(j) - v_1(r), M_j - v_2(r))`. The first term falls with ``j``, the
     second rises: the largest minimum is where they cross, found by bisection.
     """
-    first, second = (_in_steps(part) for part in (parts[0], parts[-1]))
-    order = np.argsort(-first)
-    ahead, best, owner, runner_up = first[order], *_running_best(second[order])
+    first, second = parts[0], parts[-1]
+    order = np.lexsort((-first.rest, -first.scores))
+    best, owner, runner_up = _running_best(_ranks(second)[order])
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
+    by_rank = np.lexsort((second.rest, second.scores))
 
-    def leads(at: Values) -> tuple[Values, Values]:
-        others = np.where(owner[at] == place, runner_up[at], best[at])
-        return ahead[at] - first, others - second
+    def leads(at: Indices) -> tuple[Values, Values]:
+        rank = np.where(owner[at] == place, runner_up[at], best[at])
+        # -1: only the candidate itself is ahead so far.
+        behind = np.where(rank < 0, -np.inf, _leads(second, by_rank[rank]))
+        return _leads(first, order[at]), behind
 
     low = np.zeros(order.shape, dtype=np.int64)
     high = np.full(order.shape, order.size)
@@ -160,15 +164,26 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
     return np.maximum(*(np.minimum(*leads(at)) for at in around))
 
 
-def _in_steps(part: Objective) -> Values:
-    """Return scores in units of what one step changes of a difference."""
-    return part.scores / ((1.0 if part.monotone else 2.0) * part.sensitivity.bound)
+def _leads(part: Objective, rivals: Indices) -> Values:
+    """Return the lead of one rival over each, in units of what one step changes of it.
+
+    Differences come first: quotients of large scores would have lost them.
+    """
+    gaps = difference(part.exact.at(rivals), part.exact)
+    return gaps / ((1.0 if part.monotone else 2.0) * part.sensitivity.bound)
 
 
-def _running_best(values: Values) -> tuple[Values, Values, Values]:
-    """Return for every prefix its largest value, where that is, and the second largest."""
+def _ranks(part: Objective) -> Indices:
+    """Return the place of each score in ascending order, equal ones in any order."""
+    ranks = np.empty(len(part), dtype=np.int64)
+    ranks[np.lexsort((part.rest, part.scores))] = np.arange(len(part))
+    return ranks
+
+
+def _running_best(values: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return for every prefix its largest value, where that is, and the second or -1."""
     best = np.maximum.accumulate(values)
-    before = np.concatenate([[-np.inf], best[:-1]])
+    before = np.concatenate([[-1], best[:-1]])
     places = np.arange(values.size)
     owner = np.maximum.accumulate(np.where(values > before, places, 0))
     # What is pushed from the first place, or never reached it, competes for the second.
@@ -180,8 +195,8 @@ def _by_pairs(parts: Sequence[Objective]) -> Values:
     from dpselect.combine.pair_kernels import margins
 
     worst = np.full(len(parts[0]), -np.inf)
-    scores = np.stack([part.scores for part in parts])
+    scores, rests = (np.stack(digits) for digits in zip(*(p.exact for p in parts), strict=True))
     widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
     monotone = np.array([part.monotone for part in parts])
-    each_stride(partial(margins, scores, np.stack(widths), monotone, worst), worst.size)
+    each_stride(partial(margins, scores, rests, np.stack(widths), monotone, worst), worst.size)
     return worst

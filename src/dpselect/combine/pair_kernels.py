@@ -192,14 +192,13 @@ def pareto_shortfall(
 
 
 @compiled
-def _dampened_gap(table: Values, gap: _Gap) -> float:
-    """Return the gap of two candidates, dampened by the sums of both.
+def _dampened_gap(table: Values, gap: _Gap, height: float) -> float:
+    """Return the difference of two scores, dampened by the sums of both candidates.
 
     With :math:`B(t)` the charged parts of both sums, this is the piecewise linear ``D`` with
     ``D(B(t)) = t``: ``t + (gap - B(t)) / (B(t + 1) - B(t))`` for the last ``t`` with
     ``B(t) <= gap``, found by bisection in the table and in closed form beyond it.
     """
-    height = gap.high - gap.low
     if height == 0:
         return 0.0  # also where the sums stay 0 for some distance
     at_last = _both_sums(table, gap, gap.last)
@@ -238,10 +237,12 @@ def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
                 continue
             least = np.inf
             for i in range(of.lasts.size):
-                if of.scores[i, rival] < of.scores[i, candidate]:
-                    ahead = -_dampened_gap(of.table, _gap(of, i, rival, candidate))
+                lead = of.scores[i, rival] - of.scores[i, candidate]
+                lead += of.rests[i, rival] - of.rests[i, candidate]
+                if lead < 0:
+                    ahead = -_dampened_gap(of.table, _gap(of, i, rival, candidate), -lead)
                 else:
-                    ahead = _dampened_gap(of.table, _gap(of, i, candidate, rival))
+                    ahead = _dampened_gap(of.table, _gap(of, i, candidate, rival), lead)
                 least = min(least, ahead)
                 if least <= worst[candidate]:
                     break
@@ -250,12 +251,19 @@ def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
 
 @compiled
 def margins(
-    scores: Values, widths: Values, monotone: Flags, worst: Values, first: int, step: int
+    scores: Values,
+    rests: Values,
+    widths: Values,
+    monotone: Flags,
+    worst: Values,
+    first: int,
+    step: int,
 ) -> None:
     """Find the largest, over rivals, of the least lead in any objective over widths.
 
     Args:
         scores: Shape ``(m, n)``, ``n >= 2``.
+        rests: What the scores as floats lack, shape ``(m, n)``.
         widths: Sensitivity of each objective and candidate, shape ``(m, n)``.
         monotone: Shape ``(m,)``: the larger width of a pair instead of the sum.
         worst: Minus infinity, shape ``(n,)``; the leads are written here.
@@ -271,7 +279,9 @@ def margins(
             for i in range(m):
                 one, other = widths[i, candidate], widths[i, rival]
                 width = max(one, other) if monotone[i] else one + other
-                least = min(least, (scores[i, rival] - scores[i, candidate]) / width)
+                lead = scores[i, rival] - scores[i, candidate]
+                lead += rests[i, rival] - rests[i, candidate]
+                least = min(least, lead / width)
                 if least <= worst[candidate]:
                     break
             worst[candidate] = max(worst[candidate], least)

@@ -45,6 +45,14 @@ class Draw(ABC):
             Shape ``(n,)``; sums to 1. As private as the scores.
         """
 
+    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+        """Return the natural logarithms of :meth:`law`.
+
+        The draws of the library override it, so that no probability is too small for it.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.law(scores, epsilon))
+
     @abstractmethod
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
         """Draw ``k`` positions through OpenDP's exact samplers, best first."""

@@ -9,6 +9,8 @@ replacement: Yellott 1977.
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
 from dpselect.draws import zcdp
@@ -28,6 +30,10 @@ class Exponential(Draw):
     def law(self, scores: Scores, epsilon: float) -> Probabilities:
         weights = np.exp((scores - scores.max()) * (epsilon / 2))
         return weights / weights.sum()
+
+    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+        exponents = (scores - scores.max()) * (epsilon / 2)
+        return exponents - log(np.exp(exponents).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
         from dpselect.draws import opendp

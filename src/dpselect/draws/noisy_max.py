@@ -16,7 +16,7 @@ import numpy as np
 from dpselect.draws import zcdp
 from dpselect.draws.base import CHUNK, Draw
 from dpselect.draws.grid import STEPS_PER_UNIT
-from dpselect.draws.permute_and_flip import NEGLIGIBLE, first_accepted, gauss_legendre
+from dpselect.draws.permute_and_flip import NEGLIGIBLE, gauss_legendre, unrefused
 from dpselect.typing import Probabilities, Scores, Values
 
 MOST_PANELS = 1024
@@ -34,10 +34,13 @@ class LaplaceNoisyMax(Draw):
 
     def law(self, scores: Scores, epsilon: float) -> Probabilities:
         gaps = (scores.max() - scores) * (epsilon / 2)
-        # Above the best score every noisy score has an exponential tail of mass e^-gap / 2:
-        # the same race as in permute-and-flip, with halved acceptance.
-        law = first_accepted(np.exp(-gaps) / 2) + _won_below_the_best(gaps)
+        law = np.exp(-gaps) * _relative_law(gaps)
         return law / law.sum()
+
+    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+        gaps = (scores.max() - scores) * (epsilon / 2)
+        relative = _relative_law(gaps)
+        return np.log(relative) - gaps - log((np.exp(-gaps) * relative).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
         from dpselect.draws import opendp
@@ -58,8 +61,17 @@ class LaplaceNoisyMax(Draw):
         return rng.laplace(size=shape)
 
 
+def _relative_law(gaps: Values) -> Values:
+    """Return the law over :math:`e^{-gap}`, a quotient that does not underflow."""
+    # Above the best score every noisy score has an exponential tail of mass e^-gap / 2: the
+    # same race as in permute-and-flip, with halved acceptance.
+    return unrefused(np.exp(-gaps) / 2) / 2 + _won_below_the_best(gaps)
+
+
 def _won_below_the_best(gaps: Values) -> Values:
     r"""Return the probability that each wins with a noisy score below the best score.
+
+    Over :math:`e^{-gap}`.
 
     With :math:`y` the distance below the best score in units of the noise,
 
@@ -85,7 +97,8 @@ def _won_below_the_best(gaps: Values) -> Values:
         tail = np.exp(-np.abs(gaps - y)) / 2
         below = np.where(gaps <= y, tail, 1 - tail)
         mass = shares[first : first + rows] * np.exp(np.log(below).sum(axis=1))
-        law += mass @ (tail / below)
+        # The tail over e^-gap is e^y / 2 where the gap is beyond y.
+        law += mass @ (np.exp(np.minimum(2 * gaps - y, y)) / 2 / below)
     return law
 
 

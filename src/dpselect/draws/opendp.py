@@ -92,7 +92,7 @@ def scale_for(epsilon: float, steps: int = 1) -> float:
         epsilon: What the noisy counts cost together, in nats; > 0.
         steps: The largest change of all counts together; >= 1. Public.
     """
-    return nextafter(steps / epsilon, inf)
+    return nextafter(steps / float(epsilon), inf)
 
 
 def _draw(measurement: opendp.Measurement, scores: Scores) -> list[int]:
@@ -127,4 +127,4 @@ def _laplace(scale: float) -> opendp.Measurement:
 
 def _scale(epsilon: float, k: int) -> float:
     """Return the noise scale for epsilon / k a round, in grid steps, rounded up."""
-    return nextafter(2 * SENSITIVITY * k / epsilon, inf)
+    return nextafter(2 * SENSITIVITY * k / float(epsilon), inf)

@@ -11,7 +11,7 @@ arXiv:2105.07260.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil
+from math import ceil, log
 
 import numpy as np
 
@@ -44,8 +44,14 @@ class PermuteAndFlip(Draw):
 
     def law(self, scores: Scores, epsilon: float) -> Probabilities:
         accept = np.exp((scores - scores.max()) * (epsilon / 2))
-        law = first_accepted(accept)
+        law = accept * unrefused(accept)
         return law / law.sum()
+
+    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+        exponents = (scores - scores.max()) * (epsilon / 2)
+        accept = np.exp(exponents)
+        first = unrefused(accept)
+        return exponents + np.log(first) - log((accept * first).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
         from dpselect.draws import opendp
@@ -60,19 +66,21 @@ class PermuteAndFlip(Draw):
         return rng.standard_exponential(shape)
 
 
-def first_accepted(accept: Values) -> Values:
-    r"""Return the probability that each candidate is the first accepted one.
+def unrefused(accept: Values) -> Values:
+    r"""Return the probability that each candidate arrives before any other is accepted.
 
     Let every candidate arrive at a uniform time. The one that arrives at time :math:`z` wins
     if it accepts and all earlier arrivals refused, so
 
-    .. math:: P(r) = p_r \int_0^1 \prod_{j \ne r} (1 - p_j z)\, dz.
+    .. math:: P(r) = p_r \int_0^1 \prod_{j \ne r} (1 - p_j z)\, dz,
+
+    and this is the integral, which unlike the product with :math:`p_r` does not underflow.
 
     Args:
         accept: Acceptance probabilities :math:`p`, shape ``(n,)``, in [0, 1].
 
     Returns:
-        Shape ``(n,)``; sums to the probability that any is accepted. In O(n).
+        Shape ``(n,)``. In O(n).
     """
     return _by_one_rule(accept) if accept.size <= DIRECT else _by_panels(accept)
 
@@ -82,7 +90,7 @@ def _by_one_rule(accept: Values) -> Values:
     nodes, weights = gauss_legendre(ceil(accept.size / 2))
     refuse = 1 - np.outer((nodes + 1) / 2, accept)
     others = refuse.prod(axis=1, keepdims=True) / refuse
-    return accept * (weights @ others) / 2
+    return weights @ others / 2
 
 
 def _by_panels(accept: Values) -> Values:
@@ -97,12 +105,12 @@ def _by_panels(accept: Values) -> Values:
     series = (nodes[:, None] ** powers) @ (moments / powers)
     large = 1 - np.outer(nodes, accept[~small])
     mass = weights * np.exp(np.log(large).sum(axis=1) - series)
-    law = np.empty(accept.size)
-    law[~small] = accept[~small] * (mass @ (1 / large))
-    law[small] = np.polynomial.polynomial.polyval(
-        accept[small], np.concatenate([[0.0], [mass @ nodes**power for power in range(TERMS)]])
+    first = np.empty(accept.size)
+    first[~small] = mass @ (1 / large)
+    first[small] = np.polynomial.polynomial.polyval(
+        accept[small], [mass @ nodes**power for power in range(TERMS)]
     )
-    return law
+    return first
 
 
 @lru_cache(maxsize=256)

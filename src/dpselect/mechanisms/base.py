@@ -11,13 +11,16 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 
 from dpselect import _validate
-from dpselect.draws import Draw
+from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.release import Release, Simulation
 from dpselect.typing import Probabilities, Scores
+
+EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
+"""The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
 
 
 class MechanismFactory(Protocol):
@@ -47,7 +50,8 @@ class Mechanism(ABC):
     """The short name, as on the command line."""
 
     def __post_init__(self) -> None:
-        _validate.positive("epsilon", self.epsilon)
+        # A float of Python: every computation and every record has the same number.
+        object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
 
     @property
     def label(self) -> str:
@@ -58,6 +62,11 @@ class Mechanism(ABC):
     @abstractmethod
     def draws_by(self) -> Draw:
         """The draw from unit scores."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it draws by the library's own samplers; a draw of your own does not."""
+        return type(self.draws_by).sample in EXACT_SAMPLES
 
     @abstractmethod
     def unit_scores(self, objective: Objective) -> Scores:
@@ -84,6 +93,14 @@ class Mechanism(ABC):
             epsilon (see ``dpselect.draws.grid``); this is the law without the rounding.
         """
         return self.draws_by.law(self.unit_scores(objective), self.epsilon)
+
+    def log_probabilities(self, objective: Objective) -> Scores:
+        """Return the natural logarithms of :meth:`probabilities`, also of the smallest.
+
+        Returns:
+            Shape ``(n,)``; finite for scores within 1e300 units. As private as the scores.
+        """
+        return self.draws_by.log_law(self.unit_scores(objective), self.epsilon)
 
     def expected_error(self, objective: Objective) -> float:
         """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
@@ -136,7 +153,7 @@ class Mechanism(ABC):
             arguments={"k": k} if arguments is None else arguments,
             mechanism=repr(self),
             spends=(self.spend("one candidate, without replacement", k),),
-            epsilon=float(self.epsilon),
+            epsilon=self.epsilon,
             neighbours=_validate.neighbours(neighbours),
             public=public,
             error=error,
@@ -187,7 +204,7 @@ class Mechanism(ABC):
         return Release(
             answer=tuple(objective.candidates[position] for position in chosen),
             plan=stated,
-            exact=True,
+            exact=mechanism.exact,
         )
 
     def simulate(

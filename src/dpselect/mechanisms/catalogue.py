@@ -25,14 +25,13 @@ from dataclasses import dataclass, field, replace
 from math import inf, log
 from typing import ClassVar, Literal, Self
 
-import numpy as np
-
 from dpselect import _validate, scaling
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax
 from dpselect.draws import PermuteAndFlip as PermuteAndFlipDraw
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism
 from dpselect.objective import Objective
+from dpselect.scaling.generalized import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
 
@@ -278,8 +277,8 @@ class GeneralizedExponential(_EitherDraw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.t is not None:
-            _validate.within("t", self.t, 0, np.finfo(np.float64).max)
+            _validate.within("t", self.t, 0, LARGEST_PENALTY)
 
     def unit_scores(self, objective: Objective) -> Scores:
-        default = 2 / self.epsilon * log(len(objective) / 0.05)
+        default = min(2 / self.epsilon * log(len(objective) / 0.05), LARGEST_PENALTY)
         return scaling.generalized(objective, default if self.t is None else self.t)

@@ -296,7 +296,7 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
     return Release(
         answer=tuple(sorted(float(points[position]) for position in chosen)),
         plan=plan,
-        exact=True,
+        exact=draw.exact,
     )
 
 

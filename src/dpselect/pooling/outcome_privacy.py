@@ -58,8 +58,9 @@ class OutcomePrivacy:
     neighbours: NeighboursLike
 
     def __post_init__(self) -> None:
-        _validate.positive("epsilon", self.epsilon)
-        if _validate.within("delta", self.delta, 0, 1) == 1:
+        object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _validate.within("delta", self.delta, 0, 1))
+        if self.delta == 1:
             raise ParameterError("delta must be below 1")
         object.__setattr__(self, "neighbours", outcome_neighbours(self.neighbours))
 

@@ -88,8 +88,10 @@ class SubsetRetrieval:
                 f"beta must be at most min(d, n - d) = {most}, got {self.beta}; there it is "
                 "as private as any law can be"
             )
-        _validate.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
-        if _validate.within("failure", self.failure, 0, 1) == 1:
+        epsilon = _validate.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "failure", _validate.within("failure", self.failure, 0, 1))
+        if self.failure == 1:
             raise ParameterError("failure must be below 1")
         if self.scheme not in {"optimal", "ball", "union", "distance"}:
             raise ParameterError("scheme must be 'optimal', 'ball', 'union' or 'distance'")

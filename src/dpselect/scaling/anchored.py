@@ -7,12 +7,16 @@ best possible score, are dampened instead.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpselect import _validate
 from dpselect.objective import Objective
 from dpselect.scaling.dampened import dampen
+from dpselect.scaling.finite import finite
 from dpselect.typing import Scores
 
 
+@finite
 def anchored(objective: Objective, anchor: float) -> Scores:
     r"""Return :math:`-D(A - u)` for a public anchor :math:`A`.
 
@@ -27,4 +31,5 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     Returns:
         Shape ``(n,)``. As private as the scores.
     """
-    return -dampen(_validate.finite("anchor", anchor) - objective.scores, objective.sensitivity)
+    distance = (_validate.finite("anchor", anchor) - objective.scores) - objective.rest
+    return -dampen(np.nan_to_num(distance), objective.sensitivity)

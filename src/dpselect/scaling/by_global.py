@@ -3,9 +3,11 @@ r"""Scores divided by the global sensitivity: :math:`s_r = (u_r - u_*)/\Delta`."
 from __future__ import annotations
 
 from dpselect.objective import Objective
+from dpselect.scaling.finite import finite
 from dpselect.typing import Scores
 
 
+@finite
 def by_global(objective: Objective) -> Scores:
     r"""Return :math:`s_r = (u_r - u_*)/\Delta`, doubled if the objective is monotone.
 
@@ -19,5 +21,5 @@ def by_global(objective: Objective) -> Scores:
 
     Source: McSherry and Talwar 2007; the monotone case: Dwork and Roth 2014, section 3.4.
     """
-    gaps = objective.scores - objective.scores.max()
-    return gaps * ((2.0 if objective.monotone else 1.0) / objective.sensitivity.bound)
+    share = 2.0 if objective.monotone else 1.0
+    return share * objective.gaps().high / objective.sensitivity.bound

@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from dpselect.objective import Objective
+from dpselect.scaling.finite import finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Scores, Values
 
 
+@finite
 def dampened(objective: Objective) -> Scores:
     r"""Return the dampened scores :math:`D_{u,\delta}(x, r)`.
 

@@ -3,72 +3,155 @@ r"""Largest ratio over all rivals, for every candidate, from an upper envelope o
 Pairwise scalings need :math:`\max_j (a_j - b_r)/(\delta_j + \delta_r)`. The root
 :math:`\lambda` of :math:`\max_j (a_j - \lambda\delta_j) = b_r + \lambda\delta_r` is that
 maximum, and the left side is an upper envelope of lines: O(n log n) for all r together.
+
+A wrong rival, chosen because of a rounded comparison, can change the maximum by the quotient
+of the largest and the smallest :math:`\delta` times the rounding error. So all comparisons
+are made in integers: in multiples of :math:`2^{-94}` of the largest :math:`\delta`, of which
+every float that is at least :math:`2^{-41}` of it is one.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from math import frexp
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._twofold import Twofold
+from dpselect.objective import Objective
 from dpselect.typing import Indices, Values
 
+BITS = 94
+"""Lines are rounded to multiples of 2^-BITS of the largest slope."""
 
-def largest_ratio(lines: Values, slopes: Values, levels: Values, widths: Values) -> Values:
-    r"""Return :math:`\max_j (a_j - b_r)/(\delta_j + \delta_r)`, where it is >= 0.
+PENALTY_BITS = 60
+"""Multiples of a slope are rounded to 2^-PENALTY_BITS."""
+
+FLOOR = 2.0**-40
+"""Least slope, in units of the largest."""
+
+LARGEST_GAP = 2.0**60
+"""Gaps are cut here, in units of the bound: the penalty, and then 2^20 times as far."""
+
+Whole: TypeAlias = NDArray[Any]
+"""Python integers, which do not overflow."""
+
+
+def floored(sensitivity: Values, bound: float) -> Values:
+    r"""Return :math:`\max(\delta, 2^{-40} \Delta)`, which keeps a sensitivity admissible.
+
+    Lines are right to :math:`2^{-94} \Delta` and, as pairs of floats, to :math:`2^{-72}
+    \Delta` where their ratio is below :math:`2^{30}`: by the least width that is
+    :math:`2^{-33}` of a step.
+    """
+    return np.maximum(sensitivity, FLOOR * bound)
+
+
+def relevant_gaps(objective: Objective) -> Twofold:
+    """Return the gaps to the best score, cut at 2^60 bounds, where no draw tells them apart."""
+    gaps = objective.gaps()
+    far = gaps.high < -(LARGEST_GAP * objective.sensitivity.bound)
+    return Twofold(
+        np.where(far, -LARGEST_GAP * objective.sensitivity.bound, gaps.high),
+        np.where(far, 0.0, gaps.low),
+    )
+
+
+def largest_ratio(
+    lines: Twofold,
+    slopes: Values,
+    levels: Twofold,
+    widths: Values,
+    *,
+    bound: float,
+    penalty: float = 0.0,
+) -> Values:
+    r"""Return :math:`\max_j (a_j - b_r - t(\delta_j - \delta_r))/(\delta_j + \delta_r)`.
 
     Args:
-        lines: :math:`a_j`, shape ``(n,)``.
-        slopes: :math:`\delta_j \ge 0`, shape ``(n,)``.
-        levels: :math:`b_r`, shape ``(m,)``; each at most ``lines.max()``.
-        widths: :math:`\delta_r \ge 0`, shape ``(m,)``; :math:`\delta_j + \delta_r > 0`
-            for every line above the level.
+        lines: :math:`a_j`, shape ``(n,)``; at most 2^60 ``bound``.
+        slopes: :math:`\delta_j`, shape ``(n,)``, as from :func:`floored`.
+        levels: :math:`b_r`, shape ``(m,)``; each of them, less its penalty, at most the
+            largest line less its.
+        widths: :math:`\delta_r`, shape ``(m,)``, as from :func:`floored`.
+        bound: The number that all slopes and widths were floored by. Public.
+        penalty: :math:`t`, from 0 to 2^40. Public.
 
     Returns:
-        Shape ``(m,)``.
+        Shape ``(m,)``; >= 0, rounded once.
     """
-    hull, starts = _upper_envelope(lines, slopes)
+    places = BITS - frexp(bound)[1]
+    share = round(penalty * 2**PENALTY_BITS)
+    first = _best_of_each_slope(lines, slopes)
+    slope = _whole(slopes[first], places)
+    line = _penalised(_whole_sum(lines.at(first), places), slope, share)
+    width = _whole(widths, places)
+    level = _penalised(_whole_sum(levels, places), width, share)
+    hull = _upper_envelope(line, slope)
+    line, slope = line[hull], slope[hull]
     # E(x) = max_j (a_j - x delta_j) falls in x and b_r + x delta_r rises, so their difference
     # has one root. It is >= 0 because E(0) = max a_j >= b_r. The last piece of E that starts
     # above the right side contains it: bisect over the starts of the pieces.
-    low = np.zeros(levels.shape, dtype=np.int64)
-    high = np.full(levels.shape, hull.size)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        piece = hull[np.minimum(middle, hull.size - 1)]
-        at = starts[np.minimum(middle, hull.size - 1)]
-        above = lines[piece] - at * slopes[piece] > levels + at * widths
-        inner = high - low > 1
-        low, high = np.where(inner & above, middle, low), np.where(inner & ~above, middle, high)
-    best = hull[low]
-    width = slopes[best] + widths
-    return (lines[best] - levels) / np.where(width > 0, width, 1.0)
+    rise, run = line[:-1] - line[1:], slope[:-1] - slope[1:]
+    low = np.zeros(level.shape, dtype=np.int64)
+    high = np.full(level.shape, hull.size)
+    while (open_ := np.flatnonzero(high - low > 1)).size:
+        middle = (low[open_] + high[open_]) // 2
+        ahead = (line[middle] - level[open_]) * run[middle - 1]
+        above = (ahead > rise[middle - 1] * (slope[middle] + width[open_])).astype(bool)
+        low[open_[above]], high[open_[~above]] = middle[above], middle[~above]
+    ratio = (line[low] - level) / ((slope[low] + width) << PENALTY_BITS)
+    return np.maximum(ratio.astype(np.float64), 0.0)
 
 
-def _upper_envelope(lines: Values, slopes: Values) -> tuple[Indices, Values]:
+def _best_of_each_slope(lines: Twofold, slopes: Values) -> Indices:
+    """Return the positions of lines that no other of the same slope exceeds, flattest first."""
+    order = np.lexsort((-lines.low, -lines.high, slopes))
+    ordered = slopes[order]
+    return order[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+
+
+def _whole(values: Values, places: int) -> Whole:
+    """Return ``values * 2**places``, rounded to integers."""
+    return np.array([int(v) for v in np.rint(np.ldexp(values, places)).tolist()], dtype=object)
+
+
+def _whole_sum(values: Twofold, places: int) -> Whole:
+    return _whole(values.high, places) + _whole(values.low, places)
+
+
+def _penalised(line: Whole, slope: Whole, share: int) -> Whole:
+    """Return lines less ``share`` of their slopes, in units of 2^-PENALTY_BITS."""
+    return (line << PENALTY_BITS) - share * slope
+
+
+def _upper_envelope(lines: Whole, slopes: Whole) -> Indices:
     """Return the lines ``a - x * slope`` that are largest somewhere on ``x >= 0``.
 
+    Args:
+        lines: The values ``a``.
+        slopes: Ascending, all different.
+
     Returns:
-        Their positions from ``x = 0`` on, and where each becomes the largest.
+        Their positions from ``x = 0`` on.
     """
     # At x >= 0 a line with a larger slope and no larger value at 0 is below the flatter one.
     # What remains has a_j and delta_j increasing together; steepest first, for x = 0.
-    order = np.lexsort((-lines, slopes))
-    flatter_best = np.maximum.accumulate(np.concatenate([[-np.inf], lines[order][:-1]]))
-    order = order[lines[order] > flatter_best][::-1]
+    rising: list[int] = []
+    for line in range(lines.size):
+        if not rising or lines[line] > lines[rising[-1]]:
+            rising.append(line)
     hull: list[int] = []
-    starts: list[float] = []
-    for line in order:
-        while hull:
-            last = hull[-1]
-            # The flatter line exceeds the last one from here on. If that is no later than
+    for line in reversed(rising):
+        while len(hull) > 1:
+            # The flatter line exceeds the last one from `meet` on. If that is no later than
             # where the last one begins, the last one is nowhere the largest.
-            meet = (lines[last] - lines[line]) / (slopes[last] - slopes[line])
-            if meet > starts[-1]:
-                hull.append(int(line))
-                starts.append(float(meet))
+            before, last = hull[-2], hull[-1]
+            rise, run = lines[before] - lines[last], slopes[before] - slopes[last]
+            meet, over = lines[last] - lines[line], slopes[last] - slopes[line]
+            if meet * run > rise * over:
                 break
             hull.pop()
-            starts.pop()
-        if not hull:
-            hull.append(int(line))
-            starts.append(0.0)
-    return np.array(hull, dtype=np.int64), np.array(starts)
+        hull.append(line)
+    return np.array(hull, dtype=np.int64)

@@ -6,10 +6,14 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.objective import Objective
-from dpselect.scaling.envelope import largest_ratio
+from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
+from dpselect.scaling.finite import finite
 from dpselect.typing import Scores
 
+LARGEST_PENALTY = 2.0**40
 
+
+@finite
 def generalized(objective: Objective, t: float) -> Scores:
     r"""Return the least penalised lead over any candidate, in units of both sensitivities.
 
@@ -23,14 +27,21 @@ def generalized(objective: Objective, t: float) -> Scores:
         objective: Scores with one global bound per candidate
             (:class:`~dpselect.GlobalSensitivity` of an array); with one for all this is
             :math:`(u - u_*)/2\Delta`, half the precision of :func:`by_global`.
-        t: Penalty, in units of the sensitivity; finite, >= 0. Public.
+        t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
 
     Returns:
-        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n).
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds
+        below :math:`2^{-40}` of the largest are raised to that.
+
+    Raises:
+        ParameterError: ``t`` is out of range.
 
     Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
     """
-    t = _validate.within("t", t, 0, np.finfo(np.float64).max)
-    bounds = np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape)
-    penalised = objective.scores - t * bounds
-    return -largest_ratio(penalised, bounds, penalised, bounds)
+    t = _validate.within("t", t, 0, LARGEST_PENALTY)
+    bound = objective.sensitivity.bound
+    bounds = floored(
+        np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound
+    )
+    gaps = relevant_gaps(objective)
+    return -largest_ratio(gaps, bounds, gaps, bounds, bound=bound, penalty=t)

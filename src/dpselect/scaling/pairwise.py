@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpselect._twofold import Twofold, add, difference, greater, largest
 from dpselect.objective import Objective
 from dpselect.scaling.dampened import dampen
-from dpselect.scaling.envelope import largest_ratio
+from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
+from dpselect.scaling.finite import finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
@@ -25,6 +27,7 @@ ROWS = 256
 """Candidates compared with all others at a time, where no faster form is known."""
 
 
+@finite
 def pairwise(objective: Objective) -> Scores:
     r"""Return :math:`\min_{r' \ne r} D_{\delta_r + \delta_{r'}}(u_r - u_{r'})`.
 
@@ -34,30 +37,30 @@ def pairwise(objective: Objective) -> Scores:
     Returns:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In
         O(T n log n) for the T distances that the dampening visits; in O(T n^2), with
-        memory for 256 n numbers, if monotone with a sensitivity that is not flat.
+        memory for 256 n numbers, if monotone with a sensitivity that is not flat. If
+        neither, sensitivities below :math:`2^{-40} \Delta` are raised to that.
 
     Source: ours; each :math:`D` is Farias et al., VLDB J. 2023, Definition 12.
     """
-    scores, sensitivity = objective.scores, objective.sensitivity
-    if scores.size == 1:
+    sensitivity = objective.sensitivity
+    if len(objective) == 1:
         return np.zeros(1)
     if sensitivity.flat:
         share = 1.0 if objective.monotone else 2.0
-        return dampen((scores - _best_other(scores)) / share, sensitivity)
-    if objective.monotone:
-        return _by_rows(scores, sensitivity)
-    return _by_envelope(scores, sensitivity)
+        return dampen(_ahead_of_best_other(objective) / share, sensitivity)
+    return _by_rows(objective) if objective.monotone else _by_envelope(objective)
 
 
-def _best_other(scores: Values) -> Values:
-    """Return for every candidate the best score among the others."""
-    second, first = np.partition(scores, -2)[-2:]
-    others = np.full(scores.shape, first)
-    others[np.argmax(scores)] = second
-    return others
+def _ahead_of_best_other(objective: Objective) -> Values:
+    """Return each score less the best among the others."""
+    gaps = objective.gaps()
+    leads = gaps.high.copy()
+    leader = largest(gaps)
+    leads[leader] = -np.delete(gaps.high, leader).max()
+    return leads
 
 
-def _by_envelope(scores: Values, sensitivity: Sensitivity) -> Values:
+def _by_envelope(objective: Objective) -> Values:
     r"""Find all minima in one pass over the distances.
 
     Let :math:`b_r(t) = \sum_{j<t} \delta_r(j)`. Candidate ``r`` is :math:`t + x` steps behind
@@ -70,46 +73,62 @@ def _by_envelope(scores: Values, sensitivity: Sensitivity) -> Values:
     u_r + b_r(t)`, with ``x`` the largest ratio of the gaps to the sums of widths there. A
     single leader is ahead of all others, and the least of its ratios counts.
     """
-    result = np.zeros(scores.shape)
-    behind = scores < scores.max()
+    sensitivity, scores = objective.sensitivity, relevant_gaps(objective)
+    bound = sensitivity.bound
+    result = np.zeros(len(objective))
+    behind = (scores.high < 0) | (scores.low < 0)
     leader = np.flatnonzero(~behind)
     leading = leader.size == 1  # equal leaders are 0 steps apart
     running = RunningSum()
+    lower = upper = scores
     for t in range(sensitivity.horizon + 1):
         if not (leading or behind.any()):
             break
-        delta = np.broadcast_to(sensitivity.at(t), scores.shape)
-        lower, upper = scores - running.total, scores + running.total
+        delta = floored(np.broadcast_to(sensitivity.at(t), result.shape), bound)
         running.add(delta)
+        next_lower, next_upper = add(scores, -running.exact), add(scores, running.exact)
         # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
-        further = _best_other(scores - running.total) > scores + running.total
+        further = greater(_best_other(next_lower), next_upper)
         ends = behind & (~further | (t == sensitivity.horizon))
         if ends.any():
-            result[ends] = -t - largest_ratio(lower, delta, upper[ends], delta[ends])
+            result[ends] = -t - largest_ratio(
+                lower, delta, upper.at(ends), delta[ends], bound=bound
+            )
             behind = behind & ~ends
         if leading:
             # The same equation with the leader above: the first rival to be met.
-            fraction = _least_ratio(lower[leader] - upper, delta[leader] + delta, leader)
+            leads = np.delete(difference(lower.at(leader), upper), leader)
+            fraction = np.min(leads / (delta[leader] + np.delete(delta, leader)))
             if fraction < 1 or t == sensitivity.horizon:
                 result[leader] = t + fraction
                 leading = False
+        lower, upper = next_lower, next_upper
     return result
 
 
-def _least_ratio(margins: Values, widths: Values, leader: Indices) -> float:
-    """Return the least margin over width among the others than the leader."""
-    others = widths > 0
-    others[leader] = False
-    return float(np.min(margins[others] / widths[others], initial=np.inf))
+def _best_other(values: Twofold) -> Twofold:
+    """Return for every candidate the best among the others."""
+    first = largest(values)
+    rest = Twofold(*(np.delete(part, first) for part in values))
+    second = largest(rest)
+    high, low = (
+        np.full(values.high.shape, values.high[first]),
+        np.full(values.low.shape, values.low[first]),
+    )
+    high[first], low[first] = rest.high[second], rest.low[second]
+    return Twofold(high, low)
 
 
-def _by_rows(scores: Values, sensitivity: Sensitivity) -> Values:
+def _by_rows(objective: Objective) -> Values:
     """Dampen every pair, a block of rows at a time."""
+    sensitivity, scores, rest = objective.sensitivity, objective.scores, objective.rest
     result = np.empty(scores.shape)
     for first in range(0, scores.size, ROWS):
         rows = np.arange(first, min(first + ROWS, scores.size))
-        gaps = scores[rows, None] - scores
-        steps = dampen(gaps.ravel(), _PairMaximum(sensitivity, rows)).reshape(gaps.shape)
+        gaps = (scores[rows, None] - scores) + (rest[rows, None] - rest)
+        steps = dampen(gaps.ravel(), _PairMaximum(sensitivity, rows, scores.size)).reshape(
+            gaps.shape
+        )
         steps[np.arange(rows.size), rows] = np.inf
         result[rows] = steps.min(axis=1)
     return result
@@ -118,10 +137,10 @@ def _by_rows(scores: Values, sensitivity: Sensitivity) -> Values:
 class _PairMaximum(Sensitivity):
     """The larger sensitivity of each pair (row, candidate), pairs in row-major order."""
 
-    def __init__(self, single: Sensitivity, rows: Indices) -> None:
+    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
         super().__init__(single.bound, single.neighbours, single.horizon)
-        self._single, self._rows = single, rows
+        self._single, self._rows, self._size = single, rows, size
 
     def _local(self, distance: int) -> Values:
-        delta = self._single.at(distance)
+        delta = np.broadcast_to(self._single.at(distance), self._size)
         return np.maximum(delta[self._rows, None], delta).ravel()

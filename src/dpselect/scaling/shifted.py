@@ -12,11 +12,17 @@ the sum.
 from __future__ import annotations
 
 from dpselect import _validate
+from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import by_global
+from dpselect.scaling.finite import finite
 from dpselect.typing import Direction, Scores
 
+LONGEST_HORIZON = 2**30
+"""Sums over so many distances err by less than 2^-20 of the bound."""
 
+
+@finite
 def shifted(objective: Objective, direction: Direction) -> Scores:
     r"""Return the limit of the dampened scores under a large shift, less its constant.
 
@@ -33,7 +39,7 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
         Shape ``(n,)``. As private as the scores.
 
     Raises:
-        ParameterError: ``direction`` is neither.
+        ParameterError: ``direction`` is neither, or the horizon is above 2^30.
 
     Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 states
         the order of Definition 15 the wrong way round.
@@ -41,7 +47,12 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     direction = _validate.direction(direction)
     if objective.sensitivity.flat:
         return by_global(objective)
-    gaps = objective.scores - objective.scores.max()
+    if objective.sensitivity.horizon > LONGEST_HORIZON:
+        raise ParameterError(
+            "shifted local dampening adds up sensitivities to the horizon, which can be "
+            f"at most {LONGEST_HORIZON}; see dpselect.sensitivity.jump_to_bound"
+        )
+    gaps = objective.gaps().high
     shortfall = objective.sensitivity.shortfall()
     gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
     return gaps / objective.sensitivity.bound

@@ -14,6 +14,7 @@ missing in the paper).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,10 @@ from dpselect.typing import Indices, Values
 
 UNBOUNDED = 2**20
 """Horizon taken when none is given: far beyond the distances that dampening visits."""
+
+
+SMALLEST_BOUND, LARGEST_BOUND = 1e-200, 1e200
+"""Range of bounds, in which quotients by a bound keep their digits."""
 
 
 class Interval(NamedTuple):
@@ -57,7 +62,7 @@ class Sensitivity(ABC):
 
     Args:
         bounds: Global sensitivity :math:`\Delta_r`: one number, or shape ``(n,)``; score
-            units, finite, > 0. Public.
+            units, from 1e-200 to 1e200. Public.
         neighbours: The relation that "one neighbour step" means. Public.
         horizon: The distance :math:`T^* \ge 0`. Public.
 
@@ -66,7 +71,8 @@ class Sensitivity(ABC):
 
     Raises:
         ParameterError: ``horizon`` is not an integer >= 0.
-        SensitivityError: A bound is not finite and > 0, or has more than one dimension.
+        SensitivityError: A bound is not a number from 1e-200 to 1e200, or they have more
+            than one dimension.
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
@@ -118,8 +124,8 @@ class Sensitivity(ABC):
         r"""Return :math:`\delta(x, t, r)` for ``t = distance``.
 
         Returns:
-            0-d if :attr:`flat` (or beyond the horizon), else shape ``(n,)``; finite, >= 0.
-            As private as the scores.
+            0-d if :attr:`flat` (or the horizon is 0), else shape ``(n,)``; finite, >= 0. As
+            private as the scores.
 
         Raises:
             ParameterError: ``distance`` is not an integer >= 0.
@@ -127,8 +133,16 @@ class Sensitivity(ABC):
         """
         distance = _validate.at_least("distance", distance, 0)
         if distance >= self.horizon:
-            return np.asarray(self.bound)
-        return np.minimum(_checked_values(self._local(distance)), self.bounds)
+            return np.broadcast_to(self.bound, self._shape)
+        delta = np.minimum(_checked_values(self._local(distance)), self.bounds)
+        return delta if delta.ndim else np.broadcast_to(delta, self._shape)
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        """``()`` if flat, else ``(n,)``: parts that jump to one bound do not tell."""
+        if self.flat or self.horizon == 0:
+            return self.bounds.shape
+        return np.broadcast_shapes(self.bounds.shape, np.shape(self._local(0)))
 
     def cumulative(self, distance: int | Indices) -> Values:
         r"""Return :math:`b_t = \sum_{j<t} \delta(x, j, r)`.
@@ -173,7 +187,7 @@ class Sensitivity(ABC):
 
 
 class _Taken(Sensitivity):
-    """Some of the candidates of another sensitivity."""
+    """Some of the candidates of a sensitivity that is not flat."""
 
     def __init__(self, whole: Sensitivity, positions: Indices) -> None:
         bounds = whole.bounds[positions] if whole.bounds.ndim else whole.bounds
@@ -182,7 +196,8 @@ class _Taken(Sensitivity):
         self._whole, self._positions = whole, positions
 
     def _local(self, distance: int) -> ArrayLike:
-        return self._whole.at(distance)[self._positions]
+        delta = self._whole.at(distance)
+        return delta[self._positions] if delta.ndim else delta
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:
@@ -215,7 +230,9 @@ def _bisect(sensitivity: Sensitivity, heights: Values) -> Interval:
         reached = sensitivity.cumulative(middle) <= heights
         low, high = np.where(reached, middle, low), np.where(reached, high, middle)
     start = sensitivity.cumulative(low)
-    return Interval(low.astype(np.float64), start, sensitivity.cumulative(low + 1) - start)
+    # Beyond the horizon the sums grow by the bound, which their difference would round.
+    width = np.where(low < horizon, sensitivity.cumulative(low + 1) - start, sensitivity.bound)
+    return Interval(low.astype(np.float64), start, width)
 
 
 def checked_distances(distance: int | Indices) -> Indices:
@@ -233,8 +250,10 @@ def _checked_bounds(bounds: ArrayLike) -> Values:
             f"a bound must be one number, or one for each candidate; the shape is "
             f"{values.shape}"
         )
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise SensitivityError("a bound must be finite and > 0")
+    if not ((values >= SMALLEST_BOUND) & (values <= LARGEST_BOUND)).all():
+        raise SensitivityError(
+            f"a bound must be finite and > 0, from {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}"
+        )
     values.setflags(write=False)
     return values
 

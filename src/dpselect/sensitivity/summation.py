@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpselect._twofold import Twofold, exact_sum
 from dpselect.typing import Values
 
 
@@ -25,6 +26,11 @@ class RunningSum:
     def total(self) -> Values:
         """The sum so far."""
         return self._sum + self._lost
+
+    @property
+    def exact(self) -> Twofold:
+        """The sum so far, with the digits that :attr:`total` rounds away."""
+        return exact_sum(self._sum, self._lost)
 
     def add(self, term: Values) -> None:
         """Add a term."""

@@ -46,6 +46,9 @@ with at most :math:`2^{31}` points :math:`g_t` errs by :math:`2^{-18}`, and the 
 queries by as much again.
 """
 
+RELATIVE_ROUNDING = 2.0**-44
+"""The same for the noise, which is part of what is divided by a private count."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorMeasure(ABC):
@@ -69,13 +72,18 @@ class ErrorMeasure(ABC):
         """The neighbour relation that the sensitivity holds for."""
 
     @abstractmethod
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
-        """Return the error of every query; private.
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        """Return a private and a public term of the error of every query.
 
         Args:
             gaps: :math:`|g_t|`, shape ``(m,)``.
             noise: :math:`L_t`, shape ``(m,)``.
             exact: :math:`q_t`, shape ``(m,)``.
+
+        Returns:
+            What depends on the points, and what does not: two vectors to be added, apart
+            since the noise may be so large that rounding their sums would move them by
+            more than a point does.
         """
 
     @abstractmethod
@@ -123,8 +131,9 @@ class Weighted(ErrorMeasure):
     def relation(self) -> Neighbours:
         return _validate.table_neighbours(self.neighbours)
 
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
-        return self._spread_over(exact.size) * (gaps + noise)
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        weights = self._spread_over(exact.size)
+        return weights * gaps, weights * noise
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         weights = self._spread_over(noise.size)
@@ -151,14 +160,14 @@ class _Relative(ErrorMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.positive("floor", self.floor)
+        object.__setattr__(self, "floor", _validate.positive("floor", self.floor))
 
     @property
     def relation(self) -> Neighbours:
         return Neighbours.ADD_REMOVE
 
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
-        return (gaps + noise) / np.maximum(exact, self.floor)
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        return (gaps + noise) / np.maximum(exact, self.floor), np.zeros(exact.shape)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,7 +195,7 @@ class RelativeKnownSize(_Relative):
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
         moved = (self.records * overlap.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(overlap.spread / rho + moved)) + ROUNDING / rho
+        return float(np.mean(overlap.spread / rho + moved)) + _rounding(noise, rho)
 
     @property
     def most_records(self) -> int | None:
@@ -208,16 +217,17 @@ class RelativeClipped(_Relative):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.positive("clip", self.clip)
+        object.__setattr__(self, "clip", _validate.positive("clip", self.clip))
 
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> Values:
-        return np.minimum(super().errors(gaps, noise, exact), self.clip)
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        errors, none = super().errors(gaps, noise, exact)
+        return np.minimum(errors, self.clip), none
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
-        del noise
         change = overlap.largest / rho + self.clip / (rho + 1)
-        return float(np.mean(np.minimum(self.clip, change))) + ROUNDING / rho
+        rounding = _rounding(np.minimum(noise, self.clip * rho), rho)
+        return float(np.mean(np.minimum(self.clip, change))) + rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,8 +250,13 @@ class RelativeCappedSize(_Relative):
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
         moved = ((self.max_records - 1) * overlap.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(overlap.largest / rho + moved)) + ROUNDING / rho
+        return float(np.mean(overlap.largest / rho + moved)) + _rounding(noise, rho)
 
     @property
     def most_records(self) -> int | None:
         return self.max_records
+
+
+def _rounding(noise: Values, floor: float) -> float:
+    """Return what rounding on both databases can add to a mean relative error."""
+    return (ROUNDING + RELATIVE_ROUNDING * float(np.mean(noise))) / floor

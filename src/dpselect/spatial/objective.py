@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect._twofold import exact_sum
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
@@ -70,7 +71,7 @@ def grid_error(
         points, partitions=partitions, queries=edges, scale=scale, measure=measure
     )
     return Objective(
-        objective.scores, objective.sensitivity, candidates=list(grids), highest=0.0
+        objective.exact, objective.sensitivity, candidates=list(grids), highest=0.0
     )
 
 
@@ -95,15 +96,17 @@ def partition_error(
             more than one only for :class:`~dpselect.spatial.Weighted`.
     """
     exact = points.in_rectangles(queries)
-    scores, bounds = np.empty(len(partitions)), np.empty(len(partitions))
+    private, public, bounds = (np.empty(len(partitions)) for _ in range(3))
     for position, partition in enumerate(partitions):
         overlap = Overlap.of(partition, queries)
         noise = measure.noise(overlap, scale)
         answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
-        scores[position] = -np.mean(measure.errors(np.abs(answers - exact), noise, exact))
+        errors, constant = measure.errors(np.abs(answers - exact), noise, exact)
+        private[position], public[position] = -np.mean(errors), -np.mean(constant)
         bounds[position] = measure.sensitivity(overlap, noise) * points_per_user
     sensitivity = GlobalSensitivity(bounds, measure.relation)
-    return Objective(scores, sensitivity, highest=0.0)
+    # A float of their sum would round the private term by the size of the public one.
+    return Objective(exact_sum(public, private), sensitivity, highest=0.0)
 
 
 def candidate_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:

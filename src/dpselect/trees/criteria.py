@@ -34,12 +34,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
+from math import fsum, log
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from dpselect import _validate
+from dpselect._twofold import Twofold
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -55,6 +58,9 @@ Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
 
 TABLE = 2**16
 """Values of f kept ready: half a megabyte, and beyond it a formula."""
+
+LARGEST_SQUARED = 2**31
+"""Sums of squares of fewer records fit 64 bits."""
 
 
 class InformationGainSensitivity(Sensitivity):
@@ -162,7 +168,7 @@ def objective_of(
     relation = _validate.table_neighbours(neighbours)
     facts = CRITERIA[criterion]
     return Objective(
-        [facts.score(table) for table in tables],
+        _twofold([facts.score(table) for table in tables]),
         facts.sensitivity(tables, max_records, relation),
         candidates,
         monotone=relation is Neighbours.ADD_REMOVE,
@@ -271,6 +277,12 @@ def _of_table(
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
 
 
+def _twofold(scores: Sequence[float | Fraction]) -> Twofold:
+    high = np.array(scores, dtype=np.float64)
+    rest = [Fraction(s) - Fraction(float(h)) for s, h in zip(scores, high, strict=True)]
+    return Twofold(high, np.array(rest, dtype=np.float64))
+
+
 def records_per_step(neighbours: Neighbours) -> int:
     """Return how many records one neighbour step adds or removes."""
     return 2 if neighbours is Neighbours.SUBSTITUTE else 1
@@ -284,17 +296,24 @@ def _rises() -> Values:
 
 
 def _entropy(table: Indices) -> float:
-    return float(_x_log_x(table).sum() - _x_log_x(table.sum(axis=1)).sum())
+    """Add up terms of one sign: a difference of sums would lose the digits of small ones."""
+    counts = table.astype(np.float64)
+    others = table.sum(axis=1, keepdims=True) - counts
+    terms = counts * np.log1p(others / np.maximum(counts, 1)) / log(2)
+    return -fsum(terms[counts > 0])
 
 
-def _x_log_x(x: Indices) -> Values:
-    return np.asarray(x * np.log2(np.maximum(x, 1)))
+def _impurity(table: Indices) -> Fraction:
+    r"""Return :math:`-\sum_{jc} \tau_{jc} (\tau_j - \tau_{jc})/\tau_j` in integers.
 
-
-def _impurity(table: Indices) -> float:
-    totals = table.sum(axis=1)
-    pure = (table**2).sum(axis=1) / np.maximum(totals, 1)
-    return float((pure - totals).sum())
+    Squares of three billion records exceed 64 bits, so larger counts are Python integers.
+    """
+    counts = table if table.sum() < LARGEST_SQUARED else table.astype(object)
+    totals = np.maximum(counts.sum(axis=1), 1)
+    pairs = (counts * (counts.sum(axis=1, keepdims=True) - counts)).sum(axis=1)
+    whole, left = pairs // totals, pairs % totals
+    parts = (left / totals).astype(np.float64)
+    return -int(whole.sum()) - Fraction(fsum(parts))
 
 
 def _majority(table: Indices) -> float:
@@ -305,7 +324,7 @@ def _majority(table: Indices) -> float:
 class _Facts:
     """A criterion: score of one table, sensitivity of all, and highest score for N records."""
 
-    score: Callable[[Indices], float]
+    score: Callable[[Indices], float | Fraction]
     sensitivity: Callable[[Sequence[Indices], int, Neighbours], Sensitivity]
     highest: Callable[[int], float]
 

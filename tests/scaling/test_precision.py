@@ -1,0 +1,224 @@
+"""Computed unit scores against the same in fractions: the error that the grid pays for."""
+
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import dpselect as dp
+from dpselect import scaling
+from dpselect.draws import grid
+from dpselect.errors import ParameterError, SensitivityError
+from dpselect.scaling.envelope import FLOOR
+
+EDGE = dp.Neighbours.EDGE
+PAID = Fraction(2) ** -49
+PAID_AT_ALL = Fraction(2) ** -19
+
+
+def fractions(objective):
+    pairs = zip(objective.scores.tolist(), objective.rest.tolist(), strict=True)
+    return [Fraction(score) + Fraction(rest) for score, rest in pairs]
+
+
+def clamped(scores):
+    limit = Fraction(grid.LIMIT)
+    return [max(-limit, min(limit, score)) for score in scores]
+
+
+def assert_paid(computed, exact):
+    assert np.isfinite(computed).all()
+    for got, score in zip(
+        clamped(map(Fraction, computed.tolist())), clamped(exact), strict=True
+    ):
+        assert abs(got - score) <= min(PAID * (abs(score) + 1), PAID_AT_ALL)
+
+
+bases = st.sampled_from([0, 2**51, 2**53, 2**60, 2**62, -(2**60), 10**15])
+integers = st.tuples(bases, st.lists(st.integers(-300, 300), min_size=1, max_size=6)).map(
+    lambda drawn: [drawn[0] + step for step in drawn[1]]
+)
+floats = st.tuples(
+    st.sampled_from([0.0, 1e15, 2.0**51, -1e300, 1e-3]),
+    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6),
+).map(lambda drawn: [drawn[0] + step for step in drawn[1]])
+anywhere = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6)
+bounds = st.sampled_from([1.0, 0.3, 1e-200, 1e200, 7e-12, 1e9]) | st.floats(1e-200, 1e200)
+
+
+@given(integers | floats | anywhere, bounds, st.booleans())
+def test_by_global_errs_by_what_the_grid_pays_for(scores, bound, monotone):
+    objective = dp.Objective(scores, dp.GlobalSensitivity(bound, EDGE), monotone=monotone)
+    exact = fractions(objective)
+    share = (2 if monotone else 1) / Fraction(bound)
+
+    assert_paid(scaling.by_global(objective), [share * (u - max(exact)) for u in exact])
+
+
+@given(st.lists(st.integers(-(2**105), 2**105), min_size=1, max_size=4))
+def test_integers_are_kept_exactly(scores):
+    objective = dp.Objective(scores, dp.GlobalSensitivity(1, EDGE))
+
+    assert fractions(objective) == scores
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble])
+def test_arrays_of_long_numbers_are_kept_exactly(dtype):
+    numbers = [2**60 + 129, 2**60 + 128, 2**62 + 1]
+    objective = dp.Objective(np.array(numbers, dtype=dtype), dp.GlobalSensitivity(1, EDGE))
+
+    assert fractions(objective) == [int(number) for number in np.array(numbers, dtype=dtype)]
+
+
+def test_one_float_among_integers_changes_no_other_score():
+    sensitivity = dp.GlobalSensitivity(1, EDGE)
+    without = dp.Objective([2**60 + 1, 2**60 + 2, 3], sensitivity)
+    beside = dp.Objective([2**60 + 1, 2**60 + 2, 3.5], sensitivity)
+
+    assert fractions(without)[:2] == fractions(beside)[:2] == [2**60 + 1, 2**60 + 2]
+
+
+@given(
+    integers | floats,
+    st.lists(st.sampled_from([1.0, 0.3, 1e-6, 1e-12, 1e6]), min_size=6, max_size=6),
+    st.sampled_from([0.0, 0.5, 1e3, 2.0**40]),
+)
+def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
+    """Before: with t = 1e17 all scores lost (7.3 units)."""
+    widths = widths[: len(scores)]
+    objective = dp.Objective(scores, dp.GlobalSensitivity(widths, EDGE))
+    exact, share = fractions(objective), Fraction(t)
+    delta = [max(Fraction(w), Fraction(FLOOR) * Fraction(max(widths))) for w in widths]
+    n = range(len(scores))
+    expected = [
+        min(
+            (exact[r] - exact[j] - share * (delta[r] - delta[j])) / (delta[r] + delta[j])
+            for j in n
+        )
+        for r in n
+    ]
+
+    assert_paid(scaling.generalized(objective, t), expected)
+
+
+def dampened_exactly(value, widths):
+    """Definition 12 for a value >= 0, with the last of the widths from there on."""
+    start, steps = Fraction(0), 0
+    if value == 0:
+        return Fraction(0)
+    for width in widths[:-1]:
+        if start + width > value:
+            return steps + (value - start) / width
+        start, steps = start + width, steps + 1
+    return steps + (value - start) / widths[-1]
+
+
+def widths_exactly(sensitivity, rows, floor=Fraction(0)):
+    distances = range(sensitivity.horizon + 1)
+    return [
+        sum(max(Fraction(float(sensitivity.at(t)[r])), floor) for r in rows) for t in distances
+    ]
+
+
+@st.composite
+def local_objectives(draw, scores):
+    values = draw(scores)
+    n, bound = len(values), draw(st.sampled_from([1.0, 9.0, 1e3]))
+    small = st.sampled_from([0.0, 1e-13, 1e-6, 0.1, 0.3, 0.7, 1.0])
+    rows = draw(
+        st.lists(st.lists(small, min_size=n, max_size=n), min_size=0, max_size=4).map(
+            lambda rows: np.cumsum(np.reshape(rows, (len(rows), n)), axis=0)
+        )
+    )
+    horizon = len(rows)
+    return dp.Objective(values, dp.ElementSensitivity(lambda t: rows[t], bound, horizon, EDGE))
+
+
+@given(local_objectives(integers | floats))
+def test_dampened_errs_by_what_the_grid_pays_for(objective):
+    if objective.sensitivity.horizon == 0:
+        return
+    expected = [
+        dampened_exactly(abs(u), widths_exactly(objective.sensitivity, [r]))
+        * (1 if u > 0 else -1)
+        for r, u in enumerate(fractions(objective))
+    ]
+
+    assert_paid(scaling.dampened(objective), expected)
+
+
+@given(local_objectives(integers | floats))
+def test_pairwise_errs_by_what_the_grid_pays_for(objective):
+    """Before: 1.012 units at 2^51, where a score and a sum of sensitivities were rounded."""
+    exact, sensitivity = fractions(objective), objective.sensitivity
+    floor = Fraction(FLOOR) * Fraction(sensitivity.bound)
+    if len(exact) == 1 or sensitivity.horizon == 0:
+        return
+
+    def ahead(r, j):
+        widths = widths_exactly(sensitivity, [r, j], floor)
+        gap = exact[r] - exact[j]
+        return dampened_exactly(abs(gap), widths) * (1 if gap > 0 else -1)
+
+    expected = [
+        min(ahead(r, j) for j in range(len(exact)) if j != r) for r in range(len(exact))
+    ]
+
+    assert_paid(scaling.pairwise(objective), expected)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=5),
+    st.sampled_from([0.0, 1e15, 2.0**50]),
+    st.sampled_from([(1.0, 1.0), (0.1, 3.0), (-0.7, 1e-3)]),
+)
+@example([(0, 1), (1, 0)], 1e15, (0.1, 3.0))
+def test_a_sum_moves_by_no_more_than_its_sensitivity(pairs, offset, weights):
+    """Before: 1.06 of the bound at a score of 1e15 sensitivities."""
+    one = dp.GlobalSensitivity(1, EDGE)
+
+    def total(rows):
+        # Floats that one step moves by exactly 1, beside others far away.
+        parts = zip(*rows, strict=True)
+        scores = [np.array(part, float) / 16 for part in parts]
+        return dp.weighted_sum(
+            [dp.Objective(scores[0], one), dp.Objective(scores[1] + offset, one)], weights
+        )
+
+    before = total(pairs)
+    after = total([(a + (16 if i % 2 else -16), b) for i, (a, b) in enumerate(pairs)])
+    moved = [y - x for x, y in zip(fractions(before), fractions(after), strict=True)]
+    allowed = (
+        abs(Fraction(weights[0])) + Fraction(before.sensitivity.bound) * Fraction(2) ** -30
+    )
+
+    assert max(map(abs, moved)) <= allowed
+
+
+@pytest.mark.parametrize("bound", [1e-309, 1e-201, 1e201, 0.0, inf])
+def test_bounds_that_no_quotient_survives_are_refused(bound):
+    with pytest.raises(SensitivityError, match="from 1e-200 to 1e"):
+        dp.GlobalSensitivity(bound, EDGE)
+
+
+def test_a_penalty_that_would_hide_all_scores_is_refused():
+    with pytest.raises(ParameterError, match="t must be between 0 and"):
+        dp.GeneralizedExponential(epsilon=1.0, t=1e17)
+
+
+def test_a_horizon_whose_sums_would_be_rounded_is_refused():
+    long = dp.TabulatedSensitivity([0.5], [0, 0], 1.0, 2**30 + 1, EDGE)
+
+    with pytest.raises(ParameterError, match="at most 1073741824"):
+        scaling.shifted(dp.Objective([1.0, 2.0], long), "non-decreasing")
+
+
+def test_no_nan_reaches_the_grid():
+    assert grid.to_grid(np.array([np.nan, -np.inf, np.inf])).tolist() == [
+        -(2**50),
+        -(2**50),
+        2**50,
+    ]
