@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpselect.categories.columns import KeyColumns
     from dpselect.categories.reading import Rows
 
-MOST_KEYS = 2**31
+MOST_KEYS = 10**9
 """Keys that may leave an engine where all of them have to: those above a pre-threshold."""
 
 

@@ -34,7 +34,7 @@ def key_probabilities(
     people: Indices,
     *,
     max_per_user: int = 1,
-    method: KeyMethod = "optimal",
+    method: KeyMethod | None = None,
     min_people: int = 1,
     epsilon: float,
     delta: float,
@@ -78,7 +78,7 @@ def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
     column: str | Sequence[str] | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
-    method: KeyMethod = "optimal",
+    method: KeyMethod | None = None,
     min_people: int = 1,
     missing: Missing = "drop",
     epsilon: float,
@@ -121,7 +121,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
     column: str | Sequence[str] | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
-    method: KeyMethod = "optimal",
+    method: KeyMethod | None = None,
     min_people: int = 1,
     missing: Missing = "drop",
     epsilon: float,
@@ -146,7 +146,9 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         max_per_user: How many different keys of a person are counted.
         method: ``"optimal"`` releases every key with the largest probability that its part of
             epsilon and delta allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy
-            count passes a threshold, and these counts with them.
+            count passes a threshold, and these counts with them. By default the one that
+            releases a key of the fewest people with probability 1/2: ``"optimal"`` for up to
+            a few keys a person, ``"gaussian"`` for many.
         min_people: A key of fewer people is never released, whatever is drawn.
         missing: ``"drop"`` rows without a key, or make a missing value a ``"key"``, None.
         epsilon: What the release costs, in nats; finite, > 0.
@@ -217,7 +219,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
     column: str | Sequence[str] | None,
     user: str | None,
     max_per_user: int | None,
-    method: KeyMethod,
+    method: KeyMethod | None,
     min_people: int,
     missing: Missing,
     epsilon: float,
@@ -237,7 +239,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
             "column": list(question.columns) or None,
             "user": user,
             "max_per_user": max_per_user,
-            "method": method,
+            "method": law.name,
             "min_people": least,
             "missing": missing,
         },

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, sqrt
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,16 @@ class KeyLaw(Protocol):
     """The law of the release of one key, and its draw for all keys."""
 
     @property
+    def name(self) -> KeyMethod:
+        """The name of the method."""
+
+    @property
     def label(self) -> str:
         """The method with its public parameters."""
+
+    @property
+    def half(self) -> int:
+        """The least number of people whose key is released with probability 1/2 or more."""
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability that a key of so many people is released."""
@@ -80,6 +88,7 @@ class OptimalLaw:
     epsilon: float
     delta: float
     changed: int
+    name: ClassVar[KeyMethod] = "optimal"
 
     @cached_property
     def each(self) -> tuple[float, float]:
@@ -92,6 +101,11 @@ class OptimalLaw:
     def label(self) -> str:
         epsilon, delta = self.each
         return f"OptimalKeys(epsilon={epsilon:.6g}, delta={delta:.6g} for each key)"
+
+    @property
+    def half(self) -> int:
+        """The least number of people whose key is released with probability 1/2 or more."""
+        return next(n for n, one in enumerate(self.chances) if 2 * one >= self.chances[-1])
 
     @cached_property
     def chances(self) -> tuple[int, ...]:
@@ -151,6 +165,7 @@ class LaplaceLaw:
     epsilon: float
     delta: float
     changed: int
+    name: ClassVar[KeyMethod] = "laplace"
 
     @property
     def scale(self) -> float:
@@ -164,6 +179,11 @@ class LaplaceLaw:
         # P(Z >= z) = e^(-z/b) / (1 + e^(-1/b)) for z >= 1.
         z = self.scale * (-log(each) - log1p(exp(-1 / self.scale)))
         return 1 + max(1, ceil(z + MARGIN * (1 + abs(z))))
+
+    @property
+    def half(self) -> int:
+        """The threshold: more than half of the noise is at least 0, and less than half above."""
+        return self.threshold
 
     @property
     def label(self) -> str:
@@ -207,6 +227,7 @@ class GaussianLaw:
     epsilon: float
     delta: float
     changed: int
+    name: ClassVar[KeyMethod] = "gaussian"
 
     @cached_property
     def _chosen(self) -> tuple[float, int, float]:
@@ -232,6 +253,11 @@ class GaussianLaw:
     def threshold(self) -> int:
         """The least noisy count that is released."""
         return self._chosen[1]
+
+    @property
+    def half(self) -> int:
+        """The threshold, by the symmetry of the noise."""
+        return self.threshold
 
     @property
     def label(self) -> str:
@@ -260,17 +286,23 @@ class GaussianLaw:
         )
 
 
-def law_of(method: KeyMethod, epsilon: float, delta: float, changed: int) -> KeyLaw:
-    """Return the law of a method.
+def law_of(method: KeyMethod | None, epsilon: float, delta: float, changed: int) -> KeyLaw:
+    """Return the law of a method; if not given, of the one that reaches one half soonest.
 
     Raises:
         ParameterError: There is no such method.
     """
-    laws = {"optimal": OptimalLaw, "laplace": LaplaceLaw, "gaussian": GaussianLaw}
-    if method not in laws:
+    laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
+        "optimal": OptimalLaw,
+        "laplace": LaplaceLaw,
+        "gaussian": GaussianLaw,
+    }
+    if method is not None and method not in laws:
         raise ParameterError(f"method must be one of {', '.join(laws)}, not {method!r}")
-    law: KeyLaw = laws[method](epsilon, delta, changed)
-    return law
+    if method is not None:
+        return laws[method](epsilon, delta, changed)
+    every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
+    return min(every, key=lambda law: law.half)
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import narwhals as nw
@@ -179,12 +180,19 @@ def _is_undeclared(series: nw.Series[Any]) -> bool:
 def _series(values: list[Any], kind: Kind, declared: object) -> Any:  # noqa: ANN401 -- of polars
     import polars as pl
 
-    known = [None if value is None or value != value else value for value in values]  # noqa: PLR0124 -- not NaN
+    known = [None if _is_missing(value) else value for value in values]
     if kind == "text":
         return pl.Series([None if one is None else str(one) for one in known], dtype=pl.String)
     whole = pl.UInt64 if str(declared).lower() == "uint64" else pl.Int64
     types = {"integer": whole, "boolean": pl.Boolean, "date": pl.Date}
     return pl.Series(known, dtype=types[kind])
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float):
+        return isnan(value)
+    # pandas has missing values of its own, which compare with nothing.
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
 
 
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
