@@ -100,7 +100,9 @@ def test_keys_of_many_people_cost_no_more(law, keys, epsilon, delta):
     """Where probabilities are near one half, which few people do not reach."""
     chosen = law(epsilon, delta, keys)
 
-    assert exact_delta(at_every_count(chosen, keys), set_law(chosen), epsilon) <= delta + ROUNDED
+    assert (
+        exact_delta(at_every_count(chosen, keys), set_law(chosen), epsilon) <= delta + ROUNDED
+    )
 
 
 def replaced(people, per_user):

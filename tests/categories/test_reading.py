@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from dpselect.categories.asked import Question
+from dpselect.categories.counts import people_in
 from dpselect.errors import ColumnError, DataError, ParameterError
 from support.engines import every_engine, held_by
 from support.key_definitions import subsets
@@ -27,6 +28,10 @@ ROWS = pl.DataFrame(
         "ward": RNG.choice(["east", "north", "west"], 1000),
     }
 )
+
+
+def counts_in(question, data):
+    return people_in(data, question)
 
 
 def weight(value):
@@ -52,7 +57,7 @@ def people_per_key(rows, most):
 
 
 def counts_of(data, question):
-    counted = question.people_in(data).from_count(1)
+    counted = counts_in(question, data).from_count(1)
     return {counted.key(i): int(n) for i, n in enumerate(counted.people)}
 
 
@@ -84,10 +89,12 @@ def test_several_columns_and_missing_values_are_keys(engine):
 
 @every_engine
 def test_a_limit_on_several_columns_is_the_same_in_every_engine(engine):
-    question = asked("word", "code", most=2, missing=True, group="ward", groups=("east", "west"))
-    ours = question.people_in(ROWS).largest(5, ("east", "west"))
+    question = asked(
+        "word", "code", most=2, missing=True, group="ward", groups=("east", "west")
+    )
+    ours = counts_in(question, ROWS).largest(5, ("east", "west"))
 
-    theirs = question.people_in(held_by(engine, ROWS)).largest(5, ("east", "west"))
+    theirs = counts_in(question, held_by(engine, ROWS)).largest(5, ("east", "west"))
 
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.people.tolist() == other.people.tolist()
@@ -100,7 +107,7 @@ def test_only_the_largest_counts_leave_an_engine(engine, crossing):
     exact = people_per_key(ROWS.select("person", "word").iter_rows(), 2)
     order = sorted(exact.items(), key=lambda one: (-one[1], one[0].encode()))[:3]
 
-    [counted] = asked("word").people_in(data).largest(3)
+    [counted] = counts_in(asked("word"), data).largest(3)
 
     assert [(counted.key(i), n) for i, n in enumerate(counted.people)] == order
     assert max(crossing) <= 4
@@ -113,7 +120,7 @@ def test_of_public_candidates_only_these_are_counted(engine, crossing):
     rows = [(u, word) for u, word, *_ in ROWS.iter_rows() if word in listed]
     exact = people_per_key(rows, 1)
 
-    [counts] = question.people_in(held_by(engine, ROWS)).of(listed)
+    [counts] = counts_in(question, held_by(engine, ROWS)).of(listed)
 
     assert counts.tolist() == [exact[one] for one in listed]
     assert max(crossing) <= 4
@@ -180,7 +187,7 @@ def test_dates_booleans_and_categories_come_back_as_such():
     assert counts_of(rows, asked("day")) == {day: 2}
     assert counts_of(rows, asked("day", "yes")) == {(day, True): 1, (day, False): 1}
     assert counts_of(rows, asked("kind")) == {"k": 1, "l": 1}
-    [counts] = asked("yes", candidates=(True,)).people_in(rows).of((True,))
+    [counts] = counts_in(asked("yes", candidates=(True,)), rows).of((True,))
     assert counts.tolist() == [1]
 
 
@@ -188,7 +195,7 @@ def test_text_of_a_csv_file_is_compared_as_text(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("person,code\n1,07\n2,7\n2,07\n3,\n")
 
-    [counts] = asked("code", candidates=(7, "07")).people_in(path).of((7, "07"))
+    [counts] = counts_in(asked("code", candidates=(7, "07")), path).of((7, "07"))
 
     assert counts.tolist() == [1, 2]
 
@@ -197,16 +204,16 @@ def test_what_keys_cannot_be_is_refused():
     rows = pl.DataFrame({"person": [1], "x": [0.5], "word": ["a"], "code": [1]})
 
     with pytest.raises(ColumnError, match="'x' is of type Float64: keys and users must be"):
-        asked("x").people_in(rows)
+        counts_in(asked("x"), rows)
     with pytest.raises(ColumnError, match="there is no column 'nothing'"):
-        asked("nothing").people_in(rows)
+        counts_in(asked("nothing"), rows)
     with pytest.raises(ColumnError, match="data is a table"):
-        Question(columns=()).people_in(rows)
+        counts_in(Question(columns=()), rows)
     with pytest.raises(ParameterError, match="a candidate is a str, and the column holds int"):
-        asked("code", candidates=("1",)).people_in(rows)
+        counts_in(asked("code", candidates=("1",)), rows)
     with pytest.raises(ParameterError, match="must be a tuple of 2 values"):
-        asked("code", "word", candidates=(1,)).people_in(rows)
+        counts_in(asked("code", "word", candidates=(1,)), rows)
     with pytest.raises(DataError, match="must be one-dimensional"):
-        Question(columns=()).people_in(np.zeros(3))
+        counts_in(Question(columns=()), np.zeros(3))
     with pytest.raises(DataError, match="data must be a table, or"):
-        Question(columns=()).people_in(7)
+        counts_in(Question(columns=()), 7)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from dpselect import _validate
-from dpselect.categories.columns import KeyColumns, checked_names
+from dpselect.categories.columns import checked_names
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-
-if TYPE_CHECKING:
-    from dpselect.categories.counts import RowsOfPeople
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
@@ -39,23 +36,6 @@ class Question:
     groups: tuple[Hashable, ...] = ()
     candidates: tuple[Hashable, ...] | None = None
     missing: bool = False
-
-    def people_in(self, data: object) -> RowsOfPeople:
-        """Return the people per key of some data.
-
-        Raises:
-            ColumnError, DataError, ParameterError: As for ``reading.read``.
-        """
-        # narwhals takes as long to import as all of this room.
-        from dpselect.categories import counts, reading
-
-        return counts.RowsOfPeople(reading.read(data, self))
-
-    def check(self, data: object) -> KeyColumns:
-        """Make the checks of a release that read no value."""
-        from dpselect.categories import reading
-
-        return reading.read(data, self).keys
 
 
 def asked_question(

@@ -51,9 +51,7 @@ class KeyColumns:
             ParameterError: It is not of the column's kind, or has another number of parts.
         """
         parts = self._parts(candidate)
-        plain = [
-            _as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)
-        ]
+        plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
         if not self.encoded:
             return plain[0]
         texts = (MISSING if part is None else _as_text(part) for part in plain)
@@ -103,8 +101,8 @@ def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
     if any(dtype == text for text in (nw.String, nw.Categorical, nw.Enum, nw.Object)):
         return "text"
     raise ColumnError(
-        f"column {column!r} is of type {dtype}: keys and users must be text, integers, booleans "
-        "or dates; cast or bin it first"
+        f"column {column!r} is of type {dtype}: keys and users must be text, integers, "
+        "booleans or dates; cast or bin it first"
     )
 
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
+    from dpselect.categories.asked import Question
     from dpselect.categories.columns import KeyColumns
     from dpselect.categories.reading import Rows
 
@@ -33,7 +35,7 @@ class Counted:
         columns: How keys are written.
     """
 
-    keys: Sequence[Any]
+    keys: Sequence[Any] | NDArray[Any]
     people: Indices
     columns: KeyColumns
 
@@ -116,6 +118,18 @@ class RowsOfPeople:
             return [0] * len(found["key"])
         places = {self.rows.group.encode(one): place for place, one in enumerate(groups)}
         return [places[_plain(one)] for one in found["group"]]
+
+
+def people_in(data: object, question: Question) -> PeoplePerKey:
+    """Return the people per key of some data.
+
+    Raises:
+        ColumnError, DataError, ParameterError: As for ``reading.read``.
+    """
+    # narwhals takes as long to import as all of this room.
+    from dpselect.categories import reading
+
+    return RowsOfPeople(reading.read(data, question))
 
 
 def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine

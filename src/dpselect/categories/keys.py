@@ -13,6 +13,7 @@ from dpselect.categories.asked import (
     changed_keys,
     checked_delta,
 )
+from dpselect.categories.counts import people_in
 from dpselect.categories.laws import KeyLaw, KeyMethod, law_of
 from dpselect.categories.release import KeyRelease
 from dpselect.neighbours import NeighboursLike
@@ -185,7 +186,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         delta=delta,
         neighbours=neighbours,
     )
-    counted = design.question.people_in(data).from_count(design.min_people)
+    counted = people_in(data, design.question).from_count(design.min_people)
     design.plan.charge(budget)
     above = _above(counted.people, design.min_people)
     held, noisy = design.law.select(above)

@@ -182,7 +182,7 @@ class LaplaceLaw:
 
     @property
     def half(self) -> int:
-        """The threshold: more than half of the noise is at least 0, and less than half above."""
+        """The threshold: at least half of the noise is not negative."""
         return self.threshold
 
     @property

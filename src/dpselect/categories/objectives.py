@@ -1,4 +1,4 @@
-r"""Objectives over keys: counts of public candidates, and of the most common keys that there are.
+r"""Objectives over keys: counts of public candidates, or of the most common keys.
 
 Where the candidates are not public, they are the :math:`\bar k` keys of the largest counts,
 ties in a fixed order of the keys, and a candidate to stop at (:data:`STOP`) whose score is

@@ -25,8 +25,9 @@ class KeyRelease(Release):
     def by_group(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The keys of each group that has any; for a release with groups."""
         found: dict[Hashable, tuple[Hashable, ...]] = {}
-        for group, key in self.answer:  # type: ignore[misc]
-            found[group] = (*found.get(group, ()), key)
+        for pair in self.answer:
+            if isinstance(pair, tuple):
+                found[pair[0]] = (*found.get(pair[0], ()), pair[1])
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,12 +10,12 @@ import numpy as np
 from dpselect import _validate
 from dpselect.categories.asked import Missing, asked_question, changed_keys, checked_delta
 from dpselect.categories.columns import checked_names
-from dpselect.categories.counts import PeoplePerKey
+from dpselect.categories.counts import PeoplePerKey, people_in
 from dpselect.categories.objectives import STOP, by_count, of_most_common, offset_of_stop
 from dpselect.categories.release import KeyRelease
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, MechanismFactory, by_name
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import Plan, Spend, SupportsSpend
 
@@ -45,9 +45,7 @@ class _Design:
                 for counts in people.of(self.candidates, self.groups)
             ]
         return [
-            of_most_common(
-                counted, limit=self.limit, offset=self.offset, neighbours=relation
-            )
+            of_most_common(counted, limit=self.limit, offset=self.offset, neighbours=relation)
             for counted in people.largest(self.limit + 1, self.groups)
         ]
 
@@ -214,7 +212,7 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         group=group,
         groups=named,
     )
-    objectives = design.objectives(question.people_in(data))
+    objectives = design.objectives(people_in(data, question))
     design.plan.charge(budget)
     return _drawn(objectives, design)
 
@@ -347,9 +345,7 @@ def _public(known: bool, grouped: bool) -> tuple[str, ...]:  # noqa: FBT001 -- p
     return (*listed, "k")
 
 
-def _sizes(
-    k: int, listed: tuple[Hashable, ...] | None, limit: int | None
-) -> tuple[int, int]:
+def _sizes(k: int, listed: tuple[Hashable, ...] | None, limit: int | None) -> tuple[int, int]:
     """Return ``k`` and the number of candidates besides the stop."""
     k = _validate.at_least("k", k, 1)
     if listed is None:
@@ -363,5 +359,3 @@ def _sizes(
         what = "limit" if listed is None else "the number of candidates"
         raise ParameterError(f"k must be at most {what}, {width}, not {k}")
     return k, width
-
-

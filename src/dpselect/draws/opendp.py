@@ -147,7 +147,7 @@ def _laplace(scale: float) -> opendp.Measurement:
 
 
 @lru_cache(maxsize=64)
-def _gaussian(scale: float) -> Any:  # noqa: ANN401 -- OpenDP's measurement
+def _gaussian(scale: float) -> opendp.Measurement:
     space = (
         opendp.vector_domain(opendp.atom_domain(T="i64")),
         opendp.l2_distance(T="f64"),
