@@ -48,7 +48,7 @@ def peeled(weights, candidates, k):
         for i in left:
             chance = probability * weights[i] / total
             if candidates[i] is STOP:
-                law[prefix, STOP] = law.get((prefix, STOP), 0.0) + chance
+                law[*prefix, STOP] = law.get((*prefix, STOP), 0.0) + chance
             else:
                 go((*prefix, candidates[i]), [j for j in left if j != i], chance)
 

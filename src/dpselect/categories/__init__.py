@@ -5,7 +5,8 @@
 """
 
 from dpselect.categories.keys import key_probabilities, plan_keys, release_keys
-from dpselect.categories.objectives import STOP, Stop
+from dpselect.categories.objectives import STOP, Stop, ahead_of_stop
+from dpselect.categories.plot import plot_chances
 from dpselect.categories.release import KeyRelease
 from dpselect.categories.top import plan_top, release_top
 
@@ -13,9 +14,11 @@ __all__ = [
     "STOP",
     "KeyRelease",
     "Stop",
+    "ahead_of_stop",
     "key_probabilities",
     "plan_keys",
     "plan_top",
+    "plot_chances",
     "release_keys",
     "release_top",
 ]

@@ -106,6 +106,21 @@ def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
     )
 
 
+def parsed(text: str, kind: Kind) -> Hashable:
+    """Return a key of a kind that is written as text, as in a file of candidates.
+
+    Raises:
+        ParameterError: It is no such key.
+    """
+    try:
+        key = _of_text(text, kind)
+    except ValueError:
+        key = None
+    if key is None or (kind == "boolean" and text.lower() not in {"true", "false"}):
+        raise ParameterError(f"the column holds {kind} values, and {text!r} is none")
+    return key
+
+
 def checked_names(column: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the columns of a key.
 

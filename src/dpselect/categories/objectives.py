@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect.neighbours import Neighbours
+from dpselect import _validate
+from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
     from dpselect.categories.counts import Counted
@@ -97,6 +98,55 @@ def of_most_common(
         candidates,
         monotone=neighbours is Neighbours.ADD_REMOVE,
     )
+
+
+def ahead_of_stop(
+    people: Indices,
+    *,
+    k: int,
+    limit: int,
+    max_per_user: int = 1,
+    epsilon: float,
+    delta: float,
+    neighbours: NeighboursLike,
+) -> Probabilities:
+    r"""Return the probability that a key is drawn before the stop, if the draws go on so long.
+
+    .. math:: \frac{1}{1 + e^{\eta (c - n)}}
+
+    Args:
+        people: How many people more than the key at place ``limit + 1`` have it; any shape.
+        k: As for :func:`~dpselect.categories.release_top` without candidates.
+        limit: The number of candidates besides the stop.
+        max_per_user: How many keys of a person are counted.
+        epsilon: What the release costs, in nats.
+        delta: What it costs besides.
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+
+    Returns:
+        Same shape; of any two candidates the order of their draws hangs on no third.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dpselect.categories import ahead_of_stop
+        >>> asked = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
+        >>> ahead_of_stop(np.array([1, 15, 20]), k=1, limit=100, **asked).round(3)
+        array([0.   , 0.546, 0.994])
+    """
+    relation = _validate.table_neighbours(neighbours)
+    exponent = epsilon / k / (2 if relation is Neighbours.SUBSTITUTE else 1)
+    offset = offset_of_stop(
+        k=k,
+        limit=limit,
+        per_user=max_per_user,
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=relation,
+    )
+    # Far below the stop the exponential overflows to infinity, and the quotient is 0.
+    with np.errstate(over="ignore"):
+        chances: Probabilities = 1 / (1 + np.exp(exponent * (offset - people)))
+    return chances
 
 
 def offset_of_stop(
