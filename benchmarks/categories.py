@@ -188,7 +188,7 @@ def time() -> None:
         }
     )
     price: dict[str, Any] = {"epsilon": 1.0, "delta": DELTA, "neighbours": "add-remove"}
-    limited = {"user": "person", "max_per_user": 3}
+    limited: dict[str, Any] = {"user": "person", "max_per_user": 3}
     runs: dict[str, Callable[[], object]] = {
         "group and sort, no privacy": lambda: (
             rows.lazy().group_by("key").len().sort("len", descending=True).head(11).collect()
