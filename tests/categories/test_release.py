@@ -193,6 +193,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
         ({"candidates": []}, "candidates must be at least one"),
         ({"delta": 1e-6, "limit": 3, "k": 4}, "k must be at most limit, 3, not 4"),
         ({"delta": 1e-6, "mechanism": "permute-and-flip"}, "the mechanism is 'exponential'"),
+        ({"candidates": ["apple"], "mechanism": "anchored"}, "needs a score that no candidate"),
         ({"delta": 1e-6, "counts_share": 1.0}, "counts_share must be at least 0 and below 1"),
         ({"delta": 1e-6, "missing": "keep"}, "missing must be 'drop' or 'key'"),
         ({"delta": 1e-6, "user": "who"}, "user and max_per_user go together"),

@@ -299,7 +299,8 @@ def _design(  # noqa: PLR0913 -- the public arguments
     else:
         if delta != 0:
             raise ParameterError("with candidates the release is epsilon-DP: leave out delta")
-        draw = by_name(mechanism or "permute-and-flip", each)
+        example = by_count(np.zeros(width, dtype=np.int64), listed, relation)
+        draw = by_name(mechanism or "permute-and-flip", each).for_objective(example)
         spend = draw.spend("one key, without replacement", k)
         spends = [replace(spend, times=times * k)]
     count_scale = None

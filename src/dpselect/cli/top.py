@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import engines, key_options, mechanism_help, options, output
+from dpselect.cli import engines, key_options, options, output
+from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ With --engine spark only counts of the candidates, or the largest ones, leave th
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("top", help=HELP, cls=mechanism_help.CommandWithMechanisms)(top)
+    app.command("top", help=HELP, cls=ListsNames)(top)
 
 
 def top(
@@ -65,7 +66,7 @@ def top(
     missing_is_key: key_options.MissingIsKey = False,
     mechanism: Annotated[
         str | None,
-        typer.Option(help=f"With --candidates: one of {mechanism_help.NAMES}."),
+        typer.Option(help="With --candidates: one of {mechanisms}."),
     ] = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
