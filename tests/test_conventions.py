@@ -9,7 +9,15 @@ import pytest
 import dpselect as dp
 
 ROOMS = [name for name in dp.__all__ if name not in dp._HOME]
-APPLICATIONS = ("networks", "percentiles", "pooling", "retrieval", "spatial", "trees")
+APPLICATIONS = (
+    "categories",
+    "networks",
+    "percentiles",
+    "pooling",
+    "retrieval",
+    "spatial",
+    "trees",
+)
 LAST = ["epsilon", "delta", "neighbours", "mechanism", "budget", "on_invalid", "outside"]
 """Keyword-only arguments that end a signature, in this order; the last two in any."""
 
@@ -147,7 +155,7 @@ def test_records_that_do_not_fit_have_one_vocabulary(name):
         assert listed["outside"].default in {"drop", "clip", Parameter.empty}
 
 
-@pytest.mark.parametrize("room", ["networks", "percentiles", "spatial"])
+@pytest.mark.parametrize("room", ["categories", "networks", "percentiles", "spatial"])
 def test_applications_release(room):
     assert any(name.startswith(f"{room}.release_") for name in RELEASES)
 

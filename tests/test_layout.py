@@ -169,7 +169,16 @@ def test_budgets_start_without_numpy():
 
 
 def test_every_room_is_reachable():
-    rooms = {"audit", "budget", "combine", "draws", "errors", "mechanisms", "networks"}
+    rooms = {
+        "audit",
+        "budget",
+        "categories",
+        "combine",
+        "draws",
+        "errors",
+        "mechanisms",
+        "networks",
+    }
     rooms |= {"percentiles", "pooling", "retrieval", "scaling", "sensitivity", "spatial"}
     rooms |= {"tables", "trees"}
 

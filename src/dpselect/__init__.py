@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpselect import (
         audit,
         budget,
+        categories,
         combine,
         draws,
         errors,
@@ -120,6 +121,7 @@ __all__ = [
     "TabulatedSensitivity",
     "audit",
     "budget",
+    "categories",
     "combine",
     "compare",
     "disjoint_sum",

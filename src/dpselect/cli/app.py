@@ -16,7 +16,19 @@ from typing import Annotated, Any
 
 import typer
 
-from dpselect.cli import budget, compare, demo, nodes, papers, percentile, pool, select, tree
+from dpselect.cli import (
+    budget,
+    compare,
+    demo,
+    keys,
+    nodes,
+    papers,
+    percentile,
+    pool,
+    select,
+    top,
+    tree,
+)
 from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
 
@@ -51,7 +63,20 @@ def root(
     """Choose privately: differentially private selection, exactly drawn."""
 
 
-for module in (percentile, nodes, maps, tree, pool, select, compare, budget, papers, demo):
+for module in (
+    percentile,
+    top,
+    keys,
+    nodes,
+    maps,
+    tree,
+    pool,
+    select,
+    compare,
+    budget,
+    papers,
+    demo,
+):
     module.register(app)
 
 

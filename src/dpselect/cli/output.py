@@ -42,15 +42,29 @@ def print_facts(facts: Mapping[str, object]) -> None:
 
 
 def print_release(
-    release: Release, chosen: str, budget: Budget | None, *, as_json: bool
+    release: Release,
+    chosen: str,
+    budget: Budget | None,
+    *,
+    as_json: bool,
+    more: Mapping[str, object] | None = None,
 ) -> None:
-    """Print a release, for a person to read and sign for or for a machine."""
+    """Print a release, for a person to read and sign for or for a machine.
+
+    Args:
+        release: The release.
+        chosen: What its answers are.
+        budget: What it was charged to.
+        as_json: Print one JSON object.
+        more: What else of the release a person should see, by name.
+    """
     remaining = None if budget is None else budget.remaining
     if as_json:
         print_json({**release.to_dict(), "remaining_budget": remaining})
         return
-    facts = {
+    facts: dict[str, object] = {
         chosen: ", ".join(map(str, release.answer)),
+        **(more or {}),
         "mechanism": release.mechanism,
         "price": price(release.plan),
         "drawn": "exactly" if release.exact else "not exactly",
@@ -60,8 +74,20 @@ def print_release(
     print_facts(facts)
 
 
-def print_plan(plan: Plan, budget: Budget | None, *, as_json: bool) -> None:
+def print_plan(
+    plan: Plan,
+    budget: Budget | None,
+    *,
+    as_json: bool,
+    more: Mapping[str, object] | None = None,
+) -> None:
     """Print what would be spent and what would remain; refuse what a release would.
+
+    Args:
+        plan: The plan.
+        budget: What it would be charged to.
+        as_json: Print one JSON object.
+        more: What else is known without the data, by name.
 
     Raises:
         NeighboursError: The budget is kept for another neighbour relation.
@@ -69,7 +95,8 @@ def print_plan(plan: Plan, budget: Budget | None, *, as_json: bool) -> None:
     """
     remaining = None if budget is None else plan.remaining_after(budget)
     if as_json:
-        print_json({"dry_run": True, **plan.to_dict(), "remaining_budget": remaining})
+        known = {"dry_run": True, **plan.to_dict(), **(more or {})}
+        print_json({**known, "remaining_budget": remaining})
         return
     facts: dict[str, object] = {"would spend": price(plan), "mechanism": plan.mechanism}
     if len(plan.spends) > 1:
@@ -78,11 +105,18 @@ def print_plan(plan: Plan, budget: Budget | None, *, as_json: bool) -> None:
         )
     if plan.error is not None:
         facts["error"] = plan.error
+    facts.update({name: _in_words(fact) for name, fact in (more or {}).items()})
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
         facts["would remain"] = f"{remaining:g}"
     print_facts(facts)
+
+
+def _in_words(fact: object) -> str:
+    if not isinstance(fact, Mapping):
+        return str(fact)
+    return "\n".join(f"{name}: {value}" for name, value in fact.items())
 
 
 def price(plan: Plan) -> str:

@@ -85,6 +85,27 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
     return np.asarray(_laplace(scale)(exact.astype(np.int64)), dtype=np.int64)
 
 
+@sampler
+def discrete_gaussian(counts: Indices, scale: float) -> Indices:
+    r"""Add independent discrete Gaussian noise, :math:`P(z) \propto e^{-z^2/2\text{scale}^2}`.
+
+    Guarantee:
+        :math:`m/(2\,\text{scale}^2)`-zCDP where one neighbour step moves at most ``m`` counts,
+        each by one.
+
+    Args:
+        counts: Integers, shape ``(n,)``. Private.
+        scale: Finite, > 0, at most ``LARGEST_SCALE``. Public.
+
+    Returns:
+        Shape ``(n,)``, int64; a release.
+
+    Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010.
+    """
+    noisy = _gaussian(scale)(np.asarray(counts, dtype=np.int64))
+    return np.asarray(noisy, dtype=np.int64)
+
+
 def scale_for(epsilon: float, steps: int = 1) -> float:
     """Return the scale for counts that one neighbour step moves by ``steps``, rounded up.
 
@@ -123,6 +144,15 @@ def _laplace(scale: float) -> opendp.Measurement:
         opendp.l1_distance(T="i64"),
     )
     return opendp.m.make_laplace(*space, scale=scale)
+
+
+@lru_cache(maxsize=64)
+def _gaussian(scale: float) -> opendp.Measurement:
+    space = (
+        opendp.vector_domain(opendp.atom_domain(T="i64")),
+        opendp.l2_distance(T="f64"),
+    )
+    return opendp.m.make_gaussian(*space, scale=scale)
 
 
 def _scale(epsilon: float, k: int) -> float:

@@ -1,0 +1,100 @@
+"""Checks of the public arguments that both releases of keys share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dpselect import _validate
+from dpselect.categories.columns import checked_names
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+
+Missing: TypeAlias = Literal["drop", "key"]
+"""Whether a row without a key is dropped, or a missing value is a key of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is read of the rows; public.
+
+    Attributes:
+        columns: The columns of the key; empty where the data are the values themselves.
+        user: The column of the person that a row belongs to; each row is one if not given.
+        max_per_user: How many different keys of a person are counted.
+        group: A column of groups; a person's keys are then pairs of a group and a key.
+        groups: The public groups.
+        candidates: The public keys; any if not given.
+        missing: Whether a missing value is a key of its own.
+    """
+
+    columns: tuple[str, ...]
+    user: str | None = None
+    max_per_user: int = 1
+    group: str | None = None
+    groups: tuple[Hashable, ...] = ()
+    candidates: tuple[Hashable, ...] | None = None
+    missing: bool = False
+
+
+def asked_question(
+    *,
+    column: str | Sequence[str] | None,
+    user: str | None,
+    max_per_user: int | None,
+    missing: Missing,
+    candidates: tuple[Hashable, ...] | None = None,
+    group: str | None = None,
+    groups: tuple[Hashable, ...] | None = None,
+) -> Question:
+    """Return what is read, from public arguments.
+
+    Raises:
+        ParameterError: An argument is out of range, or does not go with another.
+    """
+    columns = checked_names(column)
+    if missing not in {"drop", "key"}:
+        raise ParameterError(f"missing must be 'drop' or 'key', not {missing!r}")
+    if (user is None) != (max_per_user is None):
+        raise ParameterError("user and max_per_user go together: give both")
+    if (group is None) != (groups is None):
+        raise ParameterError("group and groups go together: give both")
+    if not columns and (user is not None or group is not None):
+        raise ParameterError("user and group are for tables: name the column of the key too")
+    for name in (user, group):
+        if name is not None and name in columns:
+            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
+    for what, listed in (("candidates", candidates), ("groups", groups)):
+        if listed is not None and (not listed or len(set(listed)) < len(listed)):
+            raise ParameterError(f"{what} must be at least one, and different ones")
+    return Question(
+        columns=columns,
+        user=user,
+        max_per_user=(
+            1 if max_per_user is None else _validate.at_least("max_per_user", max_per_user, 1)
+        ),
+        group=group,
+        groups=groups or (),
+        candidates=candidates,
+        missing=missing == "key",
+    )
+
+
+def changed_keys(per_user: int, neighbours: Neighbours) -> int:
+    """Return how many counts one neighbour step changes: twice as many under substitution."""
+    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
+
+
+def checked_delta(delta: float) -> float:
+    """Return a delta that a release of keys which are not public can have.
+
+    Raises:
+        ParameterError: It is not above 0 and below 1.
+    """
+    if not 0 < _validate.finite("delta", delta) < 1:
+        raise ParameterError(
+            "keys that are not public need a delta above 0 and below 1, far below one over the "
+            "number of people"
+        )
+    return float(delta)

@@ -1,0 +1,136 @@
+"""People per key, counted where the rows are; few keys leave the engine.
+
+Engines order by the count and then by the value, by which ties are broken: never by the order
+of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import tables
+from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    from dpselect.categories.asked import Question
+    from dpselect.categories.columns import KeyColumns
+    from dpselect.categories.reading import Rows
+
+MOST_KEYS = 10**9
+"""Keys that may leave an engine where all of them have to: those above a pre-threshold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+
+class PeoplePerKey(Protocol):
+    """Exact numbers of people who have a key; whoever holds the rows implements it."""
+
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        """Return the counts of public candidates, for each group; one list without groups."""
+
+    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
+        """Return the keys of the largest counts, for each group, ties in order of the value."""
+
+    def from_count(self, least: int) -> Counted:
+        """Return all keys of at least so many people, in no order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowsOfPeople:
+    """Keys of people in an engine: polars for data in memory and files, or any other.
+
+    Attributes:
+        rows: One row for each key of a person that is counted.
+    """
+
+    rows: Rows
+
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        most = len(candidates) * max(1, len(groups))
+        found = tables.collect(self._grouped(), self.rows.source, most=most)
+        places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
+        counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
+        columns = [places[_plain(key)] for key in found["key"]]
+        counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
+        return list(counts)
+
+    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
+        import narwhals as nw
+
+        grouped = self._grouped()
+        if groups:
+            order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
+            place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
+            grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
+            grouped = grouped.filter(nw.col("place") <= number).drop("place", "order")
+        ordered = grouped.sort("people", "key", descending=[True, False])
+        most = number * max(1, len(groups))
+        found = tables.collect(ordered.head(most), self.rows.source, most=most)
+        which = np.asarray(self._group_of(found, groups))
+        people = tables.counts(found["people"])
+        return [
+            Counted(found["key"][which == one], people[which == one], self.rows.keys)
+            for one in range(max(1, len(groups)))
+        ]
+
+    def from_count(self, least: int) -> Counted:
+        import narwhals as nw
+
+        grouped = self._grouped().filter(nw.col("people") >= least)
+        found = tables.collect(grouped, self.rows.source, most=MOST_KEYS)
+        return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
+
+    def _grouped(self) -> Any:  # noqa: ANN401 -- a lazy frame of narwhals
+        import narwhals as nw
+
+        by = ["key"] if self.rows.group is None else ["group", "key"]
+        return self.rows.table.group_by(*by).agg(nw.len().alias("people"))
+
+    def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
+        """Return the position of the group of every row that was collected."""
+        if self.rows.group is None:
+            return [0] * len(found["key"])
+        places = {self.rows.group.encode(one): place for place, one in enumerate(groups)}
+        return [places[_plain(one)] for one in found["group"]]
+
+
+def people_in(data: object, question: Question) -> PeoplePerKey:
+    """Return the people per key of some data.
+
+    Raises:
+        ColumnError, DataError, ParameterError: As for ``reading.read``.
+    """
+    # narwhals takes as long to import as all of this room.
+    from dpselect.categories import reading
+
+    return RowsOfPeople(reading.read(data, question))
+
+
+def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
+    return key.item() if isinstance(key, np.generic) else key

@@ -1,0 +1,361 @@
+r"""Laws by which a key is released, as functions of the number of people who have it.
+
+A key that nobody has is never released, and one that a single person has only with a
+probability that delta pays for. A law is for persons who change the counts of at most
+:math:`m` keys, each by one, and draws for all keys independently.
+
+Let a person bring :math:`m` keys, of which some had nobody before. Outside of the event
+that one of these is released the two laws of the other keys are compared, so the delta of
+that event and the delta of the noise add up (``docs/categories.md`` has the proof).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, sqrt
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+from dpselect.errors import ParameterError
+from dpselect.plan import Spend
+from dpselect.typing import Indices, Probabilities, Values
+
+KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian"]
+"""How keys are selected."""
+
+MARGIN = 1e-9
+"""Relative, on the safe side of the rounding of sums of a few thousand floats."""
+
+SPLITS = 50
+"""Ways to split epsilon or delta that are tried."""
+
+LONGEST = 10**7
+"""Entries of a table of probabilities."""
+
+
+class KeyLaw(Protocol):
+    """The law of the release of one key, and its draw for all keys."""
+
+    @property
+    def name(self) -> KeyMethod:
+        """The name of the method."""
+
+    @property
+    def label(self) -> str:
+        """The method with its public parameters."""
+
+    @property
+    def half(self) -> int:
+        """The least number of people whose key is released with probability 1/2 or more."""
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        """Return the probability that a key of so many people is released."""
+
+    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
+        """Draw for all keys: which are released, and noisy counts if there are any."""
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of the draw."""
+
+
+@dataclass(frozen=True)
+class OptimalLaw:
+    r"""The most probable release that is private for each key: a truncated geometric law.
+
+    .. math::
+
+        \pi(0) = 0, \quad \pi(n + 1) = \min\big(e^{\varepsilon'} \pi(n) + \delta',\;
+        1 - e^{-\varepsilon'} (1 - \pi(n) - \delta'),\; 1\big)
+
+    With several keys a person :math:`\varepsilon'` and :math:`\delta'` are such that
+    :math:`m` of these together cost epsilon and delta by the exact composition of
+    (epsilon', delta')-DP mechanisms, and :math:`\pi` reaches one half soonest.
+
+    Attributes:
+        epsilon: Of the whole release.
+        delta: Of the whole release.
+        changed: The number of keys that one neighbour step changes.
+
+    Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1;
+        Kairouz, Oh and Viswanath 2015, arXiv:1311.0776, Theorem 3.3.
+    """
+
+    epsilon: float
+    delta: float
+    changed: int
+    name: ClassVar[KeyMethod] = "optimal"
+
+    @cached_property
+    def each(self) -> tuple[float, float]:
+        """Epsilon and delta of one key."""
+        if self.changed == 1:
+            return self.epsilon, self.delta
+        return _best_split(self.epsilon, self.delta, self.changed)
+
+    @property
+    def label(self) -> str:
+        epsilon, delta = self.each
+        return f"OptimalKeys(epsilon={epsilon:.6g}, delta={delta:.6g} for each key)"
+
+    @property
+    def half(self) -> int:
+        """The least number of people whose key is released with probability 1/2 or more."""
+        return next(n for n, one in enumerate(self.chances) if 2 * one >= self.chances[-1])
+
+    @cached_property
+    def chances(self) -> tuple[int, ...]:
+        """The probabilities as integers over 2^128, by the number of people, up to 1."""
+        from dpselect.draws.coins import BITS
+        from dpselect.draws.exp_bounds import exp_minus
+
+        whole = 1 << BITS
+        epsilon, delta = (Fraction(one) for one in self.each)
+        # Everything is rounded towards a smaller next probability, so that both
+        # constraints hold exactly between the numbers that are drawn from.
+        high = min(exp_minus(epsilon, BITS)[1], whole)
+        growth = (whole << BITS) // high
+        step = int(delta * whole)
+        if step == 0:
+            raise ParameterError("delta is too small: no key would ever be released")
+        table = [0]
+        while table[-1] < whole:
+            last = table[-1] + step
+            grown = (growth * table[-1] >> BITS) + step
+            left = whole - last
+            shrunk = whole + (-high * left >> BITS) if left > 0 else whole
+            table.append(min(grown, shrunk, whole))
+            if len(table) > LONGEST:
+                raise ParameterError("epsilon is too small for a table of probabilities")
+        return tuple(table)
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        table = np.array([one / 2**128 for one in self.chances])
+        return table[np.minimum(people, table.size - 1)]
+
+    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
+        from dpselect.draws import coins
+
+        return coins.select(people, self.chances), None
+
+    def spends(self) -> tuple[Spend, ...]:
+        rho = min(self.changed * rho_of_pure(self.each[0]), rho_of_pure(self.epsilon))
+        return (Spend("which keys there are", self.epsilon, delta=self.delta, rho=rho),)
+
+
+@dataclass(frozen=True)
+class LaplaceLaw:
+    r"""Discrete Laplace noise on every count, and a threshold for the sum.
+
+    The noise costs epsilon; the threshold is the least integer that the noisy count 1
+    reaches with probability at most :math:`1 - (1 - \delta)^{1/m}`.
+
+    Attributes:
+        epsilon: Of the whole release.
+        delta: Of the whole release.
+        changed: The number of keys that one neighbour step changes.
+
+    Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+    """
+
+    epsilon: float
+    delta: float
+    changed: int
+    name: ClassVar[KeyMethod] = "laplace"
+
+    @property
+    def scale(self) -> float:
+        """Of the noise."""
+        return nextafter(self.changed / self.epsilon, inf)
+
+    @cached_property
+    def threshold(self) -> int:
+        """The least noisy count that is released."""
+        each = _each_of(self.delta, self.changed)
+        # P(Z >= z) = e^(-z/b) / (1 + e^(-1/b)) for z >= 1.
+        z = self.scale * (-log(each) - log1p(exp(-1 / self.scale)))
+        return 1 + max(1, ceil(z + MARGIN * (1 + abs(z))))
+
+    @property
+    def half(self) -> int:
+        """The threshold: at least half of the noise is not negative."""
+        return self.threshold
+
+    @property
+    def label(self) -> str:
+        return f"LaplaceThreshold(scale={self.scale:.6g}, threshold={self.threshold})"
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        z = self.threshold - people.astype(np.float64)
+        tail = np.exp(-np.maximum(z, 0) / self.scale) / (1 + exp(-1 / self.scale))
+        head = 1 - np.exp(-np.maximum(1 - z, 0) / self.scale) / (1 + exp(-1 / self.scale))
+        return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
+
+    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
+        from dpselect.draws.opendp import discrete_laplace
+
+        noisy = discrete_laplace(people, self.scale)
+        return noisy >= self.threshold, noisy
+
+    def spends(self) -> tuple[Spend, ...]:
+        return (
+            Spend("noise on the count of every key", self.epsilon),
+            Spend("keys of one person", 0.0, delta=self.delta),
+        )
+
+
+@dataclass(frozen=True)
+class GaussianLaw:
+    r"""Discrete Gaussian noise on every count, and a threshold for the sum.
+
+    The noise is :math:`\rho`-zCDP with :math:`\rho = m/(2\sigma^2)`, which costs epsilon and
+    a part of delta; the rest of delta is for the keys of one person. The part is the one of
+    50 that makes the threshold least.
+
+    Attributes:
+        epsilon: Of the whole release.
+        delta: Of the whole release.
+        changed: The number of keys that one neighbour step changes.
+
+    Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010.
+    """
+
+    epsilon: float
+    delta: float
+    changed: int
+    name: ClassVar[KeyMethod] = "gaussian"
+
+    @cached_property
+    def _chosen(self) -> tuple[float, int, float]:
+        """The standard deviation parameter, the threshold and the delta of the noise."""
+        shares = np.linspace(0.005, 0.995, SPLITS)
+        options = (self._for(float(share)) for share in shares)
+        return min(options, key=lambda option: (option[1], option[0]))
+
+    def _for(self, share: float) -> tuple[float, int, float]:
+        of_noise = share * self.delta
+        sigma = sqrt(self.changed / (2 * _rho_for(self.epsilon, of_noise))) * (1 + MARGIN)
+        each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
+        tails = _gaussian_tails(sigma)
+        z = 1 + int(np.flatnonzero(tails[1:] * (1 + MARGIN) <= each)[0])
+        return sigma, 1 + z, of_noise
+
+    @property
+    def scale(self) -> float:
+        """Of the noise."""
+        return self._chosen[0]
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy count that is released."""
+        return self._chosen[1]
+
+    @property
+    def half(self) -> int:
+        """The threshold, by the symmetry of the noise."""
+        return self.threshold
+
+    @property
+    def label(self) -> str:
+        return f"GaussianThreshold(scale={self.scale:.6g}, threshold={self.threshold})"
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        tails = _gaussian_tails(self.scale)
+        z = self.threshold - people
+        last = tails.size - 1
+        tail = tails[np.clip(z, 0, last)]
+        head = 1 - tails[np.clip(1 - z, 0, last)]
+        return np.where(people > 0, np.where(z >= 0, tail, head), 0.0)
+
+    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
+        from dpselect.draws.opendp import discrete_gaussian
+
+        noisy = discrete_gaussian(people, self.scale)
+        return noisy >= self.threshold, noisy
+
+    def spends(self) -> tuple[Spend, ...]:
+        of_noise = self._chosen[2]
+        rho = self.changed / (2 * self.scale**2)
+        return (
+            Spend("noise on the count of every key", self.epsilon, delta=of_noise, rho=rho),
+            Spend("keys of one person", 0.0, delta=self.delta - of_noise),
+        )
+
+
+def law_of(method: KeyMethod | None, epsilon: float, delta: float, changed: int) -> KeyLaw:
+    """Return the law of a method; if not given, of the one that reaches one half soonest.
+
+    Raises:
+        ParameterError: There is no such method.
+    """
+    laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
+        "optimal": OptimalLaw,
+        "laplace": LaplaceLaw,
+        "gaussian": GaussianLaw,
+    }
+    if method is not None and method not in laws:
+        raise ParameterError(f"method must be one of {', '.join(laws)}, not {method!r}")
+    if method is not None:
+        return laws[method](epsilon, delta, changed)
+    every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
+    return min(every, key=lambda law: law.half)
+
+
+def composed_delta(epsilon: float, each: float, times: int) -> float:
+    r"""Return the exact delta of :math:`m` independent epsilon'-DP mechanisms together.
+
+    .. math:: \sum_{j} \binom{m}{j} \frac{\big(e^{(m - j)\varepsilon'} -
+              e^{\varepsilon + j\varepsilon'}\big)_+}{(1 + e^{\varepsilon'})^m}
+
+    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
+    """
+    j = np.arange(times + 1)
+    binomial = np.array([lgamma(times + 1) - lgamma(i + 1) - lgamma(times - i + 1) for i in j])
+    gap = epsilon - (times - 2 * j) * each
+    held = gap < 0
+    log_first = (times - j[held]) * each + binomial[held] - times * np.logaddexp(0, each)
+    return float((np.exp(log_first) * -np.expm1(gap[held])).sum())
+
+
+def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]:
+    """Return epsilon and delta of one of several keys, for which half a chance is soonest."""
+    least = epsilon / times * (1 - MARGIN)
+    tried: Values = np.concatenate([[least], least * np.geomspace(1, times, SPLITS)[1:]])
+    best, soonest = (least, _each_of(delta * (1 - MARGIN), times)), inf
+    for each in tried.tolist():
+        spent = 0.0 if each == least else composed_delta(epsilon, each, times) * (1 + 1e-6)
+        if spent >= delta:
+            continue
+        rest = -expm1((log1p(-delta) - log1p(-spent)) / times) * (1 - MARGIN)
+        half = log1p(expm1(each) / (2 * rest)) / each
+        if half < soonest:
+            best, soonest = (each, rest), half
+    return best
+
+
+def _each_of(delta: float, times: int) -> float:
+    r"""Return :math:`1 - (1 - \delta)^{1/m}`."""
+    return delta if times == 1 else -expm1(log1p(-delta) / times) * (1 - 2.0**-40)
+
+
+def _rho_for(epsilon: float, delta: float) -> float:
+    """Return the largest rho that is (epsilon, delta)-DP, by bisection."""
+    low, high = 0.0, epsilon
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
+    return low
+
+
+def _gaussian_tails(sigma: float) -> Values:
+    r"""Return :math:`P(Z \ge z)` of the discrete Gaussian for ``z`` from 0 on, up to 0."""
+    # Beyond 40 standard deviations nothing is left that a float could show.
+    z = np.arange(ceil(40 * sigma) + 2, dtype=np.float64)
+    mass = np.exp(-(z**2) / (2 * sigma**2))
+    total = 2 * mass[1:].sum() + 1
+    tails: Values = np.cumsum(mass[::-1])[::-1] / total
+    return tails

@@ -1,0 +1,221 @@
+r"""Rows of any container as keys of persons, at most so many of each person.
+
+Where a person may have at most :math:`m` keys and has :math:`c > m` different ones, these are
+put in the order of their values and numbered from 0. Counted are those from number :math:`s`
+on, around the circle, where
+
+.. math:: s = \Big(w(\text{user}) + \sum_{\text{keys}} w(\text{key})\Big) \bmod c,
+
+:math:`w` of a text is its length and :math:`w` of an integer the integer modulo 1009. The rule
+depends on that person's different keys alone: not on the order or the number of the rows, and
+on no other person. Every engine thus counts the same keys. The start spreads persons over
+their keys, so that those which come first in the order are not preferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpselect import tables
+from dpselect.categories.asked import Question
+from dpselect.categories.columns import MISSING, KeyColumns, Kind, kind_of
+from dpselect.errors import ColumnError, DataError
+
+MODULUS = 1009
+"""A prime; integers are reduced by it before they are added up."""
+
+VALUE = "value"
+"""The column of data that are the values themselves."""
+
+_KEY, _USER, _GROUP = "key", "user", "group"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rows:
+    """One row for each key of a person that is counted; private.
+
+    Attributes:
+        table: A lazy frame with the columns ``key`` and ``group``, if there are groups.
+        source: What it was made from, to name in an error.
+        keys: How keys are written.
+        group: How groups are written, if there are any.
+    """
+
+    table: nw.LazyFrame[Any]
+    source: object
+    keys: KeyColumns
+    group: KeyColumns | None
+
+
+def read(data: object, question: Question) -> Rows:
+    """Return the keys that are counted; of a lazy frame or a path no row is read yet.
+
+    Rows without a user, outside of the public groups or not among the candidates are dropped
+    before a person's keys are limited.
+
+    Raises:
+        ColumnError: A column is missing, not named, or of a type that keys cannot have.
+        DataError: The data cannot be read.
+        ParameterError: A candidate or group is not of the column's kind.
+    """
+    table, kinds = _opened(data, question)
+    names = question.columns or (VALUE,)
+    keys = KeyColumns(
+        question.columns,
+        tuple(kinds[name] for name in names),
+        encoded=len(names) > 1 or question.missing,
+    )
+    taken = {_KEY: _key(names, keys, kinds)}
+    if question.user is not None:
+        taken[_USER] = _plain(question.user, kinds)
+    group = None
+    if question.group is not None:
+        group = KeyColumns((question.group,), (kinds[question.group],), encoded=False)
+        taken[_GROUP] = _plain(question.group, kinds)
+    rows = table.select(**taken).drop_nulls()
+    if group is not None:
+        rows = rows.filter(nw.col(_GROUP).is_in([group.encode(one) for one in question.groups]))
+    if question.candidates is not None:
+        public = [keys.encode(one) for one in question.candidates]
+        rows = rows.filter(nw.col(_KEY).is_in(public))
+    if question.user is not None:
+        rows = _limited(rows, question, kinds)
+    return Rows(rows, data, keys, group)
+
+
+def _limited(
+    rows: nw.LazyFrame[Any], question: Question, kinds: dict[str, Kind]
+) -> nw.LazyFrame[Any]:
+    pair = [_KEY] if question.group is None else [_GROUP, _KEY]
+    distinct = rows.unique(subset=[_USER, *pair])
+    if question.candidates is not None:
+        possible = len(question.candidates) * max(1, len(question.groups))
+        if possible <= question.max_per_user:
+            return distinct
+    text_keys = len(question.columns) != 1 or question.missing
+    kind = "text" if text_keys else kinds[question.columns[0]]
+    weight = _weight(_KEY, kind)
+    if question.group is not None:
+        weight = weight + _weight(_GROUP, kinds[question.group])
+    sized = distinct.with_columns(
+        nw.len().over(_USER).cast(nw.Int64).alias("size"),
+        weight.sum().over(_USER).cast(nw.Int64).alias("weight"),
+        nw.col(_KEY).cum_count().over(_USER, order_by=pair).cast(nw.Int64).alias("place"),
+        _weight(_USER, kinds[str(question.user)]).alias("own"),
+    )
+    size = nw.col("size")
+    start = (nw.col("weight") + nw.col("own")) % size
+    turned = (nw.col("place") - 1 - start + size) % size
+    return sized.filter(turned < question.max_per_user).select(*pair)
+
+
+def _weight(column: str, kind: Kind) -> nw.Expr:
+    value = nw.col(column)
+    if kind == "text":
+        return value.str.len_chars().cast(nw.Int64)
+    if kind == "integer":
+        # Engines differ in the remainder of a negative integer by one modulus.
+        return ((value % MODULUS).cast(nw.Int64) + MODULUS) % MODULUS
+    return value.is_null().cast(nw.Int64)
+
+
+def _plain(column: str, kinds: dict[str, Kind]) -> nw.Expr:
+    value = nw.col(column)
+    # Categories are ordered by their codes, which hang on the data; text is not.
+    return value.cast(nw.String) if kinds[column] == "text" else value
+
+
+def _key(names: Sequence[str], keys: KeyColumns, kinds: dict[str, Kind]) -> nw.Expr:
+    if not keys.encoded:
+        return _plain(names[0], kinds)
+    return nw.concat_str([_encoded(nw.col(name).cast(nw.String)) for name in names])
+
+
+def _encoded(text: nw.Expr) -> nw.Expr:
+    size = text.str.len_chars().cast(nw.String)
+    whole = nw.concat_str([size, nw.lit(":"), text])
+    return nw.when(text.is_null()).then(nw.lit(MISSING)).otherwise(whole)
+
+
+def _opened(data: object, question: Question) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
+    if not question.columns:
+        values, kind = _values(data)
+        return values, {VALUE: kind}
+    wanted = [*question.columns]
+    wanted += [name for name in (question.user, question.group) if name is not None]
+    frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
+    types = tables.schema(frame, data)
+    kinds = {name: kind_of(types[name], name) for name in types}
+    if isinstance(frame, nw.LazyFrame):
+        return frame, kinds
+    if frame.implementation.is_polars():
+        return frame.lazy(), kinds
+    return _in_memory(frame, kinds)
+
+
+def _in_memory(
+    frame: nw.DataFrame[Any], kinds: dict[str, Kind]
+) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
+    """Return a frame of another library as one of polars, which reads it like an engine."""
+    import polars as pl
+
+    columns: dict[str, pl.Series] = {}
+    for name in frame.columns:
+        series = frame.get_column(name)
+        kinds[name] = "text" if _is_undeclared(series) else kinds[name]
+        columns[name] = _series(series.to_list(), kinds[name], series.dtype)
+    return nw.from_native(pl.DataFrame(columns).lazy()), kinds
+
+
+def _is_undeclared(series: nw.Series[Any]) -> bool:
+    return str(getattr(series.to_native(), "dtype", "")) == "object"
+
+
+def _series(values: list[Any], kind: Kind, declared: object) -> Any:  # noqa: ANN401 -- of polars
+    import polars as pl
+
+    known = [None if _is_missing(value) else value for value in values]
+    if kind == "text":
+        return pl.Series([None if one is None else str(one) for one in known], dtype=pl.String)
+    whole = pl.UInt64 if str(declared).lower() == "uint64" else pl.Int64
+    types = {"integer": whole, "boolean": pl.Boolean, "date": pl.Date}
+    return pl.Series(known, dtype=types[kind])
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float):
+        return isnan(value)
+    # pandas has missing values of its own, which compare with nothing.
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
+
+
+def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
+    """Return an array, a list or a Series of values as a frame, and what they are."""
+    import polars as pl
+
+    if tables.is_table(data):
+        raise ColumnError("data is a table: name the column of the values, column=")
+    series = nw.from_native(data, allow_series=True, pass_through=True)
+    kind: Kind = "text"
+    if isinstance(series, nw.Series):
+        if not _is_undeclared(series):
+            kind = kind_of(series.dtype, str(series.name))
+        held = _series(series.to_list(), kind, series.dtype)
+    elif isinstance(data, np.ndarray):
+        if data.ndim != 1 or data.dtype.kind not in "iubOU":
+            raise DataError(
+                "an array of values must be one-dimensional, of text, integers or booleans"
+            )
+        kind = {"i": "integer", "u": "integer", "b": "boolean"}.get(data.dtype.kind, "text")  # type: ignore[assignment]
+        held = pl.Series(data) if kind != "text" else _series(data.tolist(), kind, None)
+    elif isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise DataError("data must be a table, or an array, list or Series of values")
+    else:
+        held = _series(list(data), kind, None)
+    return nw.from_native(pl.DataFrame({VALUE: held}).lazy()), kind

@@ -1,0 +1,37 @@
+"""Chosen keys, with noisy counts where these were paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRelease(Release):
+    """A release of keys; with groups, of pairs of a group and a key.
+
+    Attributes:
+        counts: Noisy numbers of people, one for each key of ``answer``; or None.
+        scale: Of the noise of the counts; or None.
+    """
+
+    counts: tuple[int, ...] | None = None
+    scale: float | None = None
+
+    @property
+    def by_group(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+        """The keys of each group that has any; for a release with groups."""
+        found: dict[Hashable, tuple[Hashable, ...]] = {}
+        for pair in self.answer:
+            if isinstance(pair, tuple):
+                found[pair[0]] = (*found.get(pair[0], ()), pair[1])
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain Python values."""
+        counts = None if self.counts is None else list(self.counts)
+        # A dataclass with slots is made twice, which a bare super() does not see.
+        return {**Release.to_dict(self), "counts": counts, "scale_of_counts": self.scale}

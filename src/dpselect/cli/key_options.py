@@ -1,0 +1,104 @@
+"""Options of the commands that release keys: which column, whose rows, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from dpselect.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.categories import KeyRelease
+    from dpselect.categories.asked import Missing
+    from dpselect.typing import Indices, Probabilities
+
+Columns: TypeAlias = Annotated[
+    list[str], typer.Option("--column", help="The column of the key; several for tuples.")
+]
+User: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--user", help="The column of the person that a row belongs to."),
+]
+MaxPerUser: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-per-user", help="With --user: how many keys of a person count."),
+]
+Neighbours: TypeAlias = Annotated[
+    str, typer.Option("--neighbours", help="add-remove or substitute: of a row or a person.")
+]
+MissingIsKey: TypeAlias = Annotated[
+    bool, typer.Option("--missing-is-key", help="Count rows without a key as a key.")
+]
+
+SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
+"""Probabilities for which a dry run says how many people they take."""
+
+
+def missing(is_key: bool) -> Missing:
+    """Return what happens to a row without a key."""
+    return "key" if is_key else "drop"
+
+
+def column_of(columns: Sequence[str]) -> str | list[str]:
+    """Return the one column, or all of them."""
+    return columns[0] if len(columns) == 1 else list(columns)
+
+
+def listed(option: str, text: str | None, table: object, columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the public keys of a text file, one on a line, or of a list such as ``a,b,c``.
+
+    Raises:
+        ParameterError: A key is not of the column's type, or there are several columns.
+    """
+    if text is None:
+        return None
+    if len(columns) > 1:
+        raise ParameterError(f"{option} is for one column: in Python it takes tuples")
+    from dpselect import tables
+    from dpselect.categories.columns import kind_of, parsed
+
+    frame = tables.check_columns(table, plain=columns)
+    kind = kind_of(tables.schema(frame, table)[columns[0]], columns[0])
+    keys: list[Hashable] = [parsed(one, kind) for one in _lines(option, text)]
+    return keys
+
+
+def people_for(
+    chances: Probabilities, people: Indices, *, more_than: str = ""
+) -> dict[str, str]:
+    """Return how many people it takes until a key is released with some probabilities."""
+    needed: dict[str, str] = {}
+    for share in SHOWN:
+        enough = people[chances >= share]
+        needed[f"P(released) >= {share:g}"] = (
+            f"from {int(enough[0])} people"
+            if enough.size
+            else f"above {int(people[-1])} people{more_than}"
+        )
+    return needed
+
+
+def noisy_counts(release: KeyRelease) -> dict[str, str]:
+    """Return the noisy counts of a release in words, if it has any."""
+    if release.counts is None:
+        return {}
+    pairs = zip(release.answer, release.counts, strict=True)
+    return {"noisy counts": ", ".join(f"{key}: {count}" for key, count in pairs)}
+
+
+def _lines(option: str, text: str) -> list[str]:
+    path = Path(text)
+    if not path.is_file():
+        if "," in text:
+            return text.split(",")
+        raise DataError(
+            f"{option} must be a list such as a,b,c or a text file; there is no {path}"
+        )
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"{option} must be a text file with one key per line") from None
+    return [line for line in lines if line]

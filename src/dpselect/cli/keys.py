@@ -1,0 +1,117 @@
+"""``dpselect keys``: release which values of a column there are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dpselect.cli import engines, key_options, options, output
+
+HELP = """Release which values of a column there are: those that enough people have.
+
+With --user one person is protected with all rows, of which --max-per-user different values
+count; else one row. With --dry-run it is said how many people a value needs.
+
+[bold]dpselect keys visits.parquet --column diagnosis --user patient --max-per-user 3 \
+--epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
+
+With --engine spark only values of at least --min-people leave the cluster.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("keys", help=HELP)(keys)
+
+
+def keys(
+    data: engines.Data,
+    column: key_options.Columns,
+    epsilon: options.Epsilon,
+    delta: Annotated[
+        float, typer.Option(help="Far below one over the number of people; public.")
+    ],
+    neighbours: key_options.Neighbours,
+    user: key_options.User = None,
+    max_per_user: key_options.MaxPerUser = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="optimal; laplace or gaussian, with noisy counts; if not given, the one that "
+            "needs the fewest people."
+        ),
+    ] = None,
+    min_people: Annotated[
+        int, typer.Option(help="A value of fewer people is never released.")
+    ] = 1,
+    missing_is_key: key_options.MissingIsKey = False,
+    engine: engines.Engine = "memory",
+    master: engines.Master = None,
+    ledger: options.Ledger = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+    plot: options.Plot = None,
+) -> None:
+    """Release which values there are."""
+    from dpselect.categories import plan_keys, release_keys
+
+    relation = options.relation("--neighbours", neighbours)
+    law: dict[str, Any] = {
+        "method": method,
+        "min_people": min_people,
+        "epsilon": epsilon,
+        "delta": delta,
+        "neighbours": relation,
+    }
+    rows: dict[str, Any] = {
+        "column": key_options.column_of(column),
+        "user": user,
+        "max_per_user": max_per_user,
+        "missing": key_options.missing(missing_is_key),
+    }
+    plan = plan_keys(**rows, **law)
+    budget = options.open_ledger(ledger)
+    table = engines.opened(data, engine, master)
+    if dry_run:
+        from dpselect.categories.asked import asked_question
+        from dpselect.categories.counts import people_in
+
+        people_in(table, asked_question(**rows))
+        needed = _needed(law, max_per_user)
+        output.print_plan(plan, budget, as_json=as_json, more={"a value": needed})
+    else:
+        with output.working("counting and choosing"):
+            release = release_keys(table, **rows, **law, budget=budget)
+        output.print_release(
+            release,
+            "values",
+            budget,
+            as_json=as_json,
+            more=key_options.noisy_counts(release),
+        )
+    if plot is not None:
+        from dpselect.categories import plot_chances
+
+        people, chances = _chances(law, max_per_user)
+        output.save(plot_chances(people, {plan.mechanism: chances}), plot)
+
+
+def _chances(law: dict[str, Any], max_per_user: int | None) -> tuple[Any, Any]:
+    """Return numbers of people until release is all but sure, and its probabilities."""
+    import numpy as np
+
+    from dpselect.categories import key_probabilities
+
+    shown = 64
+    while True:
+        people = np.arange(shown)
+        chances = key_probabilities(people, max_per_user=max_per_user or 1, **law)
+        if chances[-1] > 0.999 or shown > 10**7:
+            return people, chances
+        shown *= 2
+
+
+def _needed(law: dict[str, Any], max_per_user: int | None) -> dict[str, str]:
+    people, chances = _chances(law, max_per_user)
+    return key_options.people_for(chances, people)

@@ -1,0 +1,105 @@
+"""The commands that release the most common values, and which values there are."""
+
+import polars as pl
+import pytest
+
+import dpselect as dp
+
+VISITS = pl.DataFrame(
+    [(p, f"D{d}", d % 2) for p in range(400) for d in range(1 + p % 4)],
+    schema=["patient", "diagnosis", "ward"],
+    orient="row",
+)
+OF_PATIENTS = (
+    "--column", "diagnosis", "--user", "patient", "--max-per-user", 4,
+    "--neighbours", "add-remove",
+)  # fmt: skip
+UNKNOWN = ("--epsilon", 100, "--delta", 1e-6)
+
+
+@pytest.fixture
+def visits(tmp_path):
+    path = tmp_path / "visits.parquet"
+    VISITS.write_parquet(path)
+    return path
+
+
+def test_keys_are_released(run, visits):
+    ran = run("keys", visits, *OF_PATIENTS, *UNKNOWN, "--json")
+
+    assert ran.code == 0
+    assert ran.json["answer"] == ["D0", "D1", "D2", "D3"]
+    assert (ran.json["epsilon"], ran.json["delta"]) == (100, 1e-6)
+
+
+def test_the_top_is_released_with_and_without_candidates(run, visits, tmp_path):
+    listed = tmp_path / "codes.txt"
+    listed.write_text("D3\nD1\nD9\n")
+
+    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 2, "--json")
+    known = run(
+        "top",
+        visits,
+        *OF_PATIENTS,
+        "--epsilon",
+        100,
+        "--k",
+        2,
+        "--candidates",
+        listed,
+        "--json",
+    )
+
+    assert unknown.json["answer"] == ["D0", "D1"]
+    assert known.json["answer"] == ["D1", "D3"]
+    assert known.json["delta"] == 0
+
+
+def test_groups_are_read_as_their_column_is(run, visits):
+    ran = run(
+        "top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1,
+        "--group", "ward", "--groups", "0,1", "--json",
+    )  # fmt: skip
+
+    assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
+
+
+@pytest.mark.parametrize("command", [("keys",), ("top", "--k", 2)])
+def test_a_dry_run_says_how_many_people_a_value_needs(run, visits, tmp_path, command):
+    ledger, picture = tmp_path / "clinic.budget", tmp_path / "out.png"
+    dp.Budget(200.0, 1e-5, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
+    name, *more = command
+
+    ran = run(
+        name, visits, *more, *OF_PATIENTS, *UNKNOWN, "--ledger", ledger, "--dry-run",
+        "--plot", picture, "--json",
+    )  # fmt: skip
+
+    assert ran.code == 0
+    assert ran.json["a value"]["P(released) >= 0.5"].startswith("from ")
+    assert ran.json["remaining_budget"] == 100
+    assert picture.stat().st_size > 0
+    assert dp.Budget.open(ledger).entries == ()
+
+
+def test_noisy_counts_are_printed(run, visits):
+    ran = run("keys", visits, *OF_PATIENTS, *UNKNOWN, "--method", "laplace")
+
+    assert "noisy counts" in ran.out
+    assert "D0: 4" in ran.out or "D0: 39" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("--epsilon", 1, "--candidates", "none.txt"), "--candidates must be a list such as"),
+        (("--epsilon", 1, "--candidates", "D1,D2", "--plot", "x.png"), "--plot shows"),
+        (("--epsilon", 1), "need a delta above 0"),
+        ((*UNKNOWN, "--group", "ward", "--groups", "a,b"), "holds integer values, and 'a'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run, visits, wrong, message):
+    ran = run("top", visits, *OF_PATIENTS, "--k", 1, *wrong)
+
+    assert ran.code == 2
+    assert message in ran.error

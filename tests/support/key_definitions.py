@@ -1,0 +1,94 @@
+"""Laws of releases of keys, and their privacy, by enumeration of all outcomes."""
+
+from itertools import chain, combinations
+from math import exp
+
+import numpy as np
+
+from dpselect.categories import STOP
+
+
+def subsets(keys, most):
+    """Return all sets of at least one and at most so many keys."""
+    return list(chain.from_iterable(combinations(keys, n) for n in range(1, most + 1)))
+
+
+def add_person(counts, keys):
+    """Return counts, as a tuple, with one more person who has these keys."""
+    return tuple(n + (key in keys) for key, n in enumerate(counts))
+
+
+def neighbouring(people, keys, most, at=4):
+    """Yield all pairs of counts by ``people`` persons and by one more, who has a set of keys.
+
+    Counts are the sums of ``people`` sets of at most ``most`` of ``at`` keys.
+    """
+    sets = [(), *subsets(range(at), most)]
+    reached = {(0,) * at}
+    for _ in range(people):
+        reached |= {add_person(counts, one) for counts in reached for one in sets}
+    assert keys == at
+    for counts in sorted(reached):
+        for one in sets[1:]:
+            yield counts, add_person(counts, one)
+
+
+def peeled(weights, candidates, k):
+    """Return the law of up to ``k`` draws without replacement that end at the stop.
+
+    By definition: a product of quotients for every sequence.
+    """
+    law = {}
+
+    def go(prefix, left, probability):
+        if len(prefix) == k:
+            law[prefix] = law.get(prefix, 0.0) + probability
+            return
+        total = sum(weights[i] for i in left)
+        for i in left:
+            chance = probability * weights[i] / total
+            if candidates[i] is STOP:
+                law[*prefix, STOP] = law.get((*prefix, STOP), 0.0) + chance
+            else:
+                go((*prefix, candidates[i]), [j for j in left if j != i], chance)
+
+    go((), list(range(len(weights))), 1.0)
+    return law
+
+
+def hockey_stick(law, other, epsilon):
+    """Return the sum of the excesses of a law over ``exp(epsilon)`` times another."""
+    grown = exp(epsilon)
+    return sum(max(0.0, p - grown * other.get(outcome, 0.0)) for outcome, p in law.items())
+
+
+def independent(chances):
+    """Return the law of a set, each of whose members is there with its own chance."""
+    law = {(): 1.0}
+    for key, chance in enumerate(chances):
+        law = {
+            **{held: p * (1 - chance) for held, p in law.items()},
+            **{(*held, key): p * chance for held, p in law.items() if chance > 0},
+        }
+    return law
+
+
+def exact_delta(pairs, law, epsilon):
+    """Return the largest hockey-stick divergence over pairs of counts, in both directions."""
+    known = {}
+
+    def of(counts):
+        if counts not in known:
+            known[counts] = law(counts)
+        return known[counts]
+
+    return max(
+        max(hockey_stick(of(a), of(b), epsilon), hockey_stick(of(b), of(a), epsilon))
+        for a, b in pairs
+    )
+
+
+def top_counted(counts, number):
+    """Return the keys of the largest counts, ties in order of the key, as the engines do."""
+    order = sorted((-n, key) for key, n in enumerate(counts) if n > 0)[:number]
+    return [key for _, key in order], np.array([-n for n, _ in order], dtype=np.int64)

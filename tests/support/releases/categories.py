@@ -1,0 +1,80 @@
+"""Releases of keys: the most common ones, of a public set or not, and the set of keys."""
+
+from functools import partial
+
+import polars as pl
+
+from dpselect.categories import plan_keys, plan_top, release_keys, release_top
+from dpselect.neighbours import Neighbours
+from support.releases import ReleaseCase
+
+PERSONS, KEYS = 8, 4
+COLUMNS = {"column": "key", "user": "person", "max_per_user": 2}
+
+
+def _rows(held):
+    rows = [(person, key, key % 2) for person, keys in held.items() for key in keys]
+    types = {"person": pl.Int64, "key": pl.Int64, "ward": pl.Int64}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _keys(rng):
+    return rng.permutation(KEYS)[: rng.integers(1, KEYS)].tolist()
+
+
+def one_more(rng):
+    """Return the rows of some persons, and with those of one person more."""
+    held = {person: _keys(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, PERSONS: _keys(rng)})
+
+
+def replaced(rng):
+    """Return the rows of some persons, and with other rows of one of them."""
+    held = {person: _keys(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, 0: _keys(rng)})
+
+
+PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+
+
+def _release(function, arguments, data, budget):
+    return function(data, **arguments, budget=budget)
+
+
+def _case(name, release, plan, relation, **asked):
+    asked = {**COLUMNS, "epsilon": 0.75, "neighbours": relation, **asked}
+    return ReleaseCase(
+        name=f"{release.__name__} {name}, {relation}",
+        neighbours=relation,
+        release=partial(_release, release, asked),
+        plan=partial(plan, **asked),
+        pair=PAIRS[relation],
+        delta=asked.get("delta", 0.0),
+    )
+
+
+def _top(name, relation, **asked):
+    return _case(name, release_top, plan_top, relation, **asked)
+
+
+GROUPED = {"group": "ward", "groups": [0, 1]}
+CASES = [
+    *(
+        case
+        for relation in PAIRS
+        for case in (
+            _top("of a known domain", relation, k=2, candidates=range(KEYS)),
+            _top("by the exponential", relation, k=1, candidates=[0], mechanism="exponential"),
+            _top("with counts", relation, k=2, candidates=range(KEYS), counts_share=0.5),
+            _top("of an unknown domain", relation, k=2, limit=3, delta=1e-3),
+            _top("unknown, with counts", relation, k=1, delta=1e-3, counts_share=0.25),
+            _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
+            _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
+        )
+    ),
+    *(
+        _case(f"by {method}", release_keys, plan_keys, relation, method=method, delta=1e-2)
+        for relation in PAIRS
+        for method in ("optimal", "laplace", "gaussian")
+    ),
+]
