@@ -105,7 +105,7 @@ class _Record:
     def plan(self, data: object, shared: dict[str, Any]) -> Plan:
         """Return the plan, after all checks of the release that read no private value."""
         from dpselect.percentiles import plan_percentile_record
-        from dpselect.percentiles.release import public_records
+        from dpselect.percentiles.record_release import public_records
 
         records = public_records(data, shared["column"], self.label_column)
         return plan_percentile_record(

@@ -48,17 +48,18 @@ def _record(mechanism):
     )
 
 
-def _values(relation, mechanism, p):
+def _values(relation, mechanism, p, method=None):
     asked = {
         "p": p,
         "candidates": range(UPPER + 1),
+        "method": method,
         "epsilon": 0.75,
         "neighbours": relation,
         "mechanism": mechanism,
     }
     several = "several" if isinstance(p, list) else "one"
     return ReleaseCase(
-        name=f"release_percentiles of {several}, {relation}, {mechanism}",
+        name=f"release_percentiles of {several}, {relation}, {mechanism}, {method}",
         neighbours=relation,
         release=partial(_release, release_percentiles, asked),
         plan=partial(plan_percentiles, **asked),
@@ -74,4 +75,5 @@ CASES = [
         for name in ("permute-and-flip", "exponential", "noisy-max")
         for p in (75, [25, 50, 75])
     ),
+    *(_values(relation, "permute-and-flip", [25, 50, 75], "one-by-one") for relation in PAIRS),
 ]
