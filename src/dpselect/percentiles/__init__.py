@@ -4,6 +4,7 @@
 """
 
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
+from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.record_release import (
     plan_percentile_record,
     release_percentile_record,
@@ -13,6 +14,7 @@ from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [
     "PercentileSensitivity",
+    "Range",
     "percentile",
     "percentile_rank",
     "plan_percentile_record",

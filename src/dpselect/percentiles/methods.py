@@ -1,15 +1,16 @@
-"""Methods for several percentiles: one by one, and the recursion of halves."""
+"""Methods for percentiles: one by one, by pieces of a range, and the recursion of halves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import _validate, tables
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
@@ -23,10 +24,17 @@ from dpselect.mechanisms import (
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles import halves
-from dpselect.percentiles.objectives import by_rank, percent
+from dpselect.percentiles.objectives import (
+    by_rank,
+    missing_value,
+    percent,
+    rank_bound,
+    ranks_in,
+)
+from dpselect.percentiles.ranges import Range, exact_fraction
 from dpselect.percentiles.ranks import NumbersInMemory, Ranks
 from dpselect.plan import ErrorBound, Spend
-from dpselect.typing import Values
+from dpselect.typing import OnInvalid, Values
 
 Percents: TypeAlias = "float | Sequence[float] | Values"
 """One percentile, or several that increase, each in (0, 100]."""
@@ -55,7 +63,7 @@ class Percentiles(Protocol):
         """In (0, 100], increasing."""
 
     @property
-    def points(self) -> Values:
+    def points(self) -> Values | Range:
         """The candidates."""
 
     @property
@@ -78,32 +86,37 @@ class Percentiles(Protocol):
     def error(self) -> ErrorBound | None:
         """A bound on the error that holds on all data, if one is known."""
 
-    def prepared(self, ranks: Ranks) -> Callable[[], Answer]:
-        """Return the draw of all percentiles, ascending.
+    def prepared(
+        self, data: object, column: str | None, on_invalid: OnInvalid
+    ) -> Callable[[], Answer]:
+        """Read the data and return the draw of all percentiles, ascending.
 
         Raises:
-            DataError: There is no record, where their number is public.
+            ColumnError, DataError: As for the release.
         """
 
 
 def chosen(
     *,
     percents: tuple[float, ...],
-    points: Values,
+    points: Values | Range,
     method: Method | None,
     epsilon: float,
     neighbours: Neighbours,
-    mechanism: str | MechanismFactory,
+    mechanism: str | MechanismFactory | None,
 ) -> Percentiles:
     """Return the method of a release, chosen by public arguments alone.
 
     Raises:
         ParameterError: The method is unknown or does not fit the other arguments.
     """
-    if len(percents) > points.size:
+    if len(percents) > len(points):
         raise ParameterError(
-            f"{len(percents)} percentiles need as many candidates, not {points.size}"
+            f"{len(percents)} percentiles need as many candidates, not {len(points)}"
         )
+    if isinstance(points, Range):
+        return _of_range(percents, points, method, epsilon, neighbours, mechanism)
+    mechanism = "permute-and-flip" if mechanism is None else mechanism
     example = by_rank(
         NumbersInMemory(np.zeros(1)).ranks(points),
         p=percents[0],
@@ -129,6 +142,90 @@ def chosen(
             f"'noisy-max', not {draw.name!r}"
         )
     return Recursive(percents, points, neighbours, draw, mechanism, float(epsilon))
+
+
+def _of_range(
+    percents: tuple[float, ...],
+    points: Range,
+    method: Method | None,
+    epsilon: float,
+    neighbours: Neighbours,
+    mechanism: str | MechanismFactory | None,
+) -> ByPieces:
+    if method not in {None, "one-by-one"}:
+        raise ParameterError("percentiles of a range are drawn one by one")
+    each = _validate.positive("epsilon", epsilon) / len(percents)
+    draw = by_name("exponential" if mechanism is None else mechanism, each)
+    if not isinstance(draw, ExponentialMechanism):
+        raise ParameterError(
+            f"a range is drawn by the mechanism 'exponential', not {draw.name!r}"
+        )
+    return ByPieces(percents, points, neighbours, draw)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByPieces:
+    """Every percentile of a range, each with an equal part of epsilon, then sorted.
+
+    Attributes:
+        percents: In (0, 100], increasing.
+        points: The candidates.
+        neighbours: Add/remove or substitution.
+        draw: The exponential mechanism with the epsilon of one percentile.
+    """
+
+    percents: tuple[float, ...]
+    points: Range
+    neighbours: Neighbours
+    draw: ExponentialMechanism
+    name: Method = "one-by-one"
+
+    @property
+    def mechanism(self) -> str:
+        return f"{self.draw!r} by pieces of a range"
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        return tuple(self.draw.spend(f"percentile {one:g}") for one in self.percents)
+
+    @property
+    def composition(self) -> str:
+        return "sequential: the prices of all steps add up"
+
+    @property
+    def error(self) -> ErrorBound:
+        return error_bound(
+            self.draw,
+            candidates=len(self.points) * len(self.percents),
+            bound=max(rank_bound(one / 100, self.neighbours) for one in self.percents),
+            unit="ranks",
+            attained=0.0,
+        )
+
+    def prepared(
+        self, data: object, column: str | None, on_invalid: OnInvalid
+    ) -> Callable[[], Answer]:
+        values = tables.numeric_column(data, column)
+        if on_invalid == "raise" and np.isnan(values).any():
+            raise missing_value()
+        steps = [
+            (self.points.pieces(values, p=one, neighbours=self.neighbours), self.decay(one))
+            for one in self.percents
+        ]
+
+        def draw() -> Answer:
+            from dpselect.draws.pieces import draw_position
+
+            drawn = [draw_position(pieces, decay) for pieces, decay in steps]
+            return tuple(self.points[position] for position in sorted(drawn))
+
+        return draw
+
+    def decay(self, p: float) -> Fraction:
+        r"""Return :math:`\varepsilon / (2 \Delta)`, exactly."""
+        part = exact_fraction(p)
+        substitute = self.neighbours is Neighbours.SUBSTITUTE
+        return Fraction(self.draw.epsilon) / (2 * (1 if substitute else max(part, 1 - part)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,8 +269,10 @@ class OneByOne:
             attained=0.0,
         )
 
-    def prepared(self, ranks: Ranks) -> Callable[[], Answer]:
-        objectives = self._objectives(ranks)
+    def prepared(
+        self, data: object, column: str | None, on_invalid: OnInvalid
+    ) -> Callable[[], Answer]:
+        objectives = self._objectives(ranks_in(data, column, self.points, on_invalid))
 
         def draw() -> Answer:
             drawn = [self.draw.choose(objective)[0] for objective in objectives]
@@ -243,7 +342,10 @@ class Recursive:
     def error(self) -> None:
         return None
 
-    def prepared(self, ranks: Ranks) -> Callable[[], Answer]:
+    def prepared(
+        self, data: object, column: str | None, on_invalid: OnInvalid
+    ) -> Callable[[], Answer]:
+        ranks = ranks_in(data, column, self.points, on_invalid)
         branch = halves.Branch.of_all(ranks, self.points, self.neighbours)
 
         def choose(objective: Objective, epsilon: float) -> int:

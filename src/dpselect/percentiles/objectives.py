@@ -167,10 +167,7 @@ def ranks_in(data: object, column: str | None, points: Values, on_invalid: OnInv
     """
     ranks = numbers_of(data, column).ranks(points)
     if on_invalid == "raise" and ranks.missing > 0:
-        raise DataError(
-            "a value is missing, which on_invalid='raise' declares impossible; "
-            "on_invalid='repair' goes on without it"
-        )
+        raise missing_value()
     return ranks
 
 
@@ -271,6 +268,14 @@ def percent(p: float) -> float:
 def no_records() -> DataError:
     """Return the error for a table without rows, where their number is public."""
     return DataError("there must be at least one record")
+
+
+def missing_value() -> DataError:
+    """Return the error for a missing number that was declared impossible."""
+    return DataError(
+        "a value is missing, which on_invalid='raise' declares impossible; "
+        "on_invalid='repair' goes on without it"
+    )
 
 
 def checked_candidates(candidates: ArrayLike) -> Values:

@@ -12,21 +12,22 @@ from dpselect import _validate, tables
 from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles import methods
-from dpselect.percentiles.objectives import checked_candidates, no_records, ranks_in
+from dpselect.percentiles.objectives import checked_candidates, no_records
+from dpselect.percentiles.ranges import Range
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
-from dpselect.typing import OnInvalid
+from dpselect.typing import OnInvalid, Values
 
 
 def plan_percentiles(
     *,
     column: str | None = None,
     p: methods.Percents,
-    candidates: ArrayLike,
+    candidates: ArrayLike | Range,
     method: methods.Method | None = None,
     epsilon: float,
     neighbours: NeighboursLike,
-    mechanism: str | MechanismFactory = "permute-and-flip",
+    mechanism: str | MechanismFactory | None = None,
     on_invalid: OnInvalid = "repair",
 ) -> Plan:
     r"""Return what :func:`release_percentiles` will spend; needs no data.
@@ -55,7 +56,7 @@ def plan_percentiles(
     """
     drawn = methods.chosen(
         percents=methods.checked_percents(p),
-        points=checked_candidates(candidates),
+        points=_points(candidates),
         method=method,
         epsilon=epsilon,
         neighbours=_validate.table_neighbours(neighbours),
@@ -69,11 +70,11 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
     *,
     column: str | None = None,
     p: methods.Percents,
-    candidates: ArrayLike,
+    candidates: ArrayLike | Range,
     method: methods.Method | None = None,
     epsilon: float,
     neighbours: NeighboursLike,
-    mechanism: str | MechanismFactory = "permute-and-flip",
+    mechanism: str | MechanismFactory | None = None,
     budget: SupportsSpend | None = None,
     on_invalid: OnInvalid = "repair",
 ) -> Release:
@@ -93,7 +94,9 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
             lazy frame (polars, DuckDB, PySpark) only ranks of candidates leave the engine.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100]; or several that increase.
-        candidates: The values that may be released, finite; not to be read off the data.
+        candidates: The values that may be released, finite; not to be read off the data. A
+            :class:`Range` may have up to ``2**52``: its column is read into memory, and a
+            piece of candidates between two records is drawn and then one of its candidates.
         method: ``"recursive"`` or ``"one-by-one"``; if not given, the recursion from 3
             percentiles on, where it has fewer steps to pay for, if the candidates and the
             mechanism allow it. The recursion needs candidates that increase, and the
@@ -101,8 +104,9 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
         epsilon: What the whole release costs, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name (:data:`dpselect.mechanisms.MECHANISMS`), or a function of
-            ``epsilon=``. The default has never a larger expected rank error than the
-            exponential mechanism.
+            ``epsilon=``. The default is permute-and-flip, which has never a larger expected
+            rank error than the exponential mechanism; and the exponential mechanism for a
+            range, whose pieces only it can weigh.
         budget: Where to record the spend, once, before anything is drawn.
         on_invalid: ``"raise"`` if it is public that no value is missing; else a missing one
             is dropped under add/remove, and 0 under substitution.
@@ -130,14 +134,14 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
     """
     drawn = methods.chosen(
         percents=methods.checked_percents(p),
-        points=checked_candidates(candidates),
+        points=_points(candidates),
         method=method,
         epsilon=epsilon,
         neighbours=_validate.table_neighbours(neighbours),
         mechanism=mechanism,
     )
     plan = _plan(drawn, column, float(epsilon), _validate.on_invalid(on_invalid))
-    draw = drawn.prepared(ranks_in(data, column, drawn.points, on_invalid))
+    draw = drawn.prepared(data, column, on_invalid)
     plan.charge(budget)
     return Release(answer=draw(), plan=plan, exact=True)
 
@@ -154,16 +158,21 @@ def check_table(data: object, column: str, neighbours: NeighboursLike) -> None:
         raise no_records()
 
 
+def _points(candidates: ArrayLike | Range) -> Values | Range:
+    return candidates if isinstance(candidates, Range) else checked_candidates(candidates)
+
+
 def _plan(
     drawn: methods.Percentiles, column: str | None, epsilon: float, on_invalid: OnInvalid
 ) -> Plan:
+    points = drawn.points
     substitute = drawn.neighbours is Neighbours.SUBSTITUTE
     return Plan(
         function="release_percentiles",
         arguments={
             "column": column,
             "p": list(drawn.percents) if len(drawn.percents) > 1 else drawn.percents[0],
-            "candidates": drawn.points.tolist(),
+            "candidates": str(points) if isinstance(points, Range) else points.tolist(),
             "method": drawn.name,
             "on_invalid": on_invalid,
         },

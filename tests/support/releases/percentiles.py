@@ -6,6 +6,7 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import (
+    Range,
     plan_percentile_record,
     plan_percentiles,
     release_percentile_record,
@@ -67,7 +68,24 @@ def _values(relation, mechanism, p, method=None):
     )
 
 
+def _range(relation):
+    asked = {
+        "p": [25, 75],
+        "candidates": Range(0, UPPER, step=0.001),
+        "epsilon": 0.75,
+        "neighbours": relation,
+    }
+    return ReleaseCase(
+        name=f"release_percentiles of a range, {relation}",
+        neighbours=relation,
+        release=partial(_release, release_percentiles, asked),
+        plan=partial(plan_percentiles, **asked),
+        pair=PAIRS[relation],
+    )
+
+
 CASES = [
+    *map(_range, PAIRS),
     *(_record(name) for name in ("shifted", "local-dampening", "anchored", "exponential")),
     *(
         _values(relation, name, p)
