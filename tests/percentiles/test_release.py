@@ -175,7 +175,7 @@ def test_a_release_carries_the_plan_of_the_same_arguments():
     assert row.plan == plan_percentile_record(**LABEL, records=3)
     assert values.plan == plan_percentiles(**SEVERAL)
     assert row.asked["records"] == 3
-    assert values.asked["p"] == [25.0, 50.0, 75.0]
+    assert values.asked["p"] == (25.0, 50.0, 75.0)
 
 
 def test_a_plan_states_the_public_facts_of_the_mechanism():

@@ -263,7 +263,9 @@ def test_bad_arguments_are_refused_before_any_spend(changed, error, message):
     assert not budget.entries
 
 
-@pytest.mark.parametrize("labels", [np.array(["no", "yes"]), pl.Series(["no", "yes"])], ids=type)
+@pytest.mark.parametrize(
+    "labels", [np.array(["no", "yes"]), pl.Series(["no", "yes"])], ids=type
+)
 def test_labels_of_another_type_than_the_classes_are_refused(labels):
     budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
 

@@ -71,6 +71,10 @@ class Percentiles(Protocol):
         """Add/remove or substitution."""
 
     @property
+    def draw(self) -> Mechanism:
+        """The mechanism of one draw."""
+
+    @property
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
@@ -126,7 +130,7 @@ def chosen(
     each = _validate.positive("epsilon", epsilon) / len(percents)
     draw = by_name(mechanism, each).for_objective(example)
     increasing = bool((np.diff(points) > 0).all())
-    fits = increasing and isinstance(draw, PROPORTIONAL)
+    fits = increasing and type(draw) in PROPORTIONAL
     if method is None:
         several = len(percents) >= RECURSIVE_FROM
         method = "recursive" if several and fits else "one-by-one"
