@@ -163,7 +163,7 @@ class _Value:
         check_table(data, shared["column"], self.neighbours)
         return plan_percentiles(
             candidates=self.candidates,
-            method=self.method,  # type: ignore[arg-type] -- checked there
+            method=self.method,  # type: ignore[arg-type]  # checked there
             neighbours=self.neighbours,
             **shared,
         )
@@ -174,7 +174,7 @@ class _Value:
         return release_percentiles(
             data,
             candidates=self.candidates,
-            method=self.method,  # type: ignore[arg-type] -- checked there
+            method=self.method,  # type: ignore[arg-type]  # checked there
             neighbours=self.neighbours,
             budget=budget,
             **shared,
