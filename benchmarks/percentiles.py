@@ -74,7 +74,7 @@ def value(neighbours: dp.Neighbours) -> Errors:
     def error(case: Case, epsilon: float) -> float:
         candidates = np.arange(case.upper + 1)
         objective = percentile_rank(
-            case.values, p=case.p, candidates=candidates, neighbours=neighbours
+            case.values, p=case.p, candidates=candidates, form="held", neighbours=neighbours
         )
         law = dp.PermuteAndFlip(epsilon=epsilon).probabilities(objective)
         return float(law @ np.abs(candidates - case.truth))

@@ -238,3 +238,33 @@ def test_no_error_repeats_a_private_value(run, tmp_path):
 
     assert ran.code == 2
     assert "424242" not in ran.error
+
+
+def test_several_percentiles_are_released_ascending(run, stays):
+    asked = ["--p", "25,50,75,90", "--candidates", "0:60:61", "--neighbours", "add-remove"]
+    question = ["percentile", stays, "--column", "days", *asked, "--epsilon", "5", "--json"]
+
+    answer = run(*question).json
+    one_by_one = run(*question, "--method", "one-by-one", "--dry-run").json
+
+    assert answer["answer"] == sorted(answer["answer"])
+    assert len(answer["answer"]) == 4
+    assert answer["arguments"]["method"] == "recursive"
+    assert len(answer["spends"]) == 3
+    assert len(one_by_one["spends"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--p", "50,90", "--upper", "60"], "several percentiles go with --candidates"),
+        (["--p", "half", "--upper", "60"], "--p must be a number"),
+        (["--p", "50", "--upper", "60", "--method", "recursive"], "--method goes with"),
+    ],
+    ids=str,
+)
+def test_several_percentiles_are_of_values(run, stays, arguments, message):
+    refused = run("percentile", stays, "--column", "days", *arguments, "--epsilon", "1")
+
+    assert refused.code != 0
+    assert message in " ".join(refused.error.split())

@@ -13,10 +13,32 @@ from dpselect.percentiles import percentile_rank, rank_of
 VALUES = range(5)
 PERCENTS = [1, 20, 50, 75, 90, 100]
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+FORMS = ["interpolated", "held"]
+every_form = pytest.mark.parametrize("form", FORMS)
 
 
-def scores(database, p, neighbours):
-    return percentile_rank(database, p=p, candidates=list(VALUES), neighbours=neighbours).scores
+def scores(database, p, neighbours, form="interpolated", candidates=tuple(VALUES)):
+    return percentile_rank(
+        database, p=p, candidates=candidates, form=form, neighbours=neighbours
+    ).scores
+
+
+def interpolated_by_definition(database, p, candidates):
+    """Return the distance of each candidate's ranks from a(n + 1) + 1/2, record by record."""
+    low, high = min(candidates), max(candidates)
+    x = [low, *(min(max(value, low), high) for value in sorted(database)), high]
+    wanted = p / 100 * (len(database) + 1) + 0.5
+    distances = []
+    for c in candidates:
+        ranks = [i for i, value in enumerate(sorted(database), 1) if value == c]
+        if not ranks:
+            i = sum(value < c for value in database)
+            gap = x[i + 1] - x[i]
+            ranks = [i + ((c - x[i]) / gap if gap else 0.5)]
+        distances.append(min(max(0, r - wanted, wanted - r) for r in (ranks[0], ranks[-1])))
+        if ranks[0] <= wanted <= ranks[-1]:
+            distances[-1] = 0.0
+    return -np.array(distances)
 
 
 def steps(neighbours):
@@ -30,16 +52,63 @@ def steps(neighbours):
                 yield from ((x, (*x[:-1], record)) for record in VALUES)
 
 
+@every_form
 @pytest.mark.parametrize("p", PERCENTS)
 @pytest.mark.parametrize("neighbours", BOTH, ids=str)
-def test_the_bound_is_the_largest_change_of_one_step(p, neighbours):
+def test_the_bound_is_the_largest_change_of_one_step(p, neighbours, form):
     changes = [
-        np.abs(scores(x, p, neighbours) - scores(y, p, neighbours)).max()
+        np.abs(scores(x, p, neighbours, form) - scores(y, p, neighbours, form)).max()
         for x, y in steps(neighbours)
     ]
     bound = percentile_rank([1], p=p, candidates=[0], neighbours=neighbours).sensitivity.bound
 
     assert max(changes) == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", PERCENTS)
+@pytest.mark.parametrize("neighbours", BOTH, ids=str)
+@pytest.mark.parametrize("candidates", [(2,), (1, 3), (0.5, 1, 2.5, 3.5), (3, 0, 2)], ids=str)
+def test_interpolation_keeps_the_bound_between_and_beyond_candidates(p, neighbours, candidates):
+    bound = percentile_rank([1], p=p, candidates=[0], neighbours=neighbours).sensitivity.bound
+
+    for x, y in steps(neighbours):
+        one, other = (scores(z, p, neighbours, candidates=candidates) for z in (x, y))
+        assert np.abs(one - other).max() <= bound + 1e-12
+
+
+def test_interpolation_over_two_ranks_breaks_the_bound():
+    """Planted: a candidate between two records rises by 2 ranks instead of 1."""
+
+    def planted(database):
+        x, wanted = np.sort(database), (len(database) + 1) / 2 + 0.5
+        below = np.searchsorted(x, VALUES, side="left")
+        upto = np.searchsorted(x, VALUES, side="right")
+        ends = np.concatenate([[0], x, [4]])
+        gap = ends[upto + 1] - ends[below]
+        share = np.divide(np.array(VALUES) - ends[below], gap, out=np.zeros(5), where=gap > 0)
+        return -np.abs(np.where(upto > below, upto, below + 2 * share) - wanted)
+
+    worst = max(np.abs(planted(x) - planted(y)).max() for x, y in steps(BOTH[0]))
+
+    assert worst > 0.5 + 1e-9
+
+
+@given(
+    values=st.lists(st.integers(-1, 6), max_size=9),
+    p=st.integers(1, 100),
+    candidates=st.lists(st.integers(0, 10), min_size=1, max_size=6).map(
+        lambda c: [x / 2 for x in c]
+    ),
+)
+def test_interpolated_ranks_are_those_of_the_definition(values, p, candidates):
+    expected = interpolated_by_definition(values, p, candidates)
+
+    assert scores(values, p, BOTH[0], candidates=candidates) == pytest.approx(expected)
+
+
+def test_the_form_is_one_of_two():
+    with pytest.raises(ParameterError, match="form must be"):
+        scores([1], 50, BOTH[0], form="smooth")
 
 
 @pytest.mark.parametrize("p", [20, 50, 75])
@@ -73,7 +142,7 @@ def test_scores_move_both_ways_so_it_is_not_monotone(p):
     neighbours=st.sampled_from(BOTH),
 )
 def test_the_percentile_itself_has_the_best_score(values, p, neighbours):
-    best = scores(values, p, neighbours)
+    best = scores(values, p, neighbours, "held")
     k = rank_of(p, len(values))
     score = best[sorted(values)[k - 1]]
 
@@ -94,13 +163,16 @@ def test_a_missing_value_is_dropped_or_counts_as_zero():
 
 
 def test_infinite_values_have_a_rank():
-    assert (
-        scores([inf, -inf, 2], 50, BOTH[0]).tolist() == scores([4, 0, 2], 50, BOTH[0]).tolist()
-    )
+    def of(values):
+        return scores(values, 50, BOTH[0], "held").tolist()
+
+    assert of([inf, -inf, 2]) == of([4, 0, 2])
+    assert scores([inf, -inf, 2], 50, BOTH[0])[2] == -0.5
 
 
 def test_no_record_is_a_database_where_their_number_is_private():
-    assert scores([], 50, BOTH[0]).tolist() == [-0.5] * 5
+    assert scores([], 50, BOTH[0], "held").tolist() == [-0.5] * 5
+    assert scores([], 50, BOTH[0]).tolist() == [-1.0, -0.75, -0.5, -0.25, 0.0]
     with pytest.raises(DataError, match="at least one record"):
         scores([], 50, BOTH[1])
 

@@ -38,6 +38,9 @@ def test_ranks_in_an_engine_are_those_of_the_definition(engine, crossing):
 
     assert np.stack([ranks.below, ranks.upto], 1).tolist() == ranks_by_definition(candidates)
     assert (ranks.numbers, ranks.missing) == (len(NUMBERS) - 2, 2)
+    in_memory = NumbersInMemory(np.array(NUMBERS, dtype=float)).ranks(np.array(candidates))
+    assert ranks.nearest_below.tolist() == in_memory.nearest_below.tolist()
+    assert ranks.nearest_above.tolist() == in_memory.nearest_above.tolist()
     assert max(crossing) <= 2 * len(candidates) + 2
 
 

@@ -30,6 +30,9 @@ their order and labels are public. With --candidates one of these public values 
 [bold]dpselect percentile stays.csv --column days --p 90 --candidates 0:60:61 \
 --neighbours add-remove --epsilon 0.5 --ledger clinic.budget[/bold]
 
+[bold]dpselect percentile stays.csv --column days --p 25,50,75,90 --candidates 0:60:61 \
+--neighbours add-remove --epsilon 1[/bold]
+
 With --engine spark and --candidates only the ranks of the candidates leave the cluster.
 """
 
@@ -42,7 +45,13 @@ def register(app: typer.Typer) -> None:
 def percentile(
     data: engines.Data,
     column: Annotated[str, typer.Option(help="The numeric column.")],
-    p: Annotated[float, typer.Option("--p", help="The percentile, above 0, up to 100.")],
+    p: Annotated[
+        str,
+        typer.Option(
+            "--p",
+            help="The percentile, up to 100; or several with --candidates, as 50,90,99.",
+        ),
+    ],
     epsilon: options.Epsilon,
     upper: Annotated[
         float | None,
@@ -51,6 +60,10 @@ def percentile(
     candidates: Annotated[
         str | None,
         typer.Option(help="Public values to choose from, as LOW:HIGH:COUNT."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="recursive or one-by-one, with several percentiles."),
     ] = None,
     label_column: Annotated[
         str | None, typer.Option(help="A public column to release from; else the row number.")
@@ -75,12 +88,12 @@ def percentile(
     as_json: options.Json = False,
 ) -> None:
     """Release a record or a value at a percentile."""
-    which = _which_release(upper, candidates, label_column, neighbours)
+    which = _which_release(upper, candidates, method, label_column, neighbours)
     budget = options.open_ledger(ledger)
     table = engines.opened(data, engine, master, numeric=[column])
     shared = {
         "column": column,
-        "p": p,
+        "p": which.percents(p),
         "epsilon": epsilon,
         "mechanism": which.mechanism if mechanism is None else mechanism,
         "on_invalid": "raise" if strict else "repair",
@@ -102,10 +115,17 @@ class _Record:
     chosen: ClassVar[str] = "record"
     mechanism: ClassVar[str] = "shifted"
 
+    def percents(self, text: str) -> float:
+        """Return the one percentile of a record."""
+        listed = _numbers(text)
+        if len(listed) > 1:
+            raise ParameterError("several percentiles go with --candidates")
+        return listed[0]
+
     def plan(self, data: object, shared: dict[str, Any]) -> Plan:
         """Return the plan, after all checks of the release that read no private value."""
         from dpselect.percentiles import plan_percentile_record
-        from dpselect.percentiles.release import public_records
+        from dpselect.percentiles.record_release import public_records
 
         records = public_records(data, shared["column"], self.label_column)
         return plan_percentile_record(
@@ -125,9 +145,15 @@ class _Value:
     """The release of a public value near the percentile."""
 
     candidates: Values
+    method: str | None
     neighbours: Neighbours
     chosen: ClassVar[str] = "value"
     mechanism: ClassVar[str] = "permute-and-flip"
+
+    def percents(self, text: str) -> float | list[float]:
+        """Return one percentile, or several."""
+        listed = _numbers(text)
+        return listed if len(listed) > 1 else listed[0]
 
     def plan(self, data: object, shared: dict[str, Any]) -> Plan:
         """Return the plan, after all checks of the release that read no private value."""
@@ -136,7 +162,10 @@ class _Value:
 
         check_table(data, shared["column"], self.neighbours)
         return plan_percentiles(
-            candidates=self.candidates, neighbours=self.neighbours, **shared
+            candidates=self.candidates,
+            method=self.method,  # type: ignore[arg-type]  # checked there
+            neighbours=self.neighbours,
+            **shared,
         )
 
     def release(self, data: object, budget: Budget | None, shared: dict[str, Any]) -> Release:
@@ -145,6 +174,7 @@ class _Value:
         return release_percentiles(
             data,
             candidates=self.candidates,
+            method=self.method,  # type: ignore[arg-type]  # checked there
             neighbours=self.neighbours,
             budget=budget,
             **shared,
@@ -154,6 +184,7 @@ class _Value:
 def _which_release(
     upper: float | None,
     candidates: str | None,
+    method: str | None,
     label_column: str | None,
     neighbours: str | None,
 ) -> _Record | _Value:
@@ -169,12 +200,22 @@ def _which_release(
                 "--neighbours goes with --candidates: a record's label is protected under "
                 "substitution"
             )
+        if method is not None:
+            raise ParameterError("--method goes with --candidates")
         return _Record(upper, label_column)
     if upper is not None or label_column is not None:
         raise ParameterError("--upper and --label-column do not go with --candidates")
     if neighbours is None:
         raise ParameterError("--candidates needs --neighbours: add-remove or substitute")
-    return _Value(_grid(candidates), options.relation("--neighbours", neighbours))
+    return _Value(_grid(candidates), method, options.relation("--neighbours", neighbours))
+
+
+def _numbers(text: str) -> list[float]:
+    """Return percentiles that are separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError("--p must be a number, or several as 50,90,99") from None
 
 
 def _grid(text: str) -> Values:

@@ -4,16 +4,17 @@
 """
 
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
-from dpselect.percentiles.release import (
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.record_release import (
     plan_percentile_record,
-    plan_percentiles,
     release_percentile_record,
-    release_percentiles,
 )
+from dpselect.percentiles.release import plan_percentiles, release_percentiles
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [
     "PercentileSensitivity",
+    "Range",
     "percentile",
     "percentile_rank",
     "plan_percentile_record",

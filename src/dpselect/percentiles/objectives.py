@@ -8,8 +8,10 @@ record by itself maps neighbours to neighbours, so the guarantee holds for the d
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, isfinite
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +24,9 @@ from dpselect.percentiles.ranks import Ranks, numbers_of
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import OnInvalid, Values
+
+RankForm: TypeAlias = Literal["interpolated", "held"]
+"""Ranks of a candidate between two records: interpolated, or those of the record below."""
 
 
 def percentile(
@@ -92,34 +97,40 @@ def percentile_rank(
     column: str | None = None,
     p: float,
     candidates: ArrayLike,
+    form: RankForm = "interpolated",
     neighbours: NeighboursLike,
     on_invalid: OnInvalid = "repair",
 ) -> Objective:
     r"""Return the objective whose best candidates have the percentile's rank.
 
-    With :math:`a = p/100`, ``L`` records below a candidate, ``E`` equal to it and
-    :math:`n = L + E + G`, the score is minus the distance of :math:`a(n + 1)` from the ranks
-    that the candidate holds,
+    With :math:`a = p/100`, ``L`` records below a candidate ``c``, ``E`` equal to it, ``n`` in
+    all, the score is minus the distance of a wanted rank from those that the candidate holds:
 
-    .. math:: u(c) = -\max\{0,\; L - a(n + 1),\; a(n + 1) - (L + E)\},
+    .. math:: u(c) = -\max\{0,\; l - w,\; w - h\}.
 
-    which is 0 for the percentile itself, ties or not.
+    ``"interpolated"``: :math:`w = a(n + 1) + 1/2`; a candidate that records are equal to has
+    their ranks :math:`l = L + 1` to :math:`h = L + E`, and one between two records
+    :math:`l = h = L + (c - x_L)/(x_{L+1} - x_L)`, where the smallest and the largest candidate
+    stand in for records that are missing or beyond them. ``"held"``: :math:`w = a(n + 1)`,
+    :math:`l = L`, :math:`h = L + E`: constant between records, and 0 for the percentile.
 
     Guarantee:
         Add/remove: :math:`\Delta = \max(a, 1 - a)`, and the number of records is private.
         Substitution: :math:`\Delta = 1`. Not monotone under either. ``candidates`` and
-        ``p`` are public.
+        ``p`` are public. Both forms: a record more moves :math:`l` and :math:`h` up by 0 to
+        1 each and :math:`w` by :math:`a` (``docs/percentiles.md`` has the proof).
 
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
             of a Parquet or CSV file. Private; no bounds are needed. A missing number is
             dropped under add/remove and counts as 0 under substitution, where the number of
-            records is public. Of a lazy frame only ranks leave the engine; the objective is
-            the same to the last bit.
+            records is public. Of a lazy frame only ranks and the numbers next to each
+            candidate leave the engine; the objective is the same to the last bit.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
         candidates: The values that may be released, finite, at least one. Public: they
             must not be read off the data.
+        form: ``"interpolated"``, or ``"held"``.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         on_invalid: ``"raise"`` if it is public that no value is missing.
 
@@ -127,23 +138,25 @@ def percentile_rank(
         Scores in ranks; never above 0, which is stated as ``highest``.
 
     Raises:
-        ParameterError: ``p`` or ``candidates`` is out of range.
+        ParameterError: ``p``, ``candidates`` or ``form`` is out of range.
         NeighboursError: Another relation.
         ColumnError: The column is missing or not numeric.
         DataError: The data cannot be read or are not numeric; under substitution also if
             there is no record.
 
-    Source: Smith, STOC 2011, with ties counted. Compared with :math:`|(1-a)L - aG|`, which
-        prefers a wrong value where many records share the right one, in
+    Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
+        mechanism (Durfee 2025). Compared with each other and with :math:`|(1-a)L - aG|`,
+        which prefers a wrong value where many records share the right one, in
         ``docs/percentiles.md``.
     """
     percent(p)
     relation = _validate.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     _validate.on_invalid(on_invalid)
-    return by_rank(
-        ranks_in(data, column, points, on_invalid), p=p, points=points, neighbours=relation
-    )
+    if form not in get_args(RankForm):
+        raise ParameterError(f"form must be 'interpolated' or 'held', not {form!r}")
+    ranks = ranks_in(data, column, points, on_invalid)
+    return by_rank(ranks, p=p, points=points, form=form, neighbours=relation)
 
 
 def ranks_in(data: object, column: str | None, points: Values, on_invalid: OnInvalid) -> Ranks:
@@ -154,35 +167,79 @@ def ranks_in(data: object, column: str | None, points: Values, on_invalid: OnInv
     """
     ranks = numbers_of(data, column).ranks(points)
     if on_invalid == "raise" and ranks.missing > 0:
-        raise DataError(
-            "a value is missing, which on_invalid='raise' declares impossible; "
-            "on_invalid='repair' goes on without it"
-        )
+        raise missing_value()
     return ranks
 
 
-def by_rank(ranks: Ranks, *, p: float, points: Values, neighbours: Neighbours) -> Objective:
+def by_rank(
+    ranks: Ranks,
+    *,
+    p: float,
+    points: Values,
+    form: RankForm = "interpolated",
+    neighbours: Neighbours,
+) -> Objective:
     """Return the objective of :func:`percentile_rank` from the ranks of its candidates."""
     fraction = percent(p) / 100
-    below, upto, records = ranks.below, ranks.upto, ranks.numbers
-    bound = max(fraction, 1 - fraction)
-    if neighbours is Neighbours.SUBSTITUTE:
-        # Every record keeps its place, and a missing number counts as 0.
-        below = below + ranks.missing * (points > 0)
-        upto = upto + ranks.missing * (points >= 0)
-        records += ranks.missing
-        bound = 1.0
-        if records == 0:
-            raise no_records()
-    wanted = fraction * (records + 1)
+    known = with_missing(ranks, points, neighbours)
+    wanted = fraction * (known.numbers + 1)
+    low, high = known.below, known.upto
+    if form == "interpolated":
+        wanted += 0.5
+        shared = high > low
+        between = low + share_of_gap(known, points)
+        low, high = np.where(shared, low + 1, between), np.where(shared, high, between)
     return Objective(
-        0.0 - np.maximum(0.0, np.maximum(below - wanted, wanted - upto)),
-        GlobalSensitivity(bound, neighbours),
+        0.0 - np.maximum(0.0, np.maximum(low - wanted, wanted - high)),
+        GlobalSensitivity(rank_bound(fraction, neighbours), neighbours),
         candidates=points.tolist(),
         highest=0.0,
         # One sensitivity for all candidates: both directions hold.
         direction="non-decreasing",
     )
+
+
+def rank_bound(fraction: float, neighbours: Neighbours) -> float:
+    """Return what one step changes of the distance of a rank from ``fraction * (n + 1)``."""
+    return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
+
+
+def with_missing(ranks: Ranks, points: Values, neighbours: Neighbours) -> Ranks:
+    """Return the ranks with what the relation makes of missing numbers.
+
+    Under substitution every record keeps its place, and a missing number counts as 0; under
+    add/remove it is dropped.
+
+    Raises:
+        DataError: There is no record, where their number is public.
+    """
+    if neighbours is not Neighbours.SUBSTITUTE:
+        return replace(ranks, missing=0)
+    if ranks.numbers + ranks.missing == 0:
+        raise no_records()
+    if ranks.missing == 0:
+        return ranks
+    above, below = points > 0, points < 0
+    return Ranks(
+        below=ranks.below + ranks.missing * above,
+        upto=ranks.upto + ranks.missing * ~below,
+        nearest_below=np.where(above, np.maximum(ranks.nearest_below, 0), ranks.nearest_below),
+        nearest_above=np.where(below, np.minimum(ranks.nearest_above, 0), ranks.nearest_above),
+        numbers=ranks.numbers + ranks.missing,
+        missing=0,
+    )
+
+
+def share_of_gap(ranks: Ranks, points: Values) -> Values:
+    """Return where each candidate lies between the numbers next to it, in [0, 1].
+
+    The public ends of the candidates stand in for numbers that are missing or beyond them.
+    """
+    lowest, highest = points.min(), points.max()
+    low = np.maximum(ranks.nearest_below, lowest)
+    high = np.minimum(ranks.nearest_above, highest)
+    gap = high - low
+    return np.divide(points - low, gap, out=np.full(points.size, 0.5), where=gap > 0)
 
 
 def rank_of(p: float, n: int) -> int:
@@ -213,6 +270,14 @@ def no_records() -> DataError:
     return DataError("there must be at least one record")
 
 
+def missing_value() -> DataError:
+    """Return the error for a missing number that was declared impossible."""
+    return DataError(
+        "a value is missing, which on_invalid='raise' declares impossible; "
+        "on_invalid='repair' goes on without it"
+    )
+
+
 def checked_candidates(candidates: ArrayLike) -> Values:
     """Return public values as a float64 vector of at least one, all finite."""
     try:
@@ -221,6 +286,8 @@ def checked_candidates(candidates: ArrayLike) -> Values:
         raise ParameterError("candidates must be numbers") from None
     if points.ndim != 1 or points.size == 0 or not np.isfinite(points).all():
         raise ParameterError("candidates must be at least one finite number, in one dimension")
+    if not isfinite(float(points.max()) - float(points.min())):
+        raise ParameterError("candidates must span less than the largest float")
     return points
 
 

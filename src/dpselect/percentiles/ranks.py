@@ -1,4 +1,8 @@
-"""Ranks of public candidates among private numbers, in memory or in the engine of a table."""
+"""Ranks of public candidates among private numbers, in memory or in the engine of a table.
+
+The numbers next to a candidate are kept with its ranks, so that ranks between two numbers can
+be interpolated.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +20,22 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranks:
-    """Counts of numbers below and up to each candidate; private.
+    """Counts of numbers below and up to each candidate, and the nearest ones; private.
 
     Attributes:
         below: Numbers below each candidate, shape ``(k,)``.
         upto: Numbers below or equal to each candidate, shape ``(k,)``.
+        nearest_below: The largest number below each candidate; minus infinity if there is
+            none, shape ``(k,)``.
+        nearest_above: The smallest number above each; infinity if there is none.
         numbers: How many numbers there are.
         missing: How many records have none.
     """
 
     below: Indices
     upto: Indices
+    nearest_below: Values
+    nearest_above: Values
     numbers: int
     missing: int
 
@@ -50,9 +59,14 @@ class NumbersInMemory:
 
     def ranks(self, candidates: Values) -> Ranks:
         known = np.sort(self.values[~np.isnan(self.values)])
+        below = np.searchsorted(known, candidates, side="left")
+        upto = np.searchsorted(known, candidates, side="right")
+        ends = np.concatenate([[-np.inf], known, [np.inf]])
         return Ranks(
-            below=np.searchsorted(known, candidates, side="left"),
-            upto=np.searchsorted(known, candidates, side="right"),
+            below=below,
+            upto=upto,
+            nearest_below=ends[below],
+            nearest_above=ends[upto + 1],
             numbers=known.size,
             missing=self.values.size - known.size,
         )
@@ -63,7 +77,8 @@ class NumbersInEngine:
     """A column of a table whose rows stay in their engine.
 
     Ranks are one grouping by the position among 512 candidates at a time; at most 1026 rows
-    are collected of each, one for every position and one for the missing numbers.
+    are collected of each, one for every position and one for the missing numbers, with the
+    count, the least and the largest number of the position.
 
     Attributes:
         data: A path or any frame.
@@ -89,27 +104,49 @@ class NumbersInEngine:
             self._of_edges(numbers, edges[first : first + block])
             for first in range(0, edges.size, block)
         ]
-        below = np.concatenate([part.below for part in parts])
-        upto = np.concatenate([part.upto for part in parts])
-        return Ranks(below[which], upto[which], parts[0].numbers, parts[0].missing)
+        return Ranks(
+            below=np.concatenate([part.below for part in parts])[which],
+            upto=np.concatenate([part.upto for part in parts])[which],
+            nearest_below=np.concatenate([part.nearest_below for part in parts])[which],
+            nearest_above=np.concatenate([part.nearest_above for part in parts])[which],
+            numbers=parts[0].numbers,
+            missing=parts[0].missing,
+        )
 
     def _of_edges(self, numbers: tables.Frame, edges: Values) -> Ranks:
         import narwhals as nw
 
         positions = 2 * edges.size + 1
-        position = tables.position_by_side(nw.col("number"), edges.tolist())
+        number = nw.col("number")
+        position = tables.position_by_side(number, edges.tolist()).fill_null(MISSING)
         grouped = (
             numbers.lazy()
-            .select(position.fill_null(MISSING).alias("position"))
+            .select(position.alias("position"), "number")
             .group_by("position")
-            .agg(nw.len().alias("count"))
+            .agg(
+                nw.len().alias("count"),
+                number.min().alias("least"),
+                number.max().alias("most"),
+            )
         )
         table = tables.collect(grouped, self.data, most=positions + 1)
+        at = tables.counts(table["position"])
         held = np.zeros(positions + 1, dtype=np.int64)
-        held[tables.counts(table["position"])] = tables.counts(table["count"])
+        held[at] = tables.counts(table["count"])
+        least, most = np.full(positions + 1, np.inf), np.full(positions + 1, -np.inf)
+        # Records without a number are a group of their own, whose ends are null.
+        least[at[at >= 0]] = table["least"][at >= 0].astype(np.float64)
+        most[at[at >= 0]] = table["most"][at >= 0].astype(np.float64)
         # Even positions lie between edges, odd ones on them.
         sums = np.cumsum(held[:-1])
-        return Ranks(sums[:-1:2], sums[1::2], int(sums[-1]), int(held[MISSING]))
+        return Ranks(
+            below=sums[:-1:2],
+            upto=sums[1::2],
+            nearest_below=np.maximum.accumulate(most[:-1])[:-1:2],
+            nearest_above=np.minimum.accumulate(least[:-1][::-1])[::-1][2::2],
+            numbers=int(sums[-1]),
+            missing=int(held[MISSING]),
+        )
 
 
 def numbers_of(data: object, column: str | None = None) -> Numbers:

@@ -6,6 +6,7 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import (
+    Range,
     plan_percentile_record,
     plan_percentiles,
     release_percentile_record,
@@ -48,17 +49,34 @@ def _record(mechanism):
     )
 
 
-def _values(relation, mechanism, p):
+def _values(relation, mechanism, p, method=None):
     asked = {
         "p": p,
         "candidates": range(UPPER + 1),
+        "method": method,
         "epsilon": 0.75,
         "neighbours": relation,
         "mechanism": mechanism,
     }
     several = "several" if isinstance(p, list) else "one"
     return ReleaseCase(
-        name=f"release_percentiles of {several}, {relation}, {mechanism}",
+        name=f"release_percentiles of {several}, {relation}, {mechanism}, {method}",
+        neighbours=relation,
+        release=partial(_release, release_percentiles, asked),
+        plan=partial(plan_percentiles, **asked),
+        pair=PAIRS[relation],
+    )
+
+
+def _range(relation):
+    asked = {
+        "p": [25, 75],
+        "candidates": Range(0, UPPER, step=0.001),
+        "epsilon": 0.75,
+        "neighbours": relation,
+    }
+    return ReleaseCase(
+        name=f"release_percentiles of a range, {relation}",
         neighbours=relation,
         release=partial(_release, release_percentiles, asked),
         plan=partial(plan_percentiles, **asked),
@@ -67,6 +85,7 @@ def _values(relation, mechanism, p):
 
 
 CASES = [
+    *map(_range, PAIRS),
     *(_record(name) for name in ("shifted", "local-dampening", "anchored", "exponential")),
     *(
         _values(relation, name, p)
@@ -74,4 +93,5 @@ CASES = [
         for name in ("permute-and-flip", "exponential", "noisy-max")
         for p in (75, [25, 50, 75])
     ),
+    *(_values(relation, "permute-and-flip", [25, 50, 75], "one-by-one") for relation in PAIRS),
 ]

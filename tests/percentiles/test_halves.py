@@ -1,0 +1,247 @@
+"""The recursion of halves: private on every small database, by the law of all its draws."""
+
+from collections import Counter
+from itertools import combinations_with_replacement
+from math import log2
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import by_name
+from dpselect.percentiles import halves, plan_percentiles, release_percentiles
+from dpselect.percentiles.ranks import NumbersInMemory
+
+VALUES, POINTS, PARTS, EPSILON = range(4), np.array([0.0, 1.0, 2.0]), 2, 1.5
+SMALLER = [x for n in range(7) for x in combinations_with_replacement(VALUES, n)]
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+
+
+class Enumeration:
+    """The law of every outcome of all draws, and the values that each releases."""
+
+    def __init__(self, percents, relation, *, name="permute-and-flip"):
+        self.relation, self.name, self.percents = relation, name, percents
+        self.tree = halves.halves(tuple(p / 100 for p in percents), EPSILON)
+        self.values = []
+
+    def law(self, database):
+        ranks = NumbersInMemory(np.array(database, dtype=float)).ranks(POINTS)
+        branch = halves.Branch.of_all(ranks, POINTS, self.relation)
+        law, self.values = self.of(self.tree, branch)
+        return law
+
+    def of(self, half, branch):
+        """Return the probabilities and the values by position, in one order for all data."""
+        if half is None:
+            return np.ones(1), [{}]
+        objective = branch.objective(half, PARTS, self.relation)
+        mechanism = by_name(self.name, self.price(half))
+        laws, values = [], []
+        for outcome, chance in enumerate(mechanism.probabilities(objective)):
+            candidate, part = divmod(outcome, PARTS + 1)
+            below, above = self.split(half, branch, candidate, part / PARTS)
+            (left, lower), (right, upper) = (
+                self.of(half.below, below),
+                self.of(half.above, above),
+            )
+            laws.append(chance * np.outer(left, right).ravel())
+            here = {half.position: float(POINTS[branch.first + candidate])}
+            values += [here | low | high for low in lower for high in upper]
+        return np.concatenate(laws), values
+
+    def price(self, half):
+        return halves.price_of_draw(half, self.relation)
+
+    def split(self, _half, branch, candidate, share):
+        return branch.split(candidate, share)
+
+    def of_answers(self, database):
+        law = self.law(database)
+        answers = [tuple(one[i] for i in sorted(one)) for one in self.values]
+        places = {answer: i for i, answer in enumerate(sorted(set(answers)))}
+        return np.bincount([places[one] for one in answers], law), sorted(places)
+
+    def report(self, most=6, epsilon=EPSILON):
+        least = 0 if self.relation is BOTH[0] else 1
+        universe = [x for x in SMALLER if least <= len(x) <= most]
+        return dp.audit.check_private(self.law, universe, self.relation_of, epsilon)
+
+    def relation_of(self, x, y):
+        """Say whether two sorted databases are neighbours as multisets."""
+        removed, added = Counter(x) - Counter(y), Counter(y) - Counter(x)
+        steps = (removed.total(), added.total())
+        return steps in ({(0, 1), (1, 0)} if self.relation is BOTH[0] else {(1, 1)})
+
+
+class SplitByTheUnreleased(Enumeration):
+    """Planted: the records are split at the best candidate, not at the released one."""
+
+    def split(self, half, branch, candidate, share):
+        best = int(branch.objective(half, PARTS, self.relation).scores.argmax())
+        cut, part = divmod(best, PARTS + 1)
+        below, above = branch.split(candidate, share)
+        private = branch.split(cut, part / PARTS)
+        return resized(private[0], below, end=False), resized(private[1], above, end=True)
+
+
+class TiesToThePrivateSide(Enumeration):
+    """Planted: equal records go to the smaller half."""
+
+    def split(self, _half, branch, candidate, _share):
+        below, above = branch.split(candidate, 0.0)
+        return branch.split(candidate, float(below.weights.sum() <= above.weights.sum()))
+
+
+class SubstitutionPaidOnce(Enumeration):
+    """Planted: what is private under add/remove is claimed under substitution."""
+
+    def price(self, half):
+        return halves.price_of_draw(half, BOTH[0])
+
+
+class CandidatesNotClipped(Enumeration):
+    """Planted: both halves may release every candidate."""
+
+    def split(self, _half, branch, candidate, share):
+        size = POINTS.size
+        below, above = branch.split(candidate, share)
+        sides = np.zeros((2, 2 * size + 1))
+        sides[0, : below.weights.size] = below.weights
+        sides[1, -above.weights.size :] = above.weights
+        return halves.Branch(sides[0], 0), halves.Branch(sides[1], 0)
+
+
+def resized(branch, like, *, end):
+    """Return the records of a branch, counted by the candidates of another."""
+    size, own = like.weights.size, branch.weights.size
+    weights = np.zeros(size)
+    kept = min(size, own)
+    if end:
+        weights[size - kept :] = branch.weights[own - kept :]
+    else:
+        weights[:kept] = branch.weights[:kept]
+    weights[0 if end else -1] += branch.weights.sum() - weights.sum()
+    return halves.Branch(weights, like.first)
+
+
+@pytest.mark.parametrize(
+    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.478), (BOTH[1], 756, 1.152)], ids=str
+)
+def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pairs, worst):
+    report = Enumeration((25, 50, 75), relation).report()
+
+    assert report.ok, str(report)
+    assert report.pairs == pairs
+    assert report.loss == pytest.approx(worst, abs=1e-3)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize(
+    ("percents", "name"), [((10, 90, 100), "permute-and-flip"), ((25, 50, 75), "exponential")]
+)
+def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
+    report = Enumeration(percents, relation, name=name).report(most=3)
+
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    ("bug", "relation"),
+    [
+        (SplitByTheUnreleased, BOTH[0]),
+        (TiesToThePrivateSide, BOTH[0]),
+        (SubstitutionPaidOnce, BOTH[1]),
+    ],
+    ids=lambda one: getattr(one, "__name__", str(one)),
+)
+def test_planted_bugs_are_caught(bug, relation):
+    assert not bug((25, 50, 75), relation).report(most=4).ok
+
+
+def test_answers_ascend_unless_candidates_are_not_clipped():
+    def answers(kind):
+        enumeration = kind((25, 50, 75), BOTH[0])
+        law, found = enumeration.of_answers((0, 1, 3))
+        assert law.sum() == pytest.approx(1)
+        return [answer for answer, chance in zip(found, law, strict=True) if chance > 0]
+
+    assert all(list(one) == sorted(one) for one in answers(Enumeration))
+    assert not all(list(one) == sorted(one) for one in answers(CandidatesNotClipped))
+
+
+def test_releases_follow_the_law(monkeypatch):
+    """Unseeded: false alarm 1 in 10^6."""
+    from scipy import stats
+
+    monkeypatch.setattr(halves, "MOST_PARTS", PARTS)
+    monkeypatch.setattr(halves, "LEAST_PARTS", PARTS)
+    data, draws = (0, 1, 1, 2, 3), 500
+    law, answers = Enumeration((25, 50, 75), BOTH[0]).of_answers(data)
+    asked = {"p": [25, 50, 75], "candidates": POINTS, "epsilon": EPSILON}
+    counts = dict.fromkeys(answers, 0)
+    for _ in range(draws):
+        counts[release_percentiles(data, **asked, neighbours="add-remove").answer] += 1
+
+    assert stats.chisquare(list(counts.values()), draws * law).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 7, 9, 19, 99])
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_every_path_costs_the_whole_and_has_as_many_draws_as_levels(m, relation):
+    tree = halves.halves(tuple(np.arange(1, m + 1) / (m + 1)), 1.0)
+    paths = list(tree.paths())
+
+    assert sorted(half.position for half in tree.all()) == list(range(m))
+    assert max(map(len, paths)) == np.ceil(log2(m + 1) - 1e-9)
+    for path in paths:
+        assert sum(half.epsilon for half in path) == pytest.approx(1.0)
+        draws = [halves.price_of_draw(half, relation) for half in path]
+        paid = draws[0] + (1 if relation is BOTH[0] else 2) * sum(draws[1:])
+        assert 0.99 < paid <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_ties_are_shared_so_that_large_epsilon_is_right_beyond_them(relation):
+    """Half of the records share a value; all to one side would shift the 60th percentile."""
+    data = [0] * 520 + list(range(480))
+    release = release_percentiles(
+        data, p=[20, 50, 60, 80], candidates=range(500), epsilon=1e4, neighbours=relation
+    )
+
+    low, middle, above, high = release.answer
+    assert (low, middle) == (0.0, 0.0)
+    assert abs(above - 80) <= 20
+    assert abs(high - 280) <= 20
+
+
+def test_the_default_is_chosen_by_public_arguments():
+    asked = {"epsilon": 1.0, "neighbours": "add-remove"}
+
+    def method(p, candidates=range(10), **other):
+        plan = plan_percentiles(p=p, candidates=candidates, **asked, **other)
+        return plan.arguments["method"]
+
+    assert method(50) == method([25, 75]) == "one-by-one"
+    assert method([25, 50, 75]) == "recursive"
+    assert method([25, 50, 75], mechanism="anchored") == "one-by-one"
+    assert method([25, 50, 75], candidates=[2, 1, 3]) == "one-by-one"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "halves"}, "method must be"),
+        ({"candidates": [1, 3, 2]}, "candidates must increase"),
+        ({"candidates": [1, 1, 2]}, "candidates must increase"),
+        ({"mechanism": "anchored"}, "needs the mechanism"),
+        ({"candidates": [1, 2]}, "3 percentiles need as many candidates, not 2"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(arguments, message):
+    asked = {"p": [25, 50, 75], "candidates": range(4), "method": "recursive"}
+
+    with pytest.raises(ParameterError, match=message):
+        plan_percentiles(**(asked | arguments), epsilon=1.0, neighbours="add-remove")
