@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from dpselect_studies.gonen_2025.theorems import NAMES, SPHERE, STUDY
 
 from dpselect_studies import compare
-from dpselect_studies.gonen_2025.theorems import NAMES, SPHERE, STUDY
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Examples 4.4, 4.6 and 6.2: Pareto scores, their sensitivity, and the rates' largest change."""
+"""Examples 4.4, 4.6 and 6.2: Pareto scores, their sensitivity, and the change of rates."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def literal_4_5(candidate: int) -> float:
     It counts who dominates now and may not after a step, and who does not and may.
     """
     low, high = UTILITIES - CHANGES, UTILITIES + CHANGES
-    dominates = UTILITIES >= UTILITIES[candidate]
+    dominates = UTILITIES[candidate] <= UTILITIES
     may: Values = high >= low[candidate]
     may_not: Values = low <= high[candidate]
     return float((dominates & may_not).sum() + (~dominates & may).sum())
