@@ -86,7 +86,7 @@ def beside_printed(frame: pl.DataFrame, printed: Sequence[Printed]) -> Figure:
     from matplotlib.figure import Figure
 
     pairs = [
-        (number.value, float(found[number.column].mean()), number)
+        (number.value, float(found[number.column].to_numpy().mean()), number)
         for number in printed
         if not (found := frame.filter(**number.where)).is_empty()
     ]

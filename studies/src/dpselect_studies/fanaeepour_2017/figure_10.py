@@ -65,7 +65,7 @@ def _printed(place: str, method: str, value: float, *, at_most: bool = False) ->
     where: Row = {"points": PLACES[place].title, "method": method, "area": 1.0}
     # Most of the small queries of the check-ins are empty: their median of all is infinite.
     column = "error" if place == "gowalla" else "error_of_all"
-    return Printed(where, column, value, 0.03, "section 8.4", at_most)
+    return Printed(where, column, value, 0.0 if at_most else 0.03, "section 8.4", at_most)
 
 
 E2EPRIV, HEURISTIC, *_ = PAPERS
@@ -82,5 +82,30 @@ STUDY = Study(
         _printed("highways", E2EPRIV, 0.02, at_most=True),
         _printed("gowalla", E2EPRIV, 0.05),
     ],
-    discussion=""" """,
+    discussion="""
+Settings are the paper's: epsilon 1, a fifth of it for tuning, delta .1, .01 and .001 by data
+set (its Table 2 prints .1 for all; the text and its rho say otherwise), 100 random queries of
+six sizes, 100 maps. All three point sets are **substitutes**. `Leaky` compares noisy maps and
+`BestNonPriv` takes the largest grid without noise, as in the paper.
+
+**What a query without points counts decides the smallest size.** The relative error of one is
+not defined and the paper does not say. Of the queries of 1 % of the area 27 % hold no point on
+markets, 25 % on highways and 70 % on check-ins; of 4 % 6, 6 and 27 %; of 9 % 1 % on check-ins,
+from 16 % on none (`without_points`). The picture leaves them out; the comparison counts them
+as infinite on the first two sets (`error_of_all`), and leaves them out on check-ins, where
+they are most.
+
+On markets the published form has .166 for the printed .13, and Heuristic .157 for .19: the
+order is the other way. With other random positions (Figure 11a) they have .135 and .117; one
+set of 100 positions says little. On highways it is below the printed .02. On check-ins it has
+.88 for .05: the substitute has a tenth of the check-ins, most of a world box is empty, and rho
+is as much smaller. `BestNonPriv` is the least everywhere; `Leaky` is below Heuristic on
+markets and not on check-ins.
+
+**Ours**: the repaired form, with a public floor, costs nothing on the first two sets, and is
+better than the published form on check-ins (.64 for .88). The adaptive grid and the quadtree,
+untuned, are the best private maps for small queries on markets and check-ins, with a third of
+the error of `Heuristic` on the latter. At this delta tuning gains little over the guideline
+with a noisy number of points.
+""",
 )

@@ -79,5 +79,7 @@ STUDY = Study(
         Printed({"grid": grid}, "answer", answer, 1e-6, "section 5")
         for grid, answer in ((4, 100.0), (8, 4.0))
     ],
-    discussion=""" """,
+    discussion="""
+As printed: 100 by the coarse grid, whose cells are taken to be uniform, and 4 by the fine one.
+""",
 )

@@ -131,5 +131,9 @@ STUDY = Study(
         for example, several in PRINTED.items()
         for what, value in several.items()
     ],
-    discussion=""" """,
+    discussion="""
+All agree. In Example 4.6 the paper leaves b out of the sets, as it must and its Definition 4.5
+does not: read literally, where b is its own rival, the definition gives 2. In Example 6.2 the
+two databases differ by a substitution, while Lemma 6.1 is proved for records added or removed.
+""",
 )
