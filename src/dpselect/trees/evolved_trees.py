@@ -220,9 +220,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         return pair[0], pair[1]
 
     def _describe(self, training: Evolution) -> tuple[dict[str, object], str, str]:
-        names = "population", "survivors", "front", "generations", "initial_depth", "max_depth"
-        names += "operators", "weights"
-        arguments = {name: getattr(self, name) for name in names}
+        sizes = "population", "survivors", "front", "generations", "initial_depth", "max_depth"
+        arguments = {name: getattr(self, name) for name in (*sizes, "operators", "weights")}
         return arguments, training.mechanism(), COMPOSITION
 
     def _draw(self, training: Evolution, counts: Counts, sampler: Sampler) -> None:

@@ -80,6 +80,7 @@ STUDY = Study(
         for grid, answer in ((4, 100.0), (8, 4.0))
     ],
     discussion="""
-As printed: 100 by the coarse grid, whose cells are taken to be uniform, and 4 by the fine one.
+As printed: 100 by the coarse grid, whose cells are taken to be uniform, and 4 by the fine one,
+whose cells make up the query.
 """,
 )
