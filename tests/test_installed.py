@@ -206,8 +206,8 @@ def test_papers_say_what_to_install(standard, arguments):
 
 def test_papers_run_where_the_studies_are_installed(studies):
     listed = studies.run("dpselect", "papers", "list")
-    ran = studies.run("dpselect", "papers", "run", "gonen-2025/theorems")
+    ran = studies.run("dpselect", "papers", "run", "gonen-2025/theorem-1")
 
     assert "farias-2023/figure-7" in listed.stdout
     assert ran.returncode == 0, ran.stderr
-    assert (studies.work / "results" / "gonen-2025" / "theorems.parquet").is_file()
+    assert (studies.work / "results" / "gonen-2025" / "theorem-1.parquet").is_file()

@@ -21,11 +21,12 @@ from dpselect.spatial import (
     uniform_grid,
 )
 from dpselect.spatial.box import POSITIONS
-from dpselect_studies.fanaeepour_2017 import figure_11, methods, places
+from dpselect_studies.fanaeepour_2017 import figure_11c, methods, places
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
-    QueryNotPrivate,
+    error,
     published_not_private,
+    sensitivity,
 )
 from support.real_data import or_skip
 
@@ -54,29 +55,29 @@ def loss(first, second):
 
 def published_in_fractions(size):
     """Errors and sensitivities of the pair, without a rounding."""
-    aligned = QueryNotPrivate(
-        gap=Fraction(0), noise=Fraction(9000), exact=Fraction(INSIDE), cut=0
-    )
-    one_cell = QueryNotPrivate(
-        gap=abs(NINE_TENTHS * size - INSIDE), noise=NINE_TENTHS, exact=Fraction(INSIDE), cut=1
-    )
+    floor, inside = NINE_TENTHS * size, Fraction(INSIDE)
+    aligned = Fraction(0), Fraction(9000)
+    one_cell = abs(NINE_TENTHS * size - INSIDE), NINE_TENTHS
     return [
-        (query.error(size, NINE_TENTHS), query.sensitivity(size, NINE_TENTHS))
-        for query in (aligned, one_cell)
+        (error(gap, noise, inside, floor), sensitivity(noise, size, NINE_TENTHS))
+        for gap, noise in (aligned, one_cell)
     ]
 
 
 def test_the_errors_and_sensitivities_of_the_pair_are_exact_fractions():
     low = Fraction(261, 10)
 
+    def corollary_7_9(noise):
+        return 1 / (NINE_TENTHS * (low + 1)) + noise / (low * (low + 1)) + 1 / Fraction(27)
+
     assert published_in_fractions(29) == [
-        (Fraction(9000, 27), Fraction(9000) / (low * 27)),
-        (Fraction(18, 10) / 27, 1 / low + (30 + NINE_TENTHS) / (low * 27)),
+        (Fraction(9000, 27), corollary_7_9(9000)),
+        (Fraction(18, 10) / 27, corollary_7_9(NINE_TENTHS)),
     ]
     assert published_in_fractions(30)[1][0] == NINE_TENTHS / 27
 
 
-@pytest.mark.parametrize(("epsilon", "ratio"), [(0.3, 1.075), (1.0, 1.096), (4.0, 1.096)])
+@pytest.mark.parametrize(("epsilon", "ratio"), [(1.0, 1.0963), (4.0, 1.0963)])
 def test_the_published_choice_loses_more_than_its_epsilon(epsilon, ratio):
     laws = [
         PublishedNotPrivate(*np.array(published_in_fractions(size), dtype=float).T).law(epsilon)
@@ -84,6 +85,29 @@ def test_the_published_choice_loses_more_than_its_epsilon(epsilon, ratio):
     ]
 
     assert loss(*laws) / epsilon == pytest.approx(ratio, abs=5e-4)
+
+
+def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
+    """Theorem 7.11: 8,938 points beside the query, 25,000 aligned cells against one."""
+    size, delta, scale, epsilon = 8938, 0.1, 1.25, 0.2
+    floor = delta * size
+    cover = np.array([0.9 * 25_000, 0.9])
+    gap = np.array([0.0, 0.9 * size])
+    published = PublishedNotPrivate(
+        error(gap, scale * cover, np.zeros(2), floor), sensitivity(scale * cover, size, delta)
+    )
+
+    law = published.law(epsilon)
+
+    assert published.errors == pytest.approx([31.47, 9.00], abs=5e-3)
+    assert published.sensitivities == pytest.approx([0.04746, 0.01230], abs=5e-6)
+    assert law[0] > 0.998
+    # Pr[error >= least + (2 max Delta / epsilon)(ln 2 + tau)] <= exp(-tau), as printed.
+    largest = published.sensitivities.max()
+    tau = epsilon * (31.47 - 9.00) / (2 * largest) - np.log(2)
+    assert np.exp(-tau) < 1e-19
+    with_one = PublishedNotPrivate(published.errors, np.full(2, largest)).law(epsilon)
+    assert with_one[0] <= np.exp(-tau)
 
 
 def published_on_the_line(points):
@@ -97,9 +121,9 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
     share = COVERED / CELLS
 
     assert found[0].errors == pytest.approx([COVERED / 27, (27 - 29 * share + share) / 27])
-    assert found[0].sensitivities == pytest.approx(
-        [COVERED / (26.1 * 27), 1 / 26.1 + (30 + share) / (26.1 * 27)]
-    )
+    assert found[0].sensitivities == pytest.approx([
+        1 / (0.9 * 27.1) + noise / (26.1 * 27.1) + 1 / 27 for noise in (COVERED, share)
+    ])  # fmt: skip
     assert loss(found[0].law(1.0), found[1].law(1.0)) > 1.09
 
 
@@ -174,7 +198,7 @@ def test_nothing_can_be_released_with_the_published_choice():
 def case_of_few(grids=(1, 4, 16, 64), size=4000):
     rng = np.random.default_rng(0)
     points = Points(*places.BOX.locate(*_clustered(rng, size)))
-    return places.case_of(points, grids, places.evenly())
+    return places.case_of(points, grids, places.BOX, delta=0.001, sides=places.SIDES)
 
 
 def _clustered(rng, size):
@@ -189,7 +213,9 @@ def test_every_method_spends_no_more_than_epsilon_and_none_if_it_is_not_private(
     partition, left = methods.METHODS[name](here, 0.5, 0.2, np.random.default_rng(0))
 
     assert partition.cells >= 1
-    if name.endswith("(not private)") and not name.startswith("published"):
+    if name.startswith("BestNonPriv"):
+        assert left == np.inf
+    elif name.endswith("(not private)") and not name.startswith("E2EPriv"):
         assert left == 0.5
     else:
         assert left == pytest.approx((0.98 if name == "guideline, noisy N" else 0.8) * 0.5)
@@ -204,42 +230,29 @@ def test_names_say_which_methods_are_not_private():
     assert not any("not_private" in choose.__name__ for choose in private)
 
 
-def test_leaky_takes_the_least_published_error_and_the_heuristic_the_exact_number():
+def test_leaky_takes_the_best_noisy_map_and_the_heuristic_the_exact_number():
     here = case_of_few()
-    errors = published_not_private(
-        here.points, here.partitions, here.tuned, scale=2.0, size=here.size, delta=places.DELTA
-    ).errors
 
-    leaky, _ = methods.leaky_not_private(here, 0.5, 0.2, np.random.default_rng(0))
+    def leaky(epsilon):
+        rng = np.random.default_rng(0)
+        return methods.leaky_not_private(here, epsilon, 0.2, rng)[0].shape
+
     heuristic, _ = methods.heuristic_not_private(here, 0.5, 0.2, np.random.default_rng(0))
 
-    assert leaky is here.partitions[errors.argmin()]
+    assert leaky(1e6) == (64, 64)
+    assert leaky(1e-5) == (1, 1)
     assert heuristic.shape == (15, 15)
 
 
-def test_hindsight_is_at_least_as_good_as_every_candidate():
+def test_best_non_private_is_the_largest_grid_without_noise():
     here = case_of_few()
-    rng = np.random.default_rng(1)
+    partition, left = methods.largest_grid_not_private(here, 0.5, 0.2, None)
 
-    def median(partition):
-        return np.mean([
-            np.median(methods.map_errors(here, partition, 0.5, rng)) for _ in range(20)
-        ])  # fmt: skip
+    answers = methods.map_answers(here, partition, left, np.random.default_rng(0))
 
-    best, _ = methods.best_in_hindsight_not_private(here, 0.5, 0.2, rng)
-
-    assert median(best) <= 1.1 * min(median(partition) for partition in here.partitions)
-
-
-@pytest.mark.parametrize(("epsilon", "best"), [(1e3, 400), (1e-4, 1)])
-def test_hindsight_takes_fine_grids_without_noise_and_coarse_ones_with_much(epsilon, best):
-    here = case_of_few(grids=(1, 400))
-
-    chosen, _ = methods.best_in_hindsight_not_private(
-        here, epsilon, 0.2, np.random.default_rng(0)
-    )
-
-    assert chosen.shape == (best, best)
+    counts = here.points.in_cells(here.partitions[-1])
+    assert partition is here.partitions[-1]
+    assert np.array_equal(answers, CountedCells(partition, counts).answers(here.measured))
 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0, 50.0])
@@ -254,21 +267,19 @@ def test_simulated_noise_has_the_moments_of_the_discrete_laplace_law(scale):
     assert np.mean(drawn == 0) == pytest.approx((1 - q) / (1 + q), abs=0.006)
 
 
-def test_errors_are_taken_over_the_exact_answer_or_the_floor():
-    here = case_of_few(grids=(1,), size=5000)
-    found = methods.map_errors(here, GRID, 1e9, np.random.default_rng(0))
-    exact = here.points.in_rectangles(here.measured)
-    answers = CountedCells(GRID, here.points.in_cells(GRID)).answers(here.measured)
+def test_a_query_without_points_has_no_error():
+    found = methods.relative_errors(np.array([3.0, 3.0]), np.array([2.0, 0.0]))
 
-    assert here.floor == 5
-    assert (exact < 5).any()
-    assert found == pytest.approx(np.abs(answers - exact) / np.maximum(exact, 5))
+    assert found[0] == 0.5
+    assert np.isnan(found[1])
 
 
-def test_a_summary_is_of_medians_over_queries():
-    found = methods.summary(np.array([[1.0, 2.0, 9.0], [3.0, 4.0, 5.0]]))
+def test_a_summary_is_of_medians_over_queries_with_points_and_over_all():
+    found = methods.summary(np.array([[1.0, 2.0, np.nan, 9.0], [3.0, 4.0, np.nan, 5.0]]))
 
-    assert found == pytest.approx({"error": 3.0, "standard_error": 1.0, "mean_error": 4.0})
+    assert found == pytest.approx({
+        "error": 3.0, "error_of_all": 5.0, "standard_error": 1.0, "without_points": 0.25
+    })  # fmt: skip
 
 
 def test_counts_are_remembered_and_right():
@@ -290,62 +301,36 @@ def test_queries_are_tuned_for_and_measured_apart():
 
     assert len(tuned) == len(measured) == 600
     assert not tuned & measured
-    widths = (here.measured[:, 2] - here.measured[:, 0]).reshape(6, -1) / POSITIONS
-    assert widths == pytest.approx(np.repeat(places.SIDES, 100).reshape(6, -1), abs=1e-8)
+    for first, last in ((0, 2), (1, 3)):
+        extents = (here.measured[:, last] - here.measured[:, first]).reshape(6, -1) / POSITIONS
+        assert extents == pytest.approx(np.repeat(places.SIDES, 100).reshape(6, -1), abs=1e-8)
 
 
 def test_data_sets_hold_what_their_titles_say():
     sizes = or_skip(lambda: {name: places.case(name).size for name in places.PLACES})
 
-    assert sizes == {"highways": 402_581, "markets": 8_520, "gowalla": 546_659}
-    around = places.around_markets()
-    west, south, east, north = np.moveaxis(around, -1, 0)
-    assert around.shape == (6, 200, 4)
-    assert west.min() >= -125.5
-    assert south.min() >= 25.0
-    assert east.max() <= -65.5
-    assert north.max() <= 50.0
-    assert (east - west)[:, 0] == pytest.approx(np.array(places.SIDES) * 60)
-    # In the middle is a market, except where the rectangle was moved into the box.
-    markets = np.unique(places._coordinates("points_us_farmers_markets")[0])
-    middles = ((west + east) / 2)[0]
-    nearest = np.abs(middles[:, None] - markets).min(axis=1)
-    assert np.mean(nearest < 1e-9) > 0.95
+    assert sizes == {"highways": 402_581, "markets": 8_520, "gowalla": 620_683}
 
 
-def scores_of(here, scale, measure):
-    return partition_error(
-        here.points,
-        partitions=here.partitions,
-        queries=here.tuned,
-        scale=scale,
-        measure=measure,
-    )
+def test_the_three_forms_of_figure_11c_are_ordered_and_meet_at_the_largest_grid():
+    rows = [
+        row
+        for cell in figure_11c.cells(figure_11c.FULL)
+        for row in figure_11c.measure(cell, None)
+    ]
+    found = {
+        (delta, grid): [
+            row["sensitivity"] for row in rows if (row["delta"], row["grid"]) == (delta, grid)
+        ]
+        for delta in (0.002, 0.1)
+        for grid in (40, 60, 80)
+    }
 
-
-def test_sensitivities_of_figure_11_are_the_forms_own():
-    cell = figure_11.Cell("", "repaired: error cut at 10", 0.01, 0.5, 0.2, 1)
-    here = case_of_few(grids=(2, 7), size=1000)
-
-    errors, bounds = figure_11._errors_and_bounds(here, cell, np.random.default_rng(0))
-
-    measure = RelativeClipped(floor=10.0, clip=10.0, norm="l1")
-    again = scores_of(here, 2.5, measure)
-    assert np.array_equal(errors, again.scores)
-    assert np.array_equal(bounds, again.sensitivity.bounds)
-    assert np.all(bounds <= 1 / 10 + 10 / 11 + 1e-4)
-
-
-def test_noise_for_substitution_is_twice_as_large():
-    here = case_of_few(grids=(2, 7), size=1000)
-    form = "repaired: n public, substitution"
-    cell = figure_11.Cell("", form, 0.01, 0.5, 0.2, 1)
-    found, _ = figure_11._errors_and_bounds(here, cell, np.random.default_rng(0))
-    known = figure_11.known_size(here, cell, np.random.default_rng(0))
-
-    again = scores_of(here, 5.0, known)
-
-    assert np.array_equal(found, again.scores)
+    for (_, grid), (dependent, seven, eight, repaired) in found.items():
+        assert repaired < dependent <= seven < eight
+        assert (dependent == seven) == (grid == 80)
+    assert found[0.002, 40] == pytest.approx([27.72, 31.25, 50.25, 0.586], abs=6e-3)
+    assert found[0.1, 60][:3] == pytest.approx([0.0134, 0.0143, 0.0223], abs=6e-5)
 
 
 def test_the_coarse_grid_is_noisy_by_its_epsilon():

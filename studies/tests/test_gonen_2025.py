@@ -2,11 +2,13 @@
 
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 import pytest
 
 from dpselect_studies import compare
-from dpselect_studies.gonen_2025.theorems import NAMES, SPHERE, STUDY
+from dpselect_studies.gonen_2025 import theorem_2, theorem_3
+from dpselect_studies.gonen_2025.theorem_1 import NAMES, SPHERE, STUDY
 
 
 @pytest.fixture(scope="module")
@@ -16,12 +18,13 @@ def frame():
     return pl.DataFrame(rows)
 
 
-def test_the_sphere_is_never_what_theorem_1_claims(frame):
+def test_the_ball_keeps_theorem_1_and_the_sphere_never_does(frame):
     beside = compare(STUDY, frame)
+    sphere = beside["where"].str.contains("sphere")
 
-    assert beside.height == 4
-    assert (beside["ours"] > beside["printed"] + 0.02).all()
-    assert not beside["agrees"].any()
+    assert beside.height == 8
+    assert (beside["ours"] > beside["printed"] + 0.02).to_list() == sphere.to_list()
+    assert beside["agrees"].to_list() == (~sphere).to_list()
 
 
 def test_bounds_and_schemes_keep_their_order_at_every_beta(frame):
@@ -52,3 +55,23 @@ def test_the_ball_is_the_optimum_at_epsilon_0(frame):
     )
 
     assert ball == pytest.approx(optimum)
+
+
+def test_theorem_2_holds_within_its_condition_and_up_to_n_over_d():
+    study = theorem_2.STUDY
+    rows = [row for cell in study.cells(study.full) for row in study.measure(cell, None)]
+    wide = pl.DataFrame(rows).pivot("what", index=["n", "d", "epsilon", "beta"], values="delta")
+    holds = wide[theorem_2.EXACT] <= wide[theorem_2.UPPER] + 1e-12
+
+    assert (holds == (wide["n"] >= wide["beta"] * wide["d"])).all()
+    assert (wide[theorem_2.LOWER] <= wide[theorem_2.EXACT] + 1e-12).all()
+
+
+def test_only_a_design_for_the_replaced_people_too_is_always_decoded():
+    rng = np.random.default_rng(0)
+    cells = theorem_3.cells(theorem_3.Setting(((100, 2, 3),), 100))
+    both, members = (theorem_3.measure(cell, rng)[0] for cell in cells)
+
+    assert both["decoded"] == 1
+    assert members["decoded"] < 0.2
+    assert both["members missed"] == members["members missed"] == 0

@@ -4,14 +4,26 @@ import polars as pl
 import pytest
 
 import dpselect_studies as studies
-from dpselect.errors import ParameterError
+from dpselect.errors import DataError, DPSelectError, ParameterError
+from dpselect_studies import datasets, running
+from dpselect_studies.catalogue import module_of
 from dpselect_studies.report import Provenance, page, store
+from dpselect_studies.running import source_digest
 from support.real_data import or_skip
 
 ON_GRAPHS = {
-    *(f"farias-2023/{one}" for one in ("figure-8", "figure-9", "figure-10", "table-1")),
+    *(f"farias-2023/{one}" for one in ("figure-8", "figure-10", "table-1")),
     *(f"farias-2024/{one}" for one in ("table-2", "figure-3")),
 }
+
+USED = [
+    "dpselect_studies.farias_2023.figure_10",
+    "dpselect_studies.graphs",
+    "dpselect_studies.datasets",
+    "dpselect_studies.datasets.catalogue",
+    "dpselect_studies.panels",
+    "dpselect_studies.study",
+]
 
 every_study = pytest.mark.parametrize(
     "name",
@@ -71,10 +83,58 @@ def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
 
 @pytest.mark.xdist_group("graphs")
 def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
-    name = "farias-2023/figure-8"
+    name = "farias-2023/table-1"
     first = small(name, tmp_path)
 
     second = studies.run(name, folder=tmp_path, seed=1)
 
     assert not second.frame.equals(first.frame)
     assert studies.run(name, folder=tmp_path).frame.equals(first.frame)
+
+
+def test_other_epsilons_runs_and_data_are_measured_instead(tmp_path):
+    edges = tmp_path / "star.csv"
+    edges.write_text("src,dst\n" + "".join(f"0,{leaf}\n" for leaf in range(1, 30)))
+    changes = studies.Changes(epsilons=(2.0,), runs=3, data={"enron": edges})
+
+    found = studies.run("farias-2024/figure-3", folder=tmp_path, changes=changes)
+
+    assert found.frame["epsilon"].unique().to_list() == [2.0]
+    assert found.frame.filter(method="degree alone")["recall"].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"runs": 3}, "this study has no runs to change"),
+        ({"data": {"nobody": "x"}}, "there is no data set 'nobody'"),
+        ({"data": {"enron": "nowhere.csv"}}, "there is no file nowhere.csv"),
+    ],
+)
+def test_what_a_study_has_not_cannot_be_changed(changes, says, tmp_path):
+    with pytest.raises(DPSelectError, match=says):
+        studies.run("gonen-2025/theorem-1", folder=tmp_path, changes=studies.Changes(**changes))
+
+
+def test_a_file_without_the_columns_of_the_data_set_is_refused(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\n0,1\n")
+
+    with pytest.raises(DataError, match="has no column 'src'"):
+        datasets.checked_replacement("enron", path)
+
+
+def test_a_cell_is_known_by_the_source_of_all_that_its_study_uses(monkeypatch):
+    module = module_of("farias-2023/figure-10")
+    before = source_digest(module)
+    texts = {name: running._text_of(name) for name in USED}
+    found = set()
+    for name in USED:
+        changed = texts | {name: "x = 1\n" + texts[name]}
+        monkeypatch.setattr(running, "_text_of", lambda one, known=changed: known.get(one))
+        found.add(source_digest(module))
+    monkeypatch.setattr(running, "_text_of", texts.get)
+
+    assert len(found) == len(USED)
+    assert before not in found
+    assert source_digest(module) not in found

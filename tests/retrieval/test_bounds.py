@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from dpselect.errors import ParameterError
 from dpselect.retrieval import SubsetRetrieval, bounds
 
 
@@ -229,6 +230,49 @@ def never_missing(n, d, beta, drawn_from):
         for choice in choices:
             table[row, outputs.index(subset | set(choice))] += 1 / len(choices)
     return inputs, table
+
+
+def least_for_any_epsilon(inputs, table, epsilon):
+    return max(
+        np.maximum(table[i] - exp(epsilon) * table[j], 0).sum()
+        for i, j in product(range(len(inputs)), repeat=2)
+        if len(inputs[i] - inputs[j]) == 1
+    )
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 1), (5, 2), (5, 3), (6, 1), (6, 4)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
+def test_the_union_of_more_people_than_there_are_members_is_private_too(n, d, epsilon):
+    for beta in range(n + 1):
+        drawn = never_missing(n, d, beta, lambda _: range(n))
+        union = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="union")
+
+        assert union.delta(epsilon) == pytest.approx(
+            least_for_any_epsilon(*drawn, epsilon), abs=1e-12
+        )
+        assert union.delta(epsilon) == pytest.approx(1 - beta / n, abs=1e-12)
+        if beta < n - d:
+            lower = bounds.theorem_2_lower(n, d, beta, epsilon=epsilon)
+            assert lower <= union.delta(epsilon) + 1e-12
+
+
+def test_the_printed_bound_of_theorem_2_holds_from_beta_d_people_on_and_no_earlier():
+    """1 - (beta - 1)/(n - d), for the exact 1 - beta/n of A2."""
+    for n in range(2, 13):
+        for d, beta in product(range(1, n), range(1, n + 1)):
+            printed = 1 - Fraction(beta - 1, n - d)
+            exact = 1 - Fraction(beta, n)
+
+            assert (exact <= printed) == (n >= beta * d)
+    assert bounds.theorem_2_upper(5, 3, 2) == pytest.approx(0.6)  # printed: .5
+    assert bounds.theorem_2_upper(100, 2, 10) == pytest.approx(0.9)
+
+
+def test_the_lower_bound_of_theorem_2_is_for_less_than_everybody():
+    assert bounds.theorem_2_lower(10, 4, 2) == pytest.approx(1 - 2 / 6)
+    assert bounds.theorem_2_lower(10, 4, 2, epsilon=1.0) == 0
+    with pytest.raises(ParameterError, match="n - d - 1 = 5"):
+        bounds.theorem_2_lower(10, 4, 6)
 
 
 @pytest.mark.parametrize(("n", "d", "beta"), [(4, 2, 1), (6, 2, 2), (6, 3, 1), (3, 2, 1)])

@@ -64,6 +64,40 @@ def test_children_obey_the_depth_and_know_their_size(seed, deepest):
         assert child.size == len(nodes_of(child))
 
 
+@given(seeds, st.integers(0, 3))
+def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, questions):
+    rng = np.random.default_rng(seed)
+    family = ev.Breeder(SCHEMA, rng, 5, "published")
+    tree = family.random_tree(questions)
+    position = int(np.random.default_rng(seed).integers(tree.size))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ev.Breeder, "_anywhere", lambda _self, _tree: position)
+        mutated = family.mutated(tree)
+    grown = ev.subtree(mutated, position)
+
+    assert grown.size == 2 ** (6 - ev.level(tree, position)) - 1
+    assert ev.depth(mutated) == 5
+
+
+def test_published_children_become_parents_and_compact_ones_do_not():
+    def parents_of(operators):
+        family = ev.Breeder(SCHEMA, np.random.default_rng(0), 3, operators)
+        seen = []
+        with pytest.MonkeyPatch.context() as patch:
+            cross = ev.Breeder.cross
+            patch.setattr(
+                ev.Breeder,
+                "cross",
+                lambda self, *two: seen.extend(two) or cross(self, *two),
+            )
+            first = [family.random_tree(2) for _ in range(2)]
+            family.children(first, 30)
+        return {id(one) for one in seen} - {id(one) for one in first}
+
+    assert parents_of("published")
+    assert not parents_of("compact")
+
+
 @given(seeds)
 def test_crossing_exchanges_what_is_not_cut(seed):
     family = breeder(seed, 20)

@@ -10,6 +10,7 @@ from dpselect.retrieval.bounds import (
     sphere_delta,
     theorem_1_lower,
     theorem_1_upper,
+    theorem_2_lower,
     theorem_2_upper,
 )
 from dpselect.retrieval.delta_curves import delta_curves, plot_delta
@@ -33,6 +34,7 @@ __all__ = [
     "sphere_delta",
     "theorem_1_lower",
     "theorem_1_upper",
+    "theorem_2_lower",
     "theorem_2_upper",
 ]
 

@@ -68,9 +68,35 @@ def theorem_2_upper(n: int, d: int, beta: int) -> float:
     is impossible once they are a member. A scheme that knows the members draws from the
     strangers alone and has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss
     a member, for the same reason.
+
+    Theorem 2 prints :math:`1 - (\beta - 1)/(n - d)`, which is true of A2 if and only if
+    :math:`n \ge \beta d`.
+
+    Args:
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        beta: People drawn, 0 to ``n``.
     """
-    _check(n, d, beta)
-    return 1 - beta / n
+    _check_sizes(n, d)
+    return SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="union").delta()
+
+
+def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float = 0.0) -> float:
+    r"""Return Theorem 2's :math:`\delta \ge 1 - \beta/(n-d) - (e^\varepsilon - 1)`.
+
+    It is for schemes that add at most ``beta`` people drawn independently of the subset, with
+    :math:`d + \beta < n`. :func:`theorem_2_upper` is never below it.
+
+    Args:
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        beta: People drawn, at most; 0 to ``n - d - 1``.
+        epsilon: In nats, >= 0.
+    """
+    _check_sizes(n, d)
+    if not 0 <= beta < n - d:
+        raise ParameterError(f"beta must be between 0 and n - d - 1 = {n - d - 1}, got {beta}")
+    return max(0.0, 1 - beta / (n - d) - (exp(epsilon) - 1))
 
 
 def optimal_delta(n: int, d: int, beta: int, *, epsilon: float, failure: float = 0.0) -> float:
@@ -87,7 +113,11 @@ def sphere_delta(n: int, d: int, beta: int) -> float:
     return min(1.0, theorem_1_upper(n, d, beta) + beta**2 / (d * (n - d)))
 
 
-def _check(n: int, d: int, beta: int) -> None:
+def _check_sizes(n: int, d: int) -> None:
     if not 0 < d < n:
         raise ParameterError("d must be between 1 and n - 1: else there are no neighbours")
+
+
+def _check(n: int, d: int, beta: int) -> None:
+    _check_sizes(n, d)
     SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0)

@@ -53,8 +53,9 @@ class SubsetRetrieval:
         n: Number of people, at least 1.
         d: Number of members, 0 to ``n``. If it is not public, see
             :func:`~dpselect.retrieval.release_subset`.
-        beta: Errors that are allowed for, in swaps (``union``: in strangers added); 0 to
-            ``min(d, n - d)``. ``distance`` ignores it.
+        beta: Errors that are allowed for, in swaps, 0 to ``min(d, n - d)``: no two subsets
+            are further apart. For ``union`` the people drawn, 0 to ``n``, of whom at most
+            ``beta`` are strangers. ``distance`` ignores it.
         epsilon: What a release costs under ``SWAP``, in nats; 0 to 1000.
         failure: Probability of more than ``beta`` swaps, [0, 1); ``optimal`` only.
         scheme: Which law.
@@ -83,12 +84,11 @@ class SubsetRetrieval:
         d = _validate.at_least("d", self.d, 0)
         if d > n:
             raise ParameterError(f"d must be at most n = {n}, got {d}")
-        most = min(d, n - d)
+        most, name = min(d, n - d), "min(d, n - d)"
+        if self.scheme == "union":
+            most, name = n, "n"
         if _validate.at_least("beta", self.beta, 0) > most:
-            raise ParameterError(
-                f"beta must be at most min(d, n - d) = {most}, got {self.beta}; there it is "
-                "as private as any law can be"
-            )
+            raise ParameterError(f"beta must be at most {name} = {most}, got {self.beta}")
         epsilon = _validate.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "failure", _validate.within("failure", self.failure, 0, 1))
@@ -165,6 +165,8 @@ class SubsetRetrieval:
 
     def _error(self) -> ErrorBound:
         unit = "strangers added" if self.scheme == "union" else "swaps"
+        if self.scheme == "union":
+            return ErrorBound(float(min(self.beta, self.n - self.d)), unit, 1.0)
         if self.scheme != "distance":
             return ErrorBound(float(self.beta), unit, 1 - self.failure)
         enough = np.cumsum(self.masses()) >= SHOWN_PROBABILITY

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class Question:
 
 Individual: TypeAlias = Answer | Question
 
+Operators: TypeAlias = Literal["compact", "published"]
+"""How children are made: see :class:`Breeder`."""
+
 
 def ask(column: int, value: int, yes: Individual, no: Individual) -> Question:
     """Return a question with the size of its subtree."""
@@ -63,15 +66,22 @@ def depth(tree: Individual) -> int:
 class Breeder:
     """The random operators.
 
+    ``compact`` mutation grows a subtree no deeper than the tree was, and only selected trees
+    are parents. ``published`` mutation, as Algorithm 1 has it, grows a full subtree down to
+    ``max_depth``, and children become parents as soon as they are born. It makes trees with
+    about twenty times as many nodes.
+
     Attributes:
         schema: Columns, domains and classes.
         rng: Public randomness.
         max_depth: Questions on a path, at most.
+        operators: Which.
     """
 
     schema: Schema
     rng: np.random.Generator
     max_depth: int
+    operators: Operators = "compact"
 
     def random_tree(self, questions: int) -> Individual:
         """Return a full random tree of that depth."""
@@ -88,12 +98,14 @@ class Breeder:
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""
+        pool = list(parents)
         born: list[Individual] = []
         for _ in range(pairs):
-            one, other = self.rng.choice(
-                len(parents), size=2, replace=len(parents) == 1
-            ).tolist()
-            born += [self.mutated(child) for child in self.cross(parents[one], parents[other])]
+            one, other = self.rng.choice(len(pool), size=2, replace=len(pool) == 1).tolist()
+            two = [self.mutated(child) for child in self.cross(pool[one], pool[other])]
+            born += two
+            if self.operators == "published":
+                pool += two
         return born
 
     def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
@@ -106,9 +118,10 @@ class Breeder:
         )
 
     def mutated(self, tree: Individual) -> Individual:
-        """Replace a random subtree by a full random one, no deeper than the tree is."""
+        """Replace a random subtree by a full random one, to the depth of the operators."""
         position = self._anywhere(tree)
-        left = depth(tree) - level(tree, position)
+        deepest = self.max_depth if self.operators == "published" else depth(tree)
+        left = deepest - level(tree, position)
         return replaced(tree, position, self.random_tree(left))
 
     def cut(self, tree: Individual, questions: int) -> Individual:

@@ -13,7 +13,7 @@ from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import SupportsSpend
-from dpselect.trees.candidates import Breeder, as_node
+from dpselect.trees.candidates import Breeder, Operators, as_node
 from dpselect.trees.counts import Counts
 from dpselect.trees.estimator import PrivateTreeClassifier
 from dpselect.trees.evolution import Allowance, Evolution, Selection
@@ -65,6 +65,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         generations: Selections in all; >= 1.
         initial_depth: Questions on a path of the first trees; >= 0.
         max_depth: Questions on a path, at most; >= ``initial_depth``.
+        operators: ``"compact"``, or ``"published"``: mutation grows full subtrees down to
+            ``max_depth`` and children become parents, as in Algorithm 1, which makes one
+            selection more than it has rounds: ``generations`` is its ``k + 1``.
         split: Shares of epsilon of the generations' selections, one positive number each;
             equal if not given, which no rising split beat in our trials.
         totals_share: Share of epsilon for noisy class totals, with
@@ -104,6 +107,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         generations: int = 4,
         initial_depth: int = 3,
         max_depth: int = 5,
+        operators: Operators = "compact",
         split: Sequence[float] | None = None,
         totals_share: float = 0.05,
         rates_share: float = 0.1,
@@ -125,6 +129,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         self.generations = generations
         self.initial_depth = initial_depth
         self.max_depth = max_depth
+        self.operators = operators
         self.split = split
         self.totals_share = totals_share
         self.rates_share = rates_share
@@ -151,7 +156,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 raise ParameterError(f"{name} must be at most population, {population}")
         totals, selections, last = self._amounts(epsilon)
         return Evolution(
-            breeder=Breeder(public, np.random.default_rng(self.random_state), deepest),
+            breeder=Breeder(
+                public, np.random.default_rng(self.random_state), deepest, self.operators
+            ),
             max_records=max_records,
             population=population,
             survivors=self.survivors,
@@ -169,6 +176,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         for name, value, known in (
             ("selection", self.selection, get_args(Selection)),
             ("sensitivity", self.sensitivity, get_args(Allowance)),
+            ("operators", self.operators, get_args(Operators)),
         ):
             if value not in known:
                 raise ParameterError(f"{name} must be one of {', '.join(known)}")
@@ -212,8 +220,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         return pair[0], pair[1]
 
     def _describe(self, training: Evolution) -> tuple[dict[str, object], str, str]:
-        names = "population", "survivors", "front", "generations", "initial_depth", "max_depth"
-        arguments = {name: getattr(self, name) for name in (*names, "weights")}
+        sizes = "population", "survivors", "front", "generations", "initial_depth", "max_depth"
+        arguments = {name: getattr(self, name) for name in (*sizes, "operators", "weights")}
         return arguments, training.mechanism(), COMPOSITION
 
     def _draw(self, training: Evolution, counts: Counts, sampler: Sampler) -> None:

@@ -1,8 +1,9 @@
-"""Measurements of every table and figure of the four papers, with their data sets.
+"""Measurements of numbered items of the four papers, with their data sets.
 
-One module for each table or figure, in the folder of its paper, holds the settings, the
-measurement, the paper's numbers and a text on the differences. Everything here is a simulation
-on public data: exact scores are read, noise comes from NumPy, and nothing can be released.
+One module for each table, figure or theorem, in the folder of its paper, holds the settings,
+the measurement, the paper's numbers and a text on the differences. Everything here is a
+simulation on public data: exact scores are read, noise comes from NumPy, and nothing can be
+released.
 Formulas and baselines that are not private are here and not in :mod:`dpselect`; their names
 end in ``not_private``.
 """
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpselect_studies import datasets
     from dpselect_studies.catalogue import PAPERS, STUDIES, load
-    from dpselect_studies.report import Provenance, page, store
-    from dpselect_studies.running import Run, run
+    from dpselect_studies.report import Provenance, listed, page, store
+    from dpselect_studies.running import Changes, Run, run
     from dpselect_studies.study import Printed, Study, compare
 
 _HOME = {
@@ -24,8 +25,10 @@ _HOME = {
     "STUDIES": "catalogue",
     "load": "catalogue",
     "Provenance": "report",
+    "listed": "report",
     "page": "report",
     "store": "report",
+    "Changes": "running",
     "Run": "running",
     "run": "running",
     "Printed": "study",
@@ -36,12 +39,14 @@ _HOME = {
 __all__ = [
     "PAPERS",
     "STUDIES",
+    "Changes",
     "Printed",
     "Provenance",
     "Run",
     "Study",
     "compare",
     "datasets",
+    "listed",
     "load",
     "page",
     "run",

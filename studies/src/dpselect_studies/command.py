@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     from dpselect_studies import Run
 
-HELP = """Measure every table and figure of the papers anew, on public data.
+HELP = """Measure numbered items of the papers anew, on public data.
 
 [bold]dpselect papers list[/bold]
 
 [bold]dpselect papers run farias-2024/table-2 --full --jobs 2[/bold]
+
+[bold]dpselect papers run farias-2023/figure-10 --epsilon 1 --data enron=edges.csv[/bold]
 """
 
 Folder = Annotated[
@@ -35,17 +37,34 @@ commands = typer.Typer(help=HELP, no_args_is_help=True)
 
 
 @commands.command("list")
-def listing() -> None:
-    """List all studies."""
+def listing(
+    *,
+    folder: Folder = Path("docs/results"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List all studies: how many numbers the papers print, and how many agree.
+
+    Agreement is that of the full runs in the folder of results; where there is none, nothing
+    is compared.
+    """
+    import json
+
     from rich.table import Table
 
-    from dpselect_studies import STUDIES, load
+    from dpselect_studies import listed
 
-    table = Table("name", "what it shows", "cells", box=None)
-    for name in STUDIES:
-        study = load(name)
-        table.add_row(name, study.title, str(len(study.cells(study.full))))
+    rows = listed(folder)
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table("name", "what it shows", "printed", "compared", "agree", box=None)
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in ("name", "title")), *_counts(row))
     _console().print(table)
+
+
+def _counts(row: dict[str, str | float | int]) -> list[str]:
+    return [str(row[key]) for key in ("printed", "compared", "agree")]
 
 
 @commands.command("run")
@@ -58,6 +77,18 @@ def run(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     folder: Folder = Path("results"),
+    epsilon: Annotated[
+        list[float] | None, typer.Option(help="Instead of the study's; may be repeated.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Repetitions, instead of the study's.")
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=FILE: a Parquet or CSV file instead of a data set; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Run studies; write their numbers as Parquet and a picture. Resumes an unfinished run."""
     from rich.console import Console
@@ -68,9 +99,15 @@ def run(
     chosen = studies.STUDIES if names == ["all"] else tuple(names)
     for name in chosen:
         studies.load(name)  # a wrong name is refused before the first hour
+    changes = studies.Changes(
+        epsilons=tuple(epsilon) if epsilon else None, runs=runs, data=_files(data or [])
+    )
+    more = [word for one in epsilon or [] for word in ("--epsilon", f"{one:g}")]
+    more += [] if runs is None else ["--runs", str(runs)]
+    more += [word for one in data or [] for word in ("--data", one)]
     for name in chosen:
         command = ["dpselect", "papers", "run", name, *(["--full"] if full else [])]
-        command += ["--jobs", str(jobs), "--seed", str(seed)]
+        command += ["--jobs", str(jobs), "--seed", str(seed), *more]
         with Progress(console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(name)
             done = studies.run(
@@ -79,19 +116,32 @@ def run(
                 full=full,
                 jobs=jobs,
                 seed=seed,
+                changes=changes,
                 on_cell=partial(_move, bar, task),
             )
         made = studies.Provenance(
             shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
         )
-        _show(name, done, studies.store(name, done, made, folder))
+        _show(name, done, studies.store(name, done, made, folder), printed=not data)
+
+
+def _files(given: list[str]) -> dict[str, Path]:
+    from dpselect.errors import ParameterError
+
+    found = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals:
+            raise ParameterError(f"--data must be NAME=FILE, not {one!r}")
+        found[name] = Path(path)
+    return found
 
 
 def _move(bar: Progress, task: TaskID, done: int, cells: int) -> None:
     bar.update(task, completed=done, total=cells)
 
 
-def _show(name: str, done: Run, path: Path) -> None:
+def _show(name: str, done: Run, path: Path, *, printed: bool) -> None:
     from rich.table import Table
 
     from dpselect_studies import compare, load
@@ -99,7 +149,7 @@ def _show(name: str, done: Run, path: Path) -> None:
     console = _console()
     console.print(f"{name}: {done.frame.height} numbers in {path}, {done.seconds:.1f} s")
     beside = compare(load(name), done.frame)
-    if beside.is_empty():
+    if beside.is_empty() or not printed:
         return
     table = Table(*beside.columns, box=None)
     for row in beside.iter_rows():

@@ -23,4 +23,14 @@ def load(name: str) -> Graph:
     Raises:
         DataError: The data set cannot be had.
     """
-    return Graph.from_edges(datasets.load(name), source="src", target="dst", nodes=NODES[name])
+    edges = datasets.load(name)
+    nodes = NODES[name]
+    if datasets.replaced(name):
+        nodes = 1 + max(int(edges[end].max()) for end in ("src", "dst"))  # type: ignore[arg-type]
+    return Graph.from_edges(edges, source="src", target="dst", nodes=nodes)
+
+
+@cache
+def own_bound(name: str) -> int:
+    """Return the largest degree of a graph, which the papers take for a public bound."""
+    return int(load(name).degrees.max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import polars as pl
@@ -9,6 +10,8 @@ import polars as pl
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from dpselect_studies.study import Printed
 
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 """The palette of Okabe and Ito, for readers with any colour vision."""
@@ -76,3 +79,29 @@ def _draw(axes: Axes, group: pl.DataFrame, names: list[str], what: Lines) -> Non
         axes.set_xscale("log")
     if "y" in log:
         axes.set_yscale("log")
+
+
+def beside_printed(frame: pl.DataFrame, printed: Sequence[Printed]) -> Figure:
+    """Draw our numbers against the printed ones, on a line where they agree."""
+    from matplotlib.figure import Figure
+
+    pairs = [
+        (number.value, float(found[number.column].to_numpy().mean()), number)
+        for number in printed
+        if not (found := frame.filter(**number.where)).is_empty()
+    ]
+    figure = Figure(figsize=(5, 4.4), layout="constrained")
+    axes = figure.subplots()
+    for agrees, colour, label in (
+        (True, COLOURS[1], "agrees"),
+        (False, COLOURS[2], "does not"),
+    ):
+        shown = [(x, y) for x, y, number in pairs if number.agrees(y) is agrees]
+        if shown:
+            axes.plot(*zip(*shown, strict=True), "o", color=colour, label=label)
+    ends = [value for x, y, _ in pairs for value in (x, y)]
+    axes.plot([min(ends), max(ends)], [min(ends), max(ends)], color=COLOURS[0], linewidth=0.8)
+    axes.set_xlabel("printed")
+    axes.set_ylabel("ours")
+    axes.legend(fontsize="small")
+    return figure

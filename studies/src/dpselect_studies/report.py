@@ -11,11 +11,13 @@ import polars as pl
 
 from dpselect_studies.catalogue import PAPERS, STUDIES, load
 from dpselect_studies.running import Run
-from dpselect_studies.study import compare
+from dpselect_studies.study import Row, compare, counted
 
-ABOUT = """Every table and figure of the papers, measured anew by `dpselect papers run NAME
---full`. All are simulations on public data. Where our numbers differ from the paper's, the
-text says why; [which mechanism](which-mechanism.md) draws the conclusions."""
+ABOUT = """Numbered items of the papers, measured anew by `dpselect papers run NAME --full`,
+each under its own number. All are simulations on public data, or exact. The table says how many
+numbers of each item are printed in the paper, and how many of ours agree with them within the
+tolerance that stands beside each; items without a printed number are figures whose curves are
+known through the text alone. [Which mechanism](which-mechanism.md) draws the conclusions."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,34 @@ def page(folder: Path) -> str:
     Args:
         folder: The folder of results, which the page lies beside, by the same name.
     """
-    parts = ["# Results", ABOUT]
+    parts = ["# Results", ABOUT, _overview(folder)]
     for paper, title in PAPERS.items():
         parts.append(f"## {title}")
         stored = (name for name in STUDIES if (folder / f"{name}.json").exists())
         parts += [_section(name, folder) for name in stored if name.startswith(f"{paper}/")]
     return "\n\n".join(parts) + "\n"
+
+
+def listed(folder: Path) -> list[Row]:
+    """Return each study's name, title, number of printed values, and how many agree.
+
+    Args:
+        folder: The folder of stored full runs; what is not there is not compared.
+    """
+    rows: list[Row] = []
+    for name in STUDIES:
+        stored = folder / f"{name}.parquet"
+        frame = pl.read_parquet(stored) if stored.exists() else None
+        rows.append({"name": name, **counted(load(name), frame)})
+    return rows
+
+
+def _overview(folder: Path) -> str:
+    lines = ["| item | printed | agree |", "|---|---|---|"]
+    lines += [
+        f"| {row['name']} | {row['printed']} | {row['agree']} |" for row in listed(folder)
+    ]
+    return "\n".join(lines)
 
 
 def _section(name: str, folder: Path) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
+import dataclasses
 import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,8 +19,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+import dpselect
+import dpselect_studies
 from dpselect.errors import ParameterError
-from dpselect_studies.catalogue import load
+from dpselect_studies import datasets
+from dpselect_studies.catalogue import load, module_of
 from dpselect_studies.study import Row
 
 CELLS = ".cells"
@@ -39,12 +43,42 @@ class Run:
     seconds: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What a run has instead of the study's own setting and data.
+
+    Attributes:
+        epsilons: Instead of the setting's.
+        runs: Repetitions, instead of the setting's.
+        data: Files instead of public data sets, by the name of the data set.
+    """
+
+    epsilons: tuple[float, ...] | None = None
+    runs: int | None = None
+    data: Mapping[str, Path] = field(default_factory=dict)
+
+    def of(self, setting: Any) -> Any:  # noqa: ANN401 -- every study has a setting of its own
+        """Return a setting with the epsilons and repetitions of this run.
+
+        Raises:
+            ParameterError: The study has no such thing to change.
+        """
+        wanted = {"epsilons": self.epsilons, "runs": self.runs}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        known = {one.name for one in dataclasses.fields(setting)}
+        for name in given:
+            if name not in known:
+                raise ParameterError(f"this study has no {name} to change")
+        return dataclasses.replace(setting, **given)
+
+
 @dataclass(frozen=True)
 class _Job:
     name: str
     cell: Any
     seed: int
     digest: str
+    data: tuple[tuple[str, str], ...]
 
 
 def run(
@@ -54,21 +88,25 @@ def run(
     full: bool = False,
     jobs: int = 1,
     seed: int = 0,
+    changes: Changes | None = None,
     on_cell: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Run:
     """Measure a study; finished cells are read from the folder.
 
     Args:
         name: A name of ``STUDIES``.
-        folder: Folder of finished cells. A cell that is there, with the same seed and the same
-            source of the study's module, is not measured again.
+        folder: Folder of finished cells. A cell that is there, with the same seed, the same
+            data and the same source of all that the study uses of both packages, is not
+            measured again.
         full: The paper's setting, not the small one.
         jobs: Number of processes; >= 1.
         seed: Of the random streams, one for each cell; >= 0.
+        changes: Other epsilons, repetitions or data than the study's.
         on_cell: Called with the numbers of finished and of all cells.
 
     Raises:
-        ParameterError: There is no such study, or ``jobs`` < 1, or ``seed`` < 0.
+        ParameterError: There is no such study, ``jobs`` < 1, ``seed`` < 0, or the study has
+            nothing of what should be changed.
         DataError: A data set cannot be had.
     """
     study = load(name)
@@ -76,13 +114,16 @@ def run(
         raise ParameterError(f"jobs must be at least 1, not {jobs}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, not {seed}")
-    # The text on the results, from STUDY on, may change without measuring them anew.
-    source = inspect.getsource(sys.modules[study.measure.__module__]).partition("\nSTUDY")[0]
+    changes = changes or Changes()
+    setting = changes.of(study.full if full else study.small)
+    data = tuple((one, str(path)) for one, path in sorted(changes.data.items()))
+    held = [datasets.checked_replacement(one, Path(path)) for one, path in data]
     finished = folder / CELLS / name
     finished.mkdir(parents=True, exist_ok=True)
+    uses = f"{source_digest(module_of(name))} {held}"
     work = [
-        _Job(name, cell, seed, sha256(f"{cell!r} {seed} {source}".encode()).hexdigest())
-        for cell in study.cells(study.full if full else study.small)
+        _Job(name, cell, seed, sha256(f"{cell!r} {seed} {uses}".encode()).hexdigest(), data)
+        for cell in study.cells(setting)
     ]
     missing = [job for job in work if not _file(finished, job).exists()]
     done = len(work) - len(missing)
@@ -97,6 +138,54 @@ def run(
     return Run(frame, sum(one["seconds"] for one in found))
 
 
+def source_digest(module: str) -> str:
+    """Return the digest of all source that a study's module uses.
+
+    That is the whole of dpselect, and every module of this package that it imports, directly
+    or through another. The text on the results, from ``STUDY`` on, is left out: it may change
+    without measuring them anew.
+    """
+    known: dict[str, str] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        text = _text_of(name)
+        if name in known or text is None:
+            continue
+        known[name] = text.partition("\nSTUDY")[0]
+        waiting += _imported(text)
+    ours = "".join(known[name] for name in sorted(known))
+    return sha256((ours + _library()).encode()).hexdigest()
+
+
+@cache
+def _library() -> str:
+    home = Path(str(dpselect.__file__)).parent
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(home.rglob("*.py")))
+
+
+def _text_of(name: str) -> str | None:
+    """Return the source of a module of this package, or None for any other name."""
+    home = Path(str(dpselect_studies.__file__)).parent
+    first, *rest = name.split(".")
+    if first != home.name:
+        return None
+    for path in (home.joinpath(*rest).with_suffix(".py"), home.joinpath(*rest, "__init__.py")):
+        if rest and path.is_file():
+            return path.read_text(encoding="utf-8")
+    return None
+
+
+def _imported(text: str) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found += [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+    return found
+
+
 def _file(finished: Path, job: _Job) -> Path:
     return finished / f"{job.digest[:32]}.json"
 
@@ -109,7 +198,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _measured(work: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, dict[str, Any]]]:
-    if jobs == 1:
+    # Other data are read in processes of their own: this one keeps the public data sets.
+    if jobs == 1 and not any(job.data for job in work):
         for job in work:
             yield job, _measure(job)
         return
@@ -131,6 +221,7 @@ def _share_cores(threads: int) -> None:
 
 
 def _measure(job: _Job) -> dict[str, Any]:
+    datasets.replace({name: Path(path) for name, path in job.data})
     stream = [job.seed, *np.frombuffer(bytes.fromhex(_named(job)), dtype=np.uint32).tolist()]
     start = time.perf_counter()
     rows: list[Row] = load(job.name).measure(job.cell, np.random.default_rng(stream))

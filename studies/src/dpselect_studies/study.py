@@ -1,4 +1,4 @@
-"""Studies: one table or figure of a paper each, as cells that are measured one by one.
+"""Studies: one numbered item of a paper each, as cells that are measured one by one.
 
 A cell is a frozen dataclass of plain values that holds everything its numbers depend on but
 the seed. Cells are independent, so a run can be stopped, resumed and divided among processes.
@@ -25,14 +25,15 @@ Cell = TypeVar("Cell")
 
 @dataclass(frozen=True)
 class Printed:
-    """A number stated in the paper, or by others who ran its authors' code.
+    """A number that the paper prints.
 
     Attributes:
-        where: The row of the study's frame to compare with, by column.
+        where: The rows of the study's frame to compare with, by column; their mean counts.
         column: The column to compare with.
         value: The number.
         tolerance: Largest difference that counts as agreement.
         source: Where it is stated.
+        at_most: The paper states an upper bound, which smaller numbers agree with too.
     """
 
     where: Mapping[str, Plain]
@@ -40,11 +41,17 @@ class Printed:
     value: float
     tolerance: float
     source: str
+    at_most: bool = False
+
+    def agrees(self, ours: float) -> bool:
+        """Return whether a number is within the tolerance, or below an upper bound."""
+        difference = ours - self.value
+        return (difference if self.at_most else abs(difference)) <= self.tolerance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[Setting, Cell]):
-    """A table or figure of a paper.
+    """A table, a figure, a theorem or the examples of a paper.
 
     Attributes:
         title: One line.
@@ -90,7 +97,7 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
             "printed": number.value,
             "ours": ours,
             "tolerance": number.tolerance,
-            "agrees": abs(ours - number.value) <= number.tolerance,
+            "agrees": number.agrees(ours),
             "source": number.source,
         })  # fmt: skip
     schema = {
@@ -102,3 +109,18 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
         "source": pl.String,
     }
     return pl.DataFrame(rows, schema=schema)
+
+
+def counted(study: Study[Setting, Cell], frame: pl.DataFrame | None) -> Row:
+    """Return the title, the number of printed values, and how many a run agrees with.
+
+    Args:
+        study: The study.
+        frame: The frame of its full run, or None if there is none: then nothing agrees yet,
+            and ``compared`` is 0.
+    """
+    row: Row = {"title": study.title, "printed": len(study.printed), "compared": 0, "agree": 0}
+    if frame is not None:
+        beside = compare(study, frame)
+        row |= {"compared": beside.height, "agree": int(beside["agrees"].sum())}
+    return row

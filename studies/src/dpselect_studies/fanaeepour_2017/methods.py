@@ -29,7 +29,7 @@ from dpselect.spatial import (
     uniform_grid,
 )
 from dpselect.typing import Values
-from dpselect_studies.fanaeepour_2017.places import DELTA, EACH, SIDES, Case, case
+from dpselect_studies.fanaeepour_2017.places import EACH, PLACES, SIDES, Case, case
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
     published_not_private,
@@ -56,24 +56,27 @@ def noise(size: int, scale: float, rng: np.random.Generator) -> Values:
     return (rng.geometric(stop, size) - rng.geometric(stop, size)).astype(np.float64)
 
 
-def map_errors(
+def map_answers(
     here: Case, partition: Partition, epsilon: float, rng: np.random.Generator
 ) -> Values:
-    """Return the relative error of every measured query, for one map."""
-    counts = here.points.in_cells(partition) + noise(partition.cells, 1 / epsilon, rng)
-    answers = CountedCells(partition, counts).answers(here.measured)
-    return relative_errors(answers, here.points.in_rectangles(here.measured), here.floor)
+    """Return the answers of one map to the measured queries; exact counts if infinite."""
+    counts = here.points.in_cells(partition)
+    if np.isfinite(epsilon):
+        counts = counts + noise(partition.cells, 1 / epsilon, rng)
+    return CountedCells(partition, counts).answers(here.measured)
 
 
-def relative_errors(answers: Values, exact: Values, floor: float) -> Values:
-    """Return the errors of answers over the exact ones, or over ``floor`` where larger."""
-    return np.abs(answers - exact) / np.maximum(exact, floor)
+def relative_errors(answers: Values, exact: Values) -> Values:
+    """Return the errors of answers over the exact ones; not a number where these are 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(exact > 0, np.abs(answers - exact) / exact, np.nan)
 
 
 Chooser: TypeAlias = Callable[
     [Case, float, float, np.random.Generator], tuple[Partition, float]
 ]
-"""Case, epsilon, share for tuning, generator -> cells, epsilon left for their counts."""
+"""Case, epsilon, share for tuning, generator -> cells, epsilon left for their counts; infinite
+for exact counts."""
 
 
 def heuristic_not_private(
@@ -84,19 +87,23 @@ def heuristic_not_private(
 
 
 def leaky_not_private(
-    here: Case, epsilon: float, _share: float, _rng: np.random.Generator
-) -> tuple[Partition, float]:
-    """Take the grid of the least published error."""
-    errors = _published(here, epsilon).errors
-    return here.partitions[int(np.argmin(errors))], epsilon
-
-
-def best_in_hindsight_not_private(
     here: Case, epsilon: float, _share: float, rng: np.random.Generator
 ) -> tuple[Partition, float]:
-    """Take the grid whose trial map has the least median error on the measured queries."""
-    tried = [np.median(map_errors(here, part, epsilon, rng)) for part in here.partitions]
+    """Take the grid whose noisy map is nearest to the data on the tuning queries."""
+    exact = here.points.in_rectangles(here.tuned)
+    tried = []
+    for partition in here.partitions:
+        counts = here.points.in_cells(partition) + noise(partition.cells, 1 / epsilon, rng)
+        answers = CountedCells(partition, counts).answers(here.tuned)
+        tried.append(np.mean(np.abs(answers - exact) / np.maximum(exact, here.floor)))
     return here.partitions[int(np.argmin(tried))], epsilon
+
+
+def largest_grid_not_private(
+    here: Case, _epsilon: float, _share: float, _rng: np.random.Generator
+) -> tuple[Partition, float]:
+    """Take the largest grid, with exact counts."""
+    return here.partitions[-1], np.inf
 
 
 def published_choice_not_private(
@@ -115,7 +122,7 @@ def _published(here: Case, epsilon: float) -> PublishedNotPrivate:
         here.tuned,
         scale=1 / epsilon,
         size=here.size,
-        delta=DELTA,
+        delta=here.delta,
     )
 
 
@@ -146,7 +153,7 @@ def tuned_by_default(*rules: PartitionRule) -> Chooser:
         half, left = share * epsilon / 2, (1 - share) * epsilon
         coarse = coarse_counts(here, half, rng)
         parts = [*here.partitions, *(rule.partition(coarse, left) for rule in rules)]
-        weights = coarse.weights(here.tuned, DELTA)
+        weights = coarse.weights(here.tuned, here.delta)
         measure = Weighted(neighbours=dp.Neighbours.ADD_REMOVE, weights=weights)
         return _drawn(here, parts, left, measure, dp.PermuteAndFlip(epsilon=half), rng), left
 
@@ -194,11 +201,15 @@ def _drawn(
     return parts[int(choice.simulate(error, size=1, rng=rng).indices[0])]
 
 
-METHODS: dict[str, Chooser] = {
+PAPERS: dict[str, Chooser] = {
+    "E2EPriv as published (not private)": published_choice_not_private,
     "Heuristic (not private)": heuristic_not_private,
     "Leaky (not private)": leaky_not_private,
-    "BestNonPriv (not private)": best_in_hindsight_not_private,
-    "published form (not private)": published_choice_not_private,
+    "BestNonPriv (not private)": largest_grid_not_private,
+}
+"""The paper's four methods."""
+
+OURS: dict[str, Chooser] = {
     "repaired form": repaired,
     "default, grids": tuned_by_default(),
     "default, grids and rules": tuned_by_default(*RULES),
@@ -206,6 +217,9 @@ METHODS: dict[str, Chooser] = {
     "adaptive grid": by_rule(AdaptiveGrid()),
     "quadtree": by_rule(Quadtree()),
 }
+"""What is private."""
+
+METHODS = PAPERS | OURS
 
 
 @dataclass(frozen=True)
@@ -218,6 +232,7 @@ class Cell:
         epsilon: For the whole map, nats.
         share: Of it, for the tuning.
         runs: How many maps.
+        sides: Of the queries, over sides of the box.
     """
 
     place: str
@@ -225,27 +240,54 @@ class Cell:
     epsilon: float
     share: float
     runs: int
+    sides: tuple[float, ...] = SIDES
 
 
 def simulated(cell: Cell, rng: np.random.Generator) -> Values:
-    """Return the relative errors of maps, shape ``(runs, 6, EACH)``: by size of query."""
-    here, choose = case(cell.place), METHODS[cell.method]
+    """Return the relative errors of maps, shape ``(runs, sides, EACH)``: by size of query.
+
+    Not a number for a query without points.
+    """
+    here, choose = case(cell.place, cell.sides), METHODS[cell.method]
+    exact = here.points.in_rectangles(here.measured)
     maps = []
     for _ in range(cell.runs):
         partition, left = choose(here, cell.epsilon, cell.share, rng)
-        maps.append(map_errors(here, partition, left, rng))
-    return np.array(maps).reshape(cell.runs, len(SIDES), EACH)
+        maps.append(relative_errors(map_answers(here, partition, left, rng), exact))
+    return np.array(maps).reshape(cell.runs, len(cell.sides), EACH)
 
 
 def summary(errors: Values) -> Row:
-    """Return the median over queries, the mean over maps, with its standard error.
+    """Return the median over queries, the mean over maps, and its standard error.
+
+    ``error`` is of the queries that hold a point, ``error_of_all`` of all of them, where the
+    relative error of a query without points is infinite.
 
     Args:
-        errors: Shape ``(runs, queries)``; at least two runs.
+        errors: Shape ``(runs, queries)``; at least two runs; not a number where a query holds
+            no point, which is the same for all runs.
     """
-    medians = np.median(errors, axis=1)
+    medians = np.nanmedian(errors, axis=1)
+    with_empty = np.median(np.where(np.isnan(errors), np.inf, errors), axis=1)
     return {
         "error": float(medians.mean()),
+        "error_of_all": float(with_empty.mean()),
         "standard_error": float(np.std(medians, ddof=1) / np.sqrt(medians.size)),
-        "mean_error": float(errors.mean()),
+        "without_points": float(np.isnan(errors[0]).mean()),
     }
+
+
+def by_size(cell: Cell, rng: np.random.Generator) -> list[Row]:
+    """Return the summary for each size of query."""
+    found = simulated(cell, rng)
+    return [
+        {
+            "points": PLACES[cell.place].title,
+            "method": cell.method,
+            "epsilon": cell.epsilon,
+            "share": cell.share,
+            "area": round(100 * side**2, 6),
+            **summary(found[:, column]),
+        }
+        for column, side in enumerate(cell.sides)
+    ]

@@ -1,7 +1,7 @@
 """Point sets of the figures, each a substitute that is named as one, and their queries.
 
-Queries are of six sizes. A map is tuned for one hundred of each and measured on a hundred
-others. All are public: spread evenly over the box, or around farmers' markets.
+Queries are of six sizes at random positions: a hundred of each that a map is tuned for, and a
+hundred others that it is measured on. They are public.
 """
 
 from __future__ import annotations
@@ -9,60 +9,68 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import (
-    Box,
-    Counts,
-    Partition,
-    Points,
-    even_queries,
-    lattice_rectangles,
-    uniform_grid,
-)
+from dpselect.spatial import Box, Counts, Partition, Points, lattice_rectangles, uniform_grid
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
 BOX = Box(-125.5, 25.0, -65.5, 50.0)
 """The contiguous United States; degrees."""
-SIDES = tuple(2.0**-k for k in range(7, 1, -1))
-"""Sides of queries over sides of the box."""
+WORLD = Box(-160.0, -60.0, 180.0, 80.0)
+"""The box of the check-ins; the paper prints its two ranges exchanged."""
+SIDES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.8)
+"""Sides of queries over sides of the box: 1, 4, 9, 16, 25 and 64 % of its area."""
 EACH = 100
-DELTA = 0.001
-"""Share of all points that relative errors are taken over at least."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A point set and its settings.
+    """A point set and the paper's settings for what it stands for.
 
     Attributes:
         data: The data set.
         title: Its name in figures, with the paper's set that it stands for.
+        box: Its box.
         grids: Candidates, cells along both axes.
-        queries: Where the queries lie.
+        delta: Share of all points that relative errors are taken over at least.
+        printed: The number of points of the paper's set.
     """
 
     data: str
     title: str
+    box: Box
     grids: tuple[int, ...]
-    queries: Literal["evenly", "around markets"] = "evenly"
+    delta: float
+    printed: int
 
 
-COARSE = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384)
 PLACES = {
-    "highways": Place("points_us_highways", "US highways (for US Landmarks)", COARSE),
     "markets": Place(
-        "points_us_farmers_markets", "farmers' markets (for US storage facilities)", COARSE
+        "points_us_farmers_markets",
+        "farmers' markets (for Storage)",
+        BOX,
+        (30, 40, 50, 60, 70, 80),
+        0.1,
+        8_938,
+    ),
+    "highways": Place(
+        "points_us_highways",
+        "US highways (for Landmark)",
+        BOX,
+        (200, 250, 300, 350, 400),
+        0.01,
+        869_976,
     ),
     "gowalla": Place(
         "points_gowalla_u5628",
-        "5,628 users in the USA (for Gowalla)",
-        (16, 32, 64, 96, 128, 192, 256, 300, 400, 500, 600, 700, 800),
-        "around markets",
+        "check-ins of 5,628 users (for Gowalla)",
+        WORLD,
+        (300, 400, 500, 600, 700, 800),
+        0.001,
+        6_442_841,
     ),
 }
 
@@ -97,50 +105,46 @@ class Case:
         points: What counts the points.
         size: The number of points.
         partitions: The uniform candidates.
+        delta: Share of all points that relative errors are taken over at least, in tuning.
         tuned: Queries that a map is tuned for, lattice edges, shape ``(m, 4)``.
-        measured: Queries that errors are taken of, as many, in the order of ``SIDES``.
+        measured: Queries that errors are taken of, as many, in the order of the sides.
     """
 
     points: Counts
     size: int
     partitions: tuple[Partition, ...]
+    delta: float
     tuned: Indices
     measured: Indices
 
     @property
     def floor(self) -> float:
-        """What relative errors are taken over at least, points."""
-        return DELTA * self.size
+        """What relative errors are taken over at least in tuning, points."""
+        return self.delta * self.size
 
 
 @cache
-def case(name: str) -> Case:
-    """Return a point set of ``PLACES``.
+def case(name: str, sides: tuple[float, ...] = SIDES) -> Case:
+    """Return a point set of ``PLACES`` with queries of these sides.
 
     Raises:
         DataError: The data set cannot be had.
     """
     place = PLACES[name]
-    points = Points(*BOX.locate(*_coordinates(place.data)))
-    several = evenly() if place.queries == "evenly" else around_markets()
-    return case_of(points, place.grids, several)
+    points = Points(*place.box.locate(*_coordinates(place.data)))
+    return case_of(points, place.grids, place.box, delta=place.delta, sides=sides)
 
 
-def case_of(points: Points, grids: Sequence[int], several: Values) -> Case:
-    """Return points with grids, and with queries of which every other one is tuned for.
-
-    Args:
-        points: The points.
-        grids: Cells along both axes.
-        several: Rectangles, shape ``(6, 2 * EACH, 4)``, by size.
-    """
-    return Case(
-        CachedCounts(points),
-        points.x.size,
-        tuple(uniform_grid(size) for size in grids),
-        lattice_rectangles(several[:, ::2].reshape(-1, 4), bounds=BOX),
-        lattice_rectangles(several[:, 1::2].reshape(-1, 4), bounds=BOX),
+def case_of(
+    points: Points, grids: Sequence[int], box: Box, *, delta: float, sides: tuple[float, ...]
+) -> Case:
+    """Return points with grids, and with two sets of queries at random positions."""
+    rng = np.random.default_rng(0)
+    tuned, measured = (
+        lattice_rectangles(at_random(box, sides, rng), bounds=box) for _ in range(2)
     )
+    partitions = tuple(uniform_grid(size) for size in grids)
+    return Case(CachedCounts(points), points.x.size, partitions, delta, tuned, measured)
 
 
 def _coordinates(data: str) -> tuple[Values, Values]:
@@ -151,17 +155,18 @@ def _coordinates(data: str) -> tuple[Values, Values]:
     return frame["lon"].to_numpy(), frame["lat"].to_numpy()
 
 
-def evenly() -> Values:
-    """Return rectangles spread evenly, shape ``(6, 2 * EACH, 4)``, by size."""
-    return even_queries(BOX, sides=SIDES, each=2 * EACH).reshape(len(SIDES), -1, 4)
+def at_random(box: Box, sides: tuple[float, ...], rng: np.random.Generator) -> Values:
+    """Return ``EACH`` rectangles of each size at random positions, in the order of the sides.
 
+    Args:
+        box: What they lie in.
+        sides: Their sides over sides of the box, of width and height alike.
+        rng: Of the positions, which are public.
 
-def around_markets() -> Values:
-    """Return rectangles around farmers' markets, moved into the box; shaped alike."""
-    places = np.column_stack(_coordinates("points_us_farmers_markets"))
-    rng = np.random.default_rng(0)
-    centres = rng.permutation(places)[: len(SIDES) * 2 * EACH].reshape(len(SIDES), -1, 2)
-    low, high = np.array(BOX.bounds).reshape(2, 2)
-    extents = np.array(SIDES)[:, None, None] * (high - low)
-    corners = np.clip(centres - extents / 2, low, high - extents)
-    return np.concatenate([corners, np.minimum(corners + extents, high)], axis=2)
+    Returns:
+        Shape ``(len(sides) * EACH, 4)``: ``(west, south, east, north)``.
+    """
+    low, high = np.array(box.bounds).reshape(2, 2)
+    extents = np.repeat(sides, EACH)[:, None] * (high - low)
+    corners = low + rng.random(extents.shape) * (high - low - extents)
+    return np.hstack([corners, np.minimum(corners + extents, high)])

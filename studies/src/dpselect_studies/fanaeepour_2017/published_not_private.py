@@ -1,20 +1,20 @@
 r"""The published choice of a grid, which is not private: for simulations only.
 
-The error of a query is :math:`e = (|g| + \lambda\|\alpha\|_1)/\max(q, \delta|D|)` and the
-sensitivity that the mean of it is divided by, with :math:`\rho = \delta|D|`,
+The error of a query is :math:`e = (|g| + \lambda\|\alpha\|_1)/\max(q, \rho)` with
+:math:`\rho = \delta|D|`, and what the paper takes for the sensitivity of its mean is, with the
+mean :math:`L` of :math:`\lambda\|\alpha\|_1` over the queries,
 
-.. math:: \Delta_r = \frac{\kappa}{\rho}
-    + \frac{(|D| + 1)\kappa + \lambda\|\alpha\|_1}{\rho\,\delta(|D| + 1)},
+.. math:: \Delta_r = \frac{1}{\delta(\rho + 1)} + \frac{L}{\rho(\rho + 1)}
+    + \frac{1}{\rho + \delta}.
 
-where :math:`\kappa` is 1 for a query that cuts a cell and 0 for any other. Under add/remove
-:math:`|D|` is private, so a choice that is scaled by it is not private: a query of 0.9 of the
-box, grids of 10,000 cells and of one, and 29 points against 30 give a privacy loss of 1.096
-:math:`\varepsilon_1`.
+Equation (7) has the largest :math:`L` of all grids instead, Equation (8)
+:math:`\lambda \max g^2`. Under add/remove :math:`|D|` is private, so a choice that is scaled
+by it is not private: a query of 0.9 of the box, grids of 10,000 cells and of one, and 29 points
+against 30 give a privacy loss of 1.096 :math:`\varepsilon_1`.
 
 Nothing here is an ``Objective``, so no mechanism takes it and nothing can be released with it.
 
-Source: Fanaeepour and Rubinstein, Corollaries 7.6 and 7.9 and Theorem 7.10, put together from
-    what the errata say of them: the text was not at hand.
+Source: Fanaeepour and Rubinstein, Corollaries 7.6 and 7.9, Theorem 7.10, Equations (7), (8).
 """
 
 from __future__ import annotations
@@ -40,36 +40,28 @@ class PublishedNotPrivate:
     sensitivities: Values
 
     def law(self, epsilon: float) -> Probabilities:
-        r"""Return the law of the published choice, :math:`\propto e^{-\epsilon e/2\Delta}`."""
+        r"""Return the law of the choice, :math:`\propto e^{-\epsilon e/2\Delta_r}`."""
         exponents = -epsilon * self.errors / (2 * self.sensitivities)
         weights = np.exp(exponents - exponents.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueryNotPrivate:
-    r"""One query on one grid, in any numbers that add and divide.
+def error(gap: Values, noise: Values, exact: Values, floor: float) -> Values:
+    r"""Return relative errors :math:`(|g| + \lambda\|\alpha\|_1)/\max(q, \rho)`."""
+    return (gap + noise) / np.maximum(exact, floor)
 
-    Attributes:
-        gap: :math:`|g|`, points.
-        noise: :math:`\lambda \|\alpha\|_1`, points.
-        exact: :math:`q`, points.
-        cut: :math:`\kappa`: 1 if the query cuts a cell, else 0.
+
+def sensitivity(noise: Values, size: int, delta: float) -> Values:
+    r"""Return what the paper takes for the sensitivity, in any numbers that divide.
+
+    Args:
+        noise: :math:`L`, the mean of :math:`\lambda\|\alpha\|_1` over queries; points. For
+            Equations (7) and (8) the larger number that stands in its place.
+        size: The number of points.
+        delta: Share of all points that errors are taken over at least.
     """
-
-    gap: Values
-    noise: Values
-    exact: Values
-    cut: Values
-
-    def error(self, size: int, delta: float) -> Values:
-        """Return the relative error, for a number of points."""
-        return (self.gap + self.noise) / np.maximum(self.exact, delta * size)
-
-    def sensitivity(self, size: int, delta: float) -> Values:
-        """Return what the paper takes for its sensitivity, for a number of points."""
-        low, larger = delta * size, size + 1
-        return self.cut / low + (larger * self.cut + self.noise) / (low * delta * larger)
+    low = delta * size
+    return 1 / (delta * (low + 1)) + noise / (low * (low + 1)) + 1 / (low + delta)
 
 
 def published_not_private(
@@ -92,16 +84,10 @@ def published_not_private(
         delta: Share of all points that errors are taken over at least; > 0.
     """
     exact = points.in_rectangles(queries)
-    errors, sensitivities = np.empty(len(partitions)), np.empty(len(partitions))
+    errors, noises = np.empty(len(partitions)), np.empty(len(partitions))
     for position, partition in enumerate(partitions):
-        overlap = Overlap.of(partition, queries)
+        noise = scale * Overlap.of(partition, queries).l1
         answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
-        query = QueryNotPrivate(
-            gap=np.abs(answers - exact),
-            noise=scale * overlap.l1,
-            exact=exact,
-            cut=(overlap.largest > 0).astype(np.float64),
-        )
-        errors[position] = np.mean(query.error(size, delta))
-        sensitivities[position] = np.mean(query.sensitivity(size, delta))
-    return PublishedNotPrivate(errors, sensitivities)
+        errors[position] = error(np.abs(answers - exact), noise, exact, delta * size).mean()
+        noises[position] = noise.mean()
+    return PublishedNotPrivate(errors, sensitivity(noises, size, delta))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from dpselect.trees.candidates import Breeder
+from dpselect.trees.candidates import Breeder, Operators
 from dpselect.trees.counts import Counts
 from dpselect.trees.evolution import Allowance, Evolution, Selection
 from dpselect.trees.randomness import Simulated
@@ -37,7 +37,7 @@ class Sizes:
         population: Trees made at first, and children of every generation.
         survivors: Trees that each selection but the last keeps.
         front: Trees that the last selection keeps.
-        generations: Selections in all.
+        generations: Selections in all: one more than Algorithm 1 has rounds.
         initial_depth: Questions on a path of the first trees.
         max_depth: Questions on a path, at most.
     """
@@ -78,6 +78,7 @@ class Method:
     selection: Selection
     sensitivity: Allowance
     weights: tuple[float, float] = (1.0, 1.0)
+    operators: Operators = "published"
 
 
 def evolution(
@@ -90,7 +91,7 @@ def evolution(
     noisy = method.sensitivity == "noisy-denominators"
     share = TOTALS_SHARE if noisy else 0.0
     return Evolution(
-        breeder=Breeder(schema, rng, sizes.max_depth),
+        breeder=Breeder(schema, rng, sizes.max_depth, method.operators),
         max_records=surveys.MAX_RECORDS,
         population=sizes.population,
         survivors=sizes.survivors,

@@ -1,0 +1,94 @@
+"""Counterexamples of the errata that stand on printed numbers and examples."""
+
+from math import exp, log2
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.combine import coverage
+from dpselect.networks.betweenness import by_degrees
+from dpselect_studies.farias_2023 import examples
+from dpselect_studies.farias_2024 import examples as pareto_examples
+from dpselect_studies.farias_2024 import table_2
+
+
+def test_example_8_with_its_own_sensitivities():
+    weights = np.exp([-0.5 / 3, -0.5 / 3, *[-2.0] * 6])
+
+    law = weights / weights.sum()
+
+    assert exp(-0.5 / 3) == pytest.approx(0.846, abs=5e-4)
+    assert law[[0, 2]] == pytest.approx([0.338, 0.054], abs=5e-4)
+    assert pytest.approx(0.9716) == 2 * 0.472 + 6 * 0.0046
+    sensitivity = dict(zip(examples.NODES, examples.local_sensitivity(0), strict=True))
+    assert (sensitivity["v2"], sensitivity["v3"], sensitivity["v4"]) == (1, 1, 2)
+
+
+def test_example_9_needs_a_product_of_the_difference_of_inverses():
+    first, second, score = 1.0, 2.0, 30.0
+
+    gap = score / first - score / second
+
+    assert gap == score * (1 / first - 1 / second)
+    assert gap != score / (1 / first - 1 / second)
+
+
+def test_the_global_sensitivities_of_dblp_and_enron_are_exchanged():
+    largest = {1383: 477_826.5, 343: 29_326.5}
+
+    for degree, printed in largest.items():
+        assert degree * (degree - 1) / 4 == printed
+        assert by_degrees(np.array([1]), degree + 1).bound == printed
+
+
+def test_equation_2_has_the_sign_of_equation_1_turned():
+    counts = np.array([3, 1])
+    total = counts.sum()
+
+    entropy = -sum(n / total * log2(n / total) for n in counts)
+    equation_2 = -sum(n * log2(n / total) for n in counts)
+
+    assert entropy > 0
+    assert equation_2 == pytest.approx(total * entropy)  # a cost; the utility is its negative
+
+
+def test_permute_and_flip_needs_at_least_half_of_the_exponential_mechanisms_epsilon():
+    rng = np.random.default_rng(0)
+    bound = dp.GlobalSensitivity(1.0, dp.Neighbours.EDGE)
+    for scores in rng.exponential(5, (20, 8)):
+        objective = dp.Objective(scores, bound)
+        flipped = dp.PermuteAndFlip(epsilon=1.0).expected_error(objective)
+
+        assert flipped >= dp.ExponentialMechanism(epsilon=2.0).expected_error(objective) - 1e-9
+
+
+def test_an_exact_hit_counts_as_dominated_in_the_weak_sense():
+    points = [[1.0, 2.0], [2.0, 1.0]]
+
+    assert coverage(points, points, dominance="weak") == 1
+    assert coverage(points, points, dominance="pareto") == 0
+
+
+def test_a_candidate_that_is_its_own_rival_has_twice_the_sensitivity_of_example_4_6():
+    found = pareto_examples.example_4_6()
+
+    assert found == {"delta(0, b)": 1.0, "delta(0, b), b itself counted": 2.0}
+
+
+def test_the_printed_table_2_has_cells_where_local_is_worse():
+    table = {
+        (graph, epsilon): (round(local, 2), round(whole, 2))
+        for graph in ("github_musae", "enron", "dblp_htne")
+        for epsilon, local, whole in zip(
+            table_2.FULL.epsilons,
+            table_2.TABLE[graph, "Pareto, local"],
+            table_2.TABLE[graph, "Pareto, global"],
+            strict=True,
+        )
+    }
+
+    worse = {where for where, (local, whole) in table.items() if local > whole}
+
+    assert worse == {("enron", 0.5), ("enron", 2.0), ("dblp_htne", 0.1)}
+    assert table["enron", 0.1][0] == table["enron", 0.1][1]
