@@ -57,7 +57,7 @@ def one_by_one(form: str) -> Answer:
                     values,
                     p=p,
                     candidates=candidates,
-                    form=form,  # type: ignore[arg-type]
+                    form=form,
                     neighbours=ADD_REMOVE,
                 )
             )[0]
@@ -132,7 +132,7 @@ def forms() -> None:
                                 values,
                                 p=p,
                                 candidates=candidates,
-                                form=form,  # type: ignore[arg-type]
+                                form=form,
                                 neighbours=relation,
                             )
                         )
