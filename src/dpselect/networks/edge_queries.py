@@ -14,7 +14,6 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
-from dpselect.tables.columns import as_numbers
 from dpselect.tables.opening import check_columns, is_csv, schema
 from dpselect.tables.persisted import persisted
 
@@ -227,19 +226,33 @@ def _ends(
         )
     table = check_columns(data, plain=[source, target])
     integer = all(isinstance(node, int) for node in nodes[:1])
-    if integer and is_csv(data):
-        table = as_numbers(table, data, [source, target])
-    else:
+    if not (integer and is_csv(data)):
         _check_types(schema(table, data), (source, target), integer=integer)
     ends = table.lazy().select(nw.col(source).alias("source"), nw.col(target).alias("target"))
     if not integer:
         return ends
-    # A field of a CSV file such as 1.5 is no id, and neither is one that is no number.
+    if is_csv(data):
+        return _whole(ends)
+    # An id that is no node may be too large for the type of the nodes.
     return ends.select(
-        nw.when(nw.col(end) % 1 == 0).then(nw.col(end)).cast(nw.Int64).alias(end)
-        if is_csv(data)
-        else nw.col(end).cast(nw.Int64).alias(end)
+        nw.when(_is_between(nw.col(end), nodes)).then(nw.col(end)).cast(nw.Int64).alias(end)
         for end in ("source", "target")
+    )
+
+
+def _is_between(end: nw.Expr, nodes: Sequence[Any]) -> nw.Expr:
+    """Return whether an id is at least the least node and at most the largest."""
+    least, most = (0, len(nodes) - 1) if isinstance(nodes, range) else (min(nodes), max(nodes))
+    return (end >= least) & (end <= most)
+
+
+def _whole(ends: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return fields of a CSV file as integers; one that is none, or too large, as null."""
+    import polars as pl
+
+    native: pl.LazyFrame = nw.to_native(ends)
+    return nw.from_native(
+        native.select(pl.all().str.strip_chars().cast(pl.Int64, strict=False))
     )
 
 

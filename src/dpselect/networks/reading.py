@@ -16,13 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect import _validate, tables
 from dpselect._optional import needed
+from dpselect._replacing import replaced
 from dpselect.errors import (
     ColumnError,
     DataError,
-    DPSelectError,
     ParameterError,
     PublicClaimError,
 )
+from dpselect.tables import values
+from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
 if TYPE_CHECKING:
@@ -83,34 +85,32 @@ def read(
         ColumnError: A column is missing, or its type cannot hold such nodes.
         DataError: The edges cannot be read, or are not pairs.
     """
-    if isinstance(edges, list | tuple):
-        return of_pairs(edges, nodes)
-    try:
-        return _of_table(_opened(edges, source, target), nodes, text=_is_text(edges))
-    except DPSelectError:
-        raise
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
-        raise DataError("the edges cannot be read: the file is damaged or no table") from None
+    text = _is_text(edges)
+
+    def opened() -> Ends:
+        import polars as pl
+
+        table = _opened(edges, source, target)
+        if isinstance(table, pl.LazyFrame):
+            return _of_table(table, nodes, text=text)
+        return of_pairs(table, nodes)
+
+    return replaced(
+        opened, lambda: DataError("the edges cannot be read: the file is damaged or no table")
+    )
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
-    """Return the ends of pairs of ids or labels.
+    """Return the ends of pairs of ids or labels, each looked up by itself.
 
-    Raises:
-        DataError: They are not pairs.
+    An end that is no label, and both ends of what is no pair, are ``UNKNOWN``.
     """
     position = {label: index for index, label in enumerate(nodes)}
 
-    def of_end(end: Hashable) -> int:
-        try:
-            return position.get(end, UNKNOWN)
-        except TypeError:
-            return UNKNOWN  # what cannot be hashed names no node
+    def of_end(end: object) -> int:
+        return position.get(plain_value(end), UNKNOWN)
 
-    try:
-        flat = [(of_end(u), of_end(v)) for u, v in pairs]
-    except (TypeError, ValueError):
-        raise _not_pairs() from None
+    flat = [(of_end(u), of_end(v)) for u, v in map(pair, pairs)]
     return of_array(np.array(flat, dtype=np.int32).reshape(-1, 2))
 
 
@@ -193,8 +193,10 @@ def _is_text(edges: Edges) -> bool:
     return isinstance(edges, str | os.PathLike) and tables.is_csv(Path(edges))
 
 
-def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFrame:
-    """Return the two columns, unread where that is possible."""
+def _opened(
+    edges: Edges, source: str | None, target: str | None
+) -> pl.LazyFrame | Iterable[object]:
+    """Return the two columns, unread where that is possible; pairs of what has no type."""
     import narwhals as nw
 
     needed("polars", extra="standard")
@@ -204,7 +206,11 @@ def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFram
     if isinstance(edges, str | os.PathLike):
         table = tables.open_table(Path(edges))
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
-        return pl.from_numpy(_pairs(edges), schema=["source", "target"]).lazy()
+        if values.is_listed(edges):
+            return edges
+        pairs = _pairs(edges)
+        typed = pairs.dtype.kind != "O"
+        return pl.from_numpy(pairs, schema=["source", "target"]).lazy() if typed else pairs
     if source is None or target is None or source == target:
         raise ParameterError("source and target must name the columns of the two ends")
     present = table.collect_schema().names()
@@ -215,12 +221,16 @@ def _opened(edges: Edges, source: str | None, target: str | None) -> pl.LazyFram
             )
     two = table.select(source, target)
     if isinstance(two, nw.DataFrame):
+        ends = [two.get_column(column) for column in (source, target)]
+        if any(values.declares_nothing(end) for end in ends):
+            return zip(*(values.of_series(end).plain() for end in ends), strict=True)
         return two.to_polars().lazy()
     native: object = two.to_native()
     if isinstance(native, pl.LazyFrame):
         return native
     # Another engine folds parallel edges before any row leaves it.
-    return two.unique().collect(backend="polars").to_polars().lazy()
+    with tables.silenced(two):
+        return two.unique().collect(backend="polars").to_polars().lazy()
 
 
 def _pairs(edges: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 -- whatever NumPy takes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
+from dpselect._replacing import replaced
 from dpselect.draws.exp_bounds import LARGEST_EPSILON
 from dpselect.draws.swaps import DistanceLaw, Part
 from dpselect.errors import DataError, ParameterError, PublicClaimError
@@ -243,11 +244,11 @@ class SubsetRetrieval:
 
 def checked_members(members: Iterable[int], n: int) -> list[int]:
     """Return the members in ascending order, without naming one in an error."""
-    try:
-        given = np.asarray(list(members))
-    except (TypeError, ValueError):
+    given = replaced(
+        lambda: np.asarray(list(members)),
         # NumPy's own message would say how many there are.
-        raise DataError("members must hold positions of people, each an integer") from None
+        lambda: DataError("members must hold positions of people, each an integer"),
+    )
     if given.size == 0:
         return []
     if given.ndim != 1 or given.dtype.kind not in "iu":

@@ -16,6 +16,7 @@ import numpy as np
 from dpselect import tables
 from dpselect.spatial.box import POSITIONS, Box, Outside
 from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.tables.values import refused_type
 from dpselect.typing import Indices, Values
 
 RECTANGLES_AT_ONCE = 100
@@ -142,14 +143,23 @@ def located(
     """
     plain = [] if user is None else [user]
     table = tables.check_columns(points, numeric=[x, y], plain=plain)
+    types = tables.schema(table, points)
     clip = outside == "clip"
     columns = [
         _lattice_position(x, box.west, box.east, clip=clip).alias("x"),
         _lattice_position(y, box.south, box.north, clip=clip).alias("y"),
-        *(nw.col(column).alias("user") for column in plain),
+        *(_individual(column, types[column]).alias("user") for column in plain),
     ]
     positions = table.lazy().select(*columns)
     return positions.drop_nulls()
+
+
+def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
+    """Return who a point belongs to, null for nobody: NaN is a number to an engine."""
+    if dtype.is_nested() or dtype.is_temporal() or dtype == nw.Binary:
+        raise refused_type(column, dtype)
+    who = nw.col(column)
+    return nw.when(~who.is_nan()).then(who) if dtype.is_float() else who
 
 
 def _lattice_position(column: str, low: float, high: float, *, clip: bool) -> nw.Expr:

@@ -28,10 +28,14 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.spatial.box import POSITIONS, Box, Outside, Positions, checked_outside
 from dpselect.spatial.counting import Counts, Points
 from dpselect.spatial.engine import EngineCounts, located
+from dpselect.tables import values
 from dpselect.typing import Indices, Values
 
 # Odd, and below 2**19: products with sums of two positions are below 2**52, exact as floats.
 ACROSS, ALONG = 324_027, 395_787
+
+POINT = 0
+"""The type of points in shapely."""
 
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
 
@@ -90,12 +94,13 @@ def read_points_of_users(
         rows = located(points, x=x, y=y, user=user, box=box, outside=outside)
         return EngineCounts(limited_rows(rows, "user", max_points_per_user))
     table = tables.read_columns(points, numeric=[x, y], plain=[user])
-    table = table.filter(~nw.col(user).is_null())
     columns = [tables.series_numbers(table[name]) for name in (x, y)]
-    held = box.holds(*columns, outside=outside)
-    _, users = np.unique(table[user].to_numpy()[held], return_inverse=True)
+    users = values.identities(values.of_series(table[user]))
+    held = box.holds(*columns, outside=outside) & (users != values.NOBODY)
     positions = box.locate(*(column[held] for column in columns), outside=outside)
-    counted = limited(*positions, users, max_points_per_user)
+    counted = limited(
+        *positions, np.unique(users[held], return_inverse=True)[1], max_points_per_user
+    )
     return Points(*(axis[counted] for axis in positions))
 
 
@@ -149,15 +154,28 @@ def _without_columns(
         return _from_geometry(geometry, box)
     if isinstance(points, str | Path) or hasattr(points, "columns"):
         raise ColumnError("points is a table: name the columns of the coordinates, x= and y=")
-    try:
-        table = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(_NO_POINTS) from None
+    if isinstance(points, np.ndarray) or values.declares_type(points):
+        across, along = _of_array(np.asarray(points))
+    elif values.is_listed(points):
+        across, along = values.of_rows((_pair(row) for row in points), 2)
+    else:
+        raise DataError(_NO_POINTS)
+    return across.numbers(), along.numbers()
+
+
+def _of_array(table: NDArray[Any]) -> list[values.ColumnValues]:
     if table.shape == (0,):
         table = table.reshape(0, 2)
-    if table.ndim != 2 or table.shape[1] != 2:
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iufO":
         raise DataError(_NO_POINTS)
-    return table[:, 0], table[:, 1]
+    return [values.of_array(column) for column in table.T]
+
+
+def _pair(row: object) -> object:
+    """Return what a row of a list holds; nothing if it is not a pair."""
+    if getattr(row, "geom_type", None) == "Point":
+        return tuple(row.coords[0][:2]) if row.coords else ()
+    return values.pair(row)
 
 
 def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
@@ -166,7 +184,11 @@ def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: A
             f"the points are in {geometry.crs.to_string()} and the bounds in {box.crs}: "
             "transform the points with to_crs first"
         )
-    # The coordinates of a geometry that is not a point are NaN, and the record is dropped.
+    # The coordinates of what is not a point are NaN, and the record is dropped. An empty
+    # point has none to ask for.
     shapes = np.asarray(geometry.array)
     shapely = needed("shapely", extra="geo")
-    return shapely.get_x(shapes), shapely.get_y(shapes)
+    x, y = np.full((2, shapes.size), np.nan)
+    point = (shapely.get_type_id(shapes) == POINT) & ~shapely.is_empty(shapes)
+    x[point], y[point] = shapely.get_x(shapes[point]), shapely.get_y(shapes[point])
+    return x, y

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         open_table,
         schema,
     )
-    from dpselect.tables.spark import spark_table
+    from dpselect.tables.spark import silenced, spark_table
 
 # narwhals takes long to import, and data in memory may never need it.
 _HOME = {
@@ -52,6 +52,7 @@ _HOME = {
     "read_columns": "columns",
     "schema": "opening",
     "series_numbers": "columns",
+    "silenced": "spark",
     "spark_table": "spark",
     "sum_in_blocks": "collecting",
 }
@@ -76,6 +77,7 @@ __all__ = [
     "read_columns",
     "schema",
     "series_numbers",
+    "silenced",
     "spark_table",
     "sum_in_blocks",
 ]

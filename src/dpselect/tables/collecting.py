@@ -9,8 +9,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect._replacing import replaced
 from dpselect.errors import DataError
 from dpselect.tables.opening import Frame, unreadable
+from dpselect.tables.spark import silenced
 from dpselect.typing import Indices
 
 Column: TypeAlias = NDArray[Any]
@@ -35,10 +37,9 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
         DataError: The engine refuses the query (its own words may quote values), or there
             are more rows.
     """
-    try:
-        columns = _rows(table.lazy().head(most + 1))
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
-        raise unreadable(data) from None
+    first = table.lazy().head(most + 1)
+    with silenced(first):
+        columns = replaced(lambda: _rows(first), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")
     return columns

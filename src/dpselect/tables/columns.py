@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from dpselect._optional import needed
+from dpselect._replacing import replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.opening import (
@@ -21,7 +21,11 @@ from dpselect.tables.opening import (
     schema,
     unreadable,
 )
+from dpselect.tables.spark import silenced
+from dpselect.tables.values import declares_nothing, of_series, of_values
 from dpselect.typing import Values
+
+REFUSAL = "the values must be numbers, one for each record"
 
 
 def count_records(
@@ -46,9 +50,9 @@ def read_columns(
 
     Args:
         data: As for :func:`open_table`.
-        numeric: Columns to return as float64, a missing number as null or NaN. A field of
-            a CSV file that is not a number is a missing one; a column of words is all
-            missing and does not raise, because a single number among them would decide that.
+        numeric: Columns that :func:`series_numbers` reads as float64. A field of a CSV file
+            that is not a number is a missing one; a column of words is all missing and does
+            not raise, because a single number among them would decide that.
         plain: Columns to return as they are.
 
     Returns:
@@ -59,8 +63,9 @@ def read_columns(
         DataError: As for :func:`open_table`, or the rows cannot be read.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
-    numbers = as_numbers(table, data, numeric)
-    return _collect(numbers.select(*dict.fromkeys([*numeric, *plain])), data)
+    if isinstance(table, nw.LazyFrame):
+        table = as_numbers(table, data, numeric)
+    return _collect(table.select(*dict.fromkeys([*numeric, *plain])), data)
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -91,26 +96,28 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         )
     series = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
-        if not series.dtype.is_numeric():
+        if not series.dtype.is_numeric() and not declares_nothing(series):
             raise DataError(f"the values are of type {series.dtype}, which is not numeric")
         return series_numbers(series)
-    return _numbers(data)
+    values = of_values(data, REFUSAL)
+    if values.kind == "text" or values.values.dtype.kind == "b":
+        raise DataError(REFUSAL)
+    return values.numbers()
 
 
 def series_numbers(series: nw.Series[Any]) -> Values:
-    """Return a numeric Series as float64, a missing number as NaN."""
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    """Return a Series of numbers, or of anything, as float64; what is none as NaN."""
+    return of_series(series).numbers()
 
 
 def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
     if isinstance(table, nw.DataFrame):
         return table
-    try:
-        if table.implementation.is_spark_like():
-            return _of_spark(table)
-        return table.collect()
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
-        raise unreadable(data) from None
+    spark = table.implementation.is_spark_like()
+    with silenced(table):
+        return replaced(
+            lambda: _of_spark(table) if spark else table.collect(), lambda: unreadable(data)
+        )
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
@@ -129,27 +136,16 @@ def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
     return nw.from_native(nw.to_native(table).with_columns(numbers))
 
 
-def _numbers(values: Any) -> Values:  # noqa: ANN401 -- whatever numpy takes
-    array = np.asarray(values)
-    refusal = "the values must be numbers, one for each record"
-    if array.dtype.kind not in "iufO":
-        raise DataError(refusal)
-    try:
-        numbers = array.astype(np.float64)  # a missing number, None, becomes NaN
-    except (TypeError, ValueError, OverflowError):
-        raise DataError(refusal) from None
-    if numbers.ndim != 1:
-        raise DataError(
-            f"the values must be one number for each record, not of {numbers.ndim} dimensions"
-        )
-    return numbers
-
-
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     needed("polars", extra="standard")
     import polars as pl
 
     # Spark's own way to frames needs pandas or Arrow, which it may not have.
-    names, rows = table.collect_schema().names(), nw.to_native(table).collect()
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    return nw.from_native(pl.DataFrame(columns, strict=False))
+    types, rows = table.collect_schema(), nw.to_native(table).collect()
+    kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
+    columns = [
+        # A type found from some rows would hang on their values.
+        pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
+        for i, (name, kind) in enumerate(types.items())
+    ]
+    return nw.from_native(pl.DataFrame(columns))

@@ -15,7 +15,9 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from dpselect._optional import needed
+from dpselect._replacing import replaced
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.values import declares_nothing
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
@@ -56,7 +58,8 @@ def check_columns(
 
     Args:
         data: As for :func:`open_table`.
-        numeric: Columns that must hold numbers. Any may in a CSV file.
+        numeric: Columns that must hold numbers. Any may in a CSV file, and any of objects in
+            a frame in memory.
         plain: Columns of any type.
 
     Raises:
@@ -68,8 +71,12 @@ def check_columns(
     for column in [*numeric, *plain]:
         if column not in types:
             raise ColumnError(f"there is no column {column!r}; {choices(types, data)}")
+    eager = isinstance(table, nw.DataFrame)
     for column in numeric:
-        if not is_csv(data) and not types[column].is_numeric():
+        # Values that nothing is declared of are read one by one.
+        if not is_csv(data) and not (
+            types[column].is_numeric() or (eager and types[column] == nw.Object)
+        ):
             raise ColumnError(
                 f"column {column!r} is of type {types[column]}, which is not numeric; "
                 f"{choices(types, data)}"
@@ -99,17 +106,18 @@ def is_csv(data: object) -> bool:
 
 
 def schema(table: Frame, data: object) -> nw.Schema:
-    """Return the columns and their types."""
-    try:
-        return table.collect_schema()
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
-        raise unreadable(data) from None
+    """Return the columns and their types; of those that declare none, ``Object``."""
+    types = replaced(table.collect_schema, lambda: unreadable(data))
+    if isinstance(table, nw.DataFrame):
+        nothing = {c for c in table.columns if declares_nothing(table.get_column(c))}
+        return nw.Schema({c: nw.Object() if c in nothing else k for c, k in types.items()})
+    return types
 
 
 def unreadable(data: object) -> DataError:
     """Return the error that says what a table must be like, and nothing of what it holds."""
     if is_csv(data):
-        right = "it must be UTF-8 text with a header and as many fields in every line"
+        right = "it must have a header, and every quotation mark must be closed"
     elif isinstance(data, str | Path):
         right = "it must be a Parquet file that is complete"
     else:
@@ -141,7 +149,16 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
         raise DataError(f"there is no file {data}")
     if kinds <= PARQUET:
         return nw.from_native(pl.scan_parquet(found, glob=False))
-    return nw.from_native(pl.scan_csv(found, infer_schema=False, glob=False))
+    # What one record has too much or in another encoding is repaired there.
+    return nw.from_native(
+        pl.scan_csv(
+            found,
+            infer_schema=False,
+            glob=False,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+        )
+    )
 
 
 def _files(data: str | Path) -> list[Path]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
 import narwhals as nw
 
 from dpselect._optional import needed
+from dpselect._replacing import replaced
 from dpselect.errors import DataError
-from dpselect.tables.opening import CSV, PARQUET
+from dpselect.tables.opening import CSV, PARQUET, Frame
+
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Python loggers of PySpark that print the message of a failed query."""
 
 
 def spark_table(
@@ -39,18 +45,50 @@ def spark_table(
     if kind and kind not in PARQUET | CSV and "*" not in kind:
         raise DataError(f"{path} must end in .parquet or .csv, or be a folder of Parquet files")
     reader = session(master).read
-    try:
+
+    def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
         if kind not in CSV:
-            return nw.from_native(reader.parquet(path))
+            return reader.parquet(path)
         names = reader.csv(path, header=True).columns
         types = dict.fromkeys(numeric, "DOUBLE") | dict.fromkeys(whole, "BIGINT")
         columns = (f"`{name}` {types.get(name, 'STRING')}" for name in names)
-        table = reader.schema(", ".join(columns)).csv(
+        return reader.schema(", ".join(columns)).csv(
             path, header=True, ignoreLeadingWhiteSpace=True, ignoreTrailingWhiteSpace=True
         )
-        return nw.from_native(table)
-    except Exception:  # noqa: BLE001 -- Spark's errors show its plans, which may quote values
-        raise DataError(f"{path} cannot be read by Spark: is it there, and complete?") from None
+
+    return nw.from_native(
+        replaced(
+            opened,
+            lambda: DataError(f"{path} cannot be read by Spark: is it there, and complete?"),
+        )
+    )
+
+
+@contextmanager
+def silenced(table: Frame) -> Iterator[None]:
+    """Keep Spark from printing why a query fails, which quotes values, while the block runs.
+
+    Its driver and the executors in the same process are silent; those of a cluster write logs
+    of their own. Other engines print nothing.
+    """
+    if not table.implementation.is_pyspark():
+        yield
+        return
+    native: Any = nw.to_native(table)
+    context = native.sparkSession.sparkContext
+    root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()  # noqa: SLF001
+    level = root.getLevel().toString()
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    context.setLogLevel("OFF")
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        context.setLogLevel(level)
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession

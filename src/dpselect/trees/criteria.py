@@ -266,12 +266,12 @@ def _of_table(
 ) -> Objective:
     relation = _validate.table_neighbours(neighbours)
     most = records.checked_bound(max_records)
-    columns = records.read(x)
+    columns = records.read(x, fields=records.width(domains))
     public = records.schema(domains, classes, columns.names)
-    labels, kind = records.labels(y, columns.rows)
+    labels = records.labels(y, columns.rows)
     records.check_number(columns.rows, most)
     counts = MemoryCounts.of_records(
-        public, records.codes(columns, public), records.label_codes(labels, kind, public)
+        public, records.codes(columns, public), records.label_codes(labels, public)
     )
     [tables] = counts.tables(0, 1)
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)

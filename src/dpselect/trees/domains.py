@@ -11,24 +11,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isnan
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.values import ColumnValues, Kind, number
 from dpselect.typing import Indices, Values
 
 OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
-
-Column: TypeAlias = NDArray[Any]
-"""The values of one column, shape ``(n,)``."""
-
-Kind: TypeAlias = Literal["numbers", "text", "anything"]
-"""The kind of values that a column's type, which is public, allows."""
 
 
 class Domain(ABC):
@@ -47,11 +43,11 @@ class Domain(ABC):
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
 
     @abstractmethod
-    def codes(self, column: Column) -> Indices:
+    def codes(self, column: ColumnValues) -> Indices:
         """Return the code of every value; ``OUTSIDE`` for one that has no place."""
 
     @abstractmethod
-    def outside(self, column: Column) -> NDArray[np.bool_]:
+    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
         """Return which values are outside of the declared ones, also if repaired."""
 
     @abstractmethod
@@ -110,15 +106,18 @@ class Categories(Domain):
                 "the other numbers"
             )
 
-    def codes(self, column: Column) -> Indices:
+    def codes(self, column: ColumnValues) -> Indices:
         code = {value: k for k, value in enumerate(self._all)}
         unknown = OUTSIDE if self.other is None else code[self.other]
-        if column.dtype.kind in "biuf":
-            different, which = np.unique(column, return_inverse=True)
-            found = [code.get(value, unknown) for value in different.tolist()]
-            return np.array(found, dtype=np.int64)[which]
-        found = [code.get(_hashable(value), unknown) for value in column.tolist()]
-        return np.array(found, dtype=np.int64)
+        if not column.is_typed:
+            found = [code.get(_compared(value), unknown) for value in column.plain()]
+            return np.array(found, dtype=np.int64)
+        different, which = np.unique(column.values, return_inverse=True)
+        found = [code.get(value, unknown) for value in different.tolist()]
+        codes = np.array(found, dtype=np.int64)[which]
+        if column.missing is not None:
+            codes[column.missing] = unknown
+        return codes
 
     def of_text(self, fields: Sequence[str | None]) -> list[Hashable | None]:
         """Return the declared value that each field of a text file writes, None for no value.
@@ -133,9 +132,9 @@ class Categories(Domain):
         }
         return [meant[field] for field in fields]
 
-    def outside(self, column: Column) -> NDArray[np.bool_]:
+    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
         declared = set(self.values)
-        known = [_hashable(value) in declared for value in column.tolist()]
+        known = [_compared(value) in declared for value in column.plain()]
         return ~np.array(known, dtype=bool)
 
     def to_dict(self) -> dict[str, object]:
@@ -196,13 +195,13 @@ class Bins(Domain):
                 "Categories([...]) as its domain"
             )
 
-    def codes(self, column: Column) -> Indices:
-        numbers = _numbers(column)
+    def codes(self, column: ColumnValues) -> Indices:
+        numbers = column.numbers()
         found = np.searchsorted(self.edges[1:-1], numbers, side="right").astype(np.int64)
         return np.where(np.isnan(numbers), OUTSIDE if self.other is None else self.bins, found)
 
-    def outside(self, column: Column) -> NDArray[np.bool_]:
-        numbers = _numbers(column)
+    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
+        numbers = column.numbers()
         return ~((numbers >= self.low) & (numbers <= self.high))
 
     def to_dict(self) -> dict[str, object]:
@@ -246,32 +245,14 @@ def _readings(field: str | None) -> Iterator[Hashable]:
     text = field.strip()
     yield from (field, text)
     if "_" not in text:  # Python reads 1_0 as 10, and no file writes so
-        yield _number(text)
+        yield number(text)
     if text.lower() in {"true", "false"}:
         yield text.lower() == "true"
 
 
-def _numbers(column: Column) -> Values:
-    """Return a column as floats, NaN for what is no number."""
-    if column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    return np.array([_number(value) for value in column.tolist()], dtype=np.float64)
-
-
-def _number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
-
-
-def _hashable(value: object) -> Hashable:
-    plain = value.item() if isinstance(value, np.generic) else value
-    try:
-        hash(plain)
-    except TypeError:  # a list is no category
-        return None
-    return plain
+def _compared(value: Hashable) -> Hashable:
+    """Return a decimal number as the float that it is compared as, others as they are."""
+    return number(value) if isinstance(value, Decimal) else value
 
 
 def _plain(value: Hashable) -> Hashable:

@@ -12,12 +12,12 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
-from dpselect.errors import ColumnError
 from dpselect.tables.collecting import counts, sum_in_blocks
+from dpselect.tables.values import Kind, refused_type
 from dpselect.trees import records
 from dpselect.trees.candidates import Answer, Individual
 from dpselect.trees.counts import Branching, Target
-from dpselect.trees.domains import Bins, Categories, Domain, Kind
+from dpselect.trees.domains import Bins, Categories, Domain
 from dpselect.typing import Indices
 
 LABEL = "label"
@@ -237,10 +237,7 @@ def _kind(name: str, dtype: Any) -> tuple[Kind, Any]:  # noqa: ANN401 -- narwhal
         return "numbers", dtype
     if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
         return "text", dtype
-    raise ColumnError(
-        f"column {name!r} is of type {dtype}: in a lazy frame a column must hold numbers or "
-        "text; cast it to text there"
-    )
+    raise refused_type(name, dtype)
 
 
 def _target(tree: Individual, public: records.Schema) -> Target:

@@ -168,12 +168,12 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def _in_memory(self, X: records.Table, y: records.Labels) -> tuple[Any, Plan, Counts]:  # noqa: N803
-        columns = records.read(X)
+        columns = records.read(X, fields=records.width(self.domains))
         public, training, plan = self._planned(columns.names)
-        labels, kind = records.labels(_one_column(y), columns.rows)
+        labels = records.labels(_one_column(y), columns.rows)
         records.check_number(columns.rows, training.max_records)
         codes = records.codes(columns, public)
-        known = records.label_codes(labels, kind, public)
+        known = records.label_codes(labels, public)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, public)
         _remember_columns(self, X, columns)
@@ -194,9 +194,11 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
         check_is_fitted(self)
-        columns = records.read(X)
-        if not set(self.schema_.names) <= set(columns.names) or not _is_frame(X):
-            # scikit-learn's own words for a wrong number or wrong names of columns.
+        columns = records.read(X, fields=self.n_features_in_)
+        if not _is_frame(X):
+            # scikit-learn's own words for a wrong number of columns.
+            validate_data(self, _no_rows(columns), reset=False, skip_check_array=True)
+        elif not set(self.schema_.names) <= set(columns.names):
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.schema_)
 
@@ -239,4 +241,9 @@ def _remember_columns(
         estimator.n_features_in_ = len(columns.names)
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
     else:
-        validate_data(estimator, X, reset=True, skip_check_array=True)
+        validate_data(estimator, _no_rows(columns), reset=True, skip_check_array=True)
+
+
+def _no_rows(columns: records.Columns) -> Any:  # noqa: ANN401 -- an array
+    # scikit-learn looks at the values of a list to find its columns.
+    return np.empty((0, len(columns.names)))

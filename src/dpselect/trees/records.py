@@ -1,8 +1,9 @@
-"""Tables in memory: columns by name from a frame or an array, checked by their types alone."""
+"""Tables in memory: columns by name from a frame, an array or rows, checked by their types."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.trees.domains import OUTSIDE, Categories, Column, Domain, Kind, as_domain
+from dpselect.tables import values
+from dpselect.tables.values import ColumnValues
+from dpselect.trees.domains import OUTSIDE, Categories, Domain, as_domain
 from dpselect.typing import Indices
 
 Table: TypeAlias = Any
-"""A frame (pandas, polars, arrow, ...), or an array of shape ``(n, columns)``."""
+"""A frame (pandas, polars, arrow, ...), an array of shape ``(n, columns)``, or rows."""
 
 Labels: TypeAlias = Any
 """A series or an array of shape ``(n,)``."""
@@ -47,38 +50,71 @@ class Schema:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a table with what their types say of them."""
+    """Columns of a table, each read when it is asked for.
+
+    Attributes:
+        names: Their names, in order. Public.
+        held: The container of each: a narwhals Series, an array or its values.
+        rows: The number of records. Private.
+    """
 
     names: tuple[str, ...]
-    values: tuple[Column, ...]
-    kinds: tuple[Kind, ...]
+    held: tuple[Any, ...]
     rows: int
 
+    def values(self, position: int) -> ColumnValues:
+        """Return the values of a column.
 
-def read(x: Table, what: str = "X") -> Columns:
-    """Return the columns of a frame (pandas, polars, arrow, ...) or of a 2-D array.
+        Raises:
+            ColumnError: It is of a type that holds neither numbers nor text.
+        """
+        held = self.held[position]
+        if isinstance(held, ColumnValues):
+            return held
+        if isinstance(held, np.ndarray):
+            return values.of_array(held)
+        return values.of_series(held)
 
-    Columns of an array are named ``x0``, ``x1``, ...
+
+def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
+    """Return the columns of a frame (pandas, polars, arrow, ...), a 2-D array or rows.
+
+    Columns of an array, and of a list of rows, are named ``x0``, ``x1``, ... A list declares
+    no types, so each of its values is read by itself.
+
+    Args:
+        x: The table. Private.
+        what: Its name in errors.
+        fields: How many fields the rows of a list have, if that is known. Public; else the
+            first row says it. A field that a row does not have is missing.
 
     Raises:
-        DataError: It is neither, is sparse, complex or not two-dimensional.
+        DataError: It is none of those, is sparse or complex.
     """
     import narwhals as nw
 
     frame = nw.from_native(x, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        columns = [_of_series(frame.get_column(name)) for name in frame.columns]
-        names, rows = tuple(map(str, frame.columns)), len(frame)
-    else:
-        table = _as_table(x, what)
-        columns = [(table[:, j], _kind(table)) for j in range(table.shape[1])]
-        names, rows = tuple(f"x{j}" for j in range(table.shape[1])), len(table)
-    values, kinds = zip(*columns, strict=True) if columns else ((), ())
-    return Columns(names, values, kinds, rows)
+        series = tuple(frame.get_column(name) for name in frame.columns)
+        return Columns(tuple(map(str, frame.columns)), series, len(frame))
+    if values.is_listed(x) and not hasattr(x, "tocsr"):
+        return _of_rows(x, fields)
+    table = _as_table(x, what)
+    return Columns(_numbered(table.shape[1]), tuple(table.T), len(table))
 
 
-def labels(y: Labels, rows: int) -> tuple[Column, Kind]:
-    """Return labels as one column, shape ``(rows,)``, and what their type says of them.
+def width(domains: Domains) -> int:
+    """Return how many fields of a row the domains are for; 0 if they do not say."""
+    if isinstance(domains, Mapping):
+        numbers = (re.fullmatch("x(0|[1-9][0-9]*)", str(name)) for name in domains)
+        return max((int(number[1]) + 1 for number in numbers if number), default=0)
+    if isinstance(domains, Sequence) and not isinstance(domains, str):
+        return len(domains)
+    return 0
+
+
+def labels(y: Labels, rows: int) -> ColumnValues:
+    """Return labels as one column, shape ``(rows,)``.
 
     Raises:
         DataError: They are not one for each record.
@@ -87,22 +123,13 @@ def labels(y: Labels, rows: int) -> tuple[Column, Kind]:
 
     series = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
-        series = series.get_column(series.columns[0])
-    if isinstance(series, nw.Series):
-        column, kind = _of_series(series)
-    else:
-        if y is None:
-            raise DataError("it requires y to be passed, but the target y is None")
-        column = np.asarray(y)
-        kind = _kind(column)
-    if column.ndim != 1:
-        raise DataError(
-            f"y should be a 1d array of one label for each record, got an array of shape "
-            f"{column.shape}"
-        )
-    if column.size != rows:
+        y = nw.to_native(series.get_column(series.columns[0]))
+    if y is None:
+        raise DataError("it requires y to be passed, but the target y is None")
+    column = values.of_values(y, "y should be a 1d array of one label for each record")
+    if len(column) != rows:
         raise DataError("X and y must have the same number of records")
-    return column, kind
+    return column
 
 
 def schema(
@@ -173,22 +200,21 @@ def codes(columns: Columns, public: Schema) -> Indices:
         ColumnError: A column is missing, or of another type than its domain.
     """
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64)
-    pairs = [(_position(columns, name), domain) for name, domain in _named(public)]
-    for position, domain in pairs:
-        domain.check(columns.kinds[position], columns.names[position])
-    for j, (position, domain) in enumerate(pairs):
-        out[:, j] = domain.codes(columns.values[position])
+    for j, (name, domain) in enumerate(_named(public)):
+        column = columns.values(_position(columns, name))
+        domain.check(column.kind, name)
+        out[:, j] = domain.codes(column)
     return out
 
 
-def label_codes(column: Column, kind: Kind, public: Schema) -> Indices:
+def label_codes(column: ColumnValues, public: Schema) -> Indices:
     """Return the position of each label in the classes, or ``OUTSIDE``.
 
     Raises:
         ColumnError: Labels are numbers and all classes text, or the other way round.
     """
     classes = Categories(public.classes)
-    classes.check(kind, "y")
+    classes.check(column.kind, "y")
     return classes.codes(column)
 
 
@@ -206,7 +232,7 @@ def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:
         PublicClaimError: With the column's name, and no value or number.
     """
     for name, domain in _named(public):
-        if domain.outside(columns.values[_position(columns, name)]).any():
+        if domain.outside(columns.values(_position(columns, name))).any():
             raise outside(name)
     if (known == OUTSIDE).any():
         raise outside(None)
@@ -262,18 +288,15 @@ def _position(columns: Columns, name: str) -> int:
         ) from None
 
 
-def _of_series(series: Any) -> tuple[Column, Kind]:  # noqa: ANN401 -- a narwhals series
-    import narwhals as nw
+def _of_rows(x: Iterable[object], known: int) -> Columns:
+    rows, fields = list(x), known
+    if fields == 0 and rows and isinstance(rows[0], Sized):
+        fields = len(rows[0])
+    return Columns(_numbered(fields), tuple(values.of_rows(rows, fields)), len(rows))
 
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        if dtype == nw.Boolean or dtype.is_decimal():
-            series = series.cast(nw.Float64)
-        return series.to_numpy(), "numbers"
-    if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
-        text = series.cast(nw.String).to_list()
-        return np.array([*text, None], dtype=object)[:-1], "text"
-    return np.array([*series.to_list(), None], dtype=object)[:-1], "anything"
+
+def _numbered(fields: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(fields))
 
 
 def _as_table(x: Table, what: str) -> NDArray[Any]:
@@ -288,9 +311,3 @@ def _as_table(x: Table, what: str) -> NDArray[Any]:
             "dimensions. Reshape your data: one row for each record"
         )
     return table
-
-
-def _kind(table: NDArray[Any]) -> Kind:
-    if table.dtype.kind in "biuf":
-        return "numbers"
-    return "text" if table.dtype.kind in "US" else "anything"
