@@ -171,7 +171,7 @@ def _of_array(table: NDArray[Any]) -> list[values.ColumnValues]:
     return [values.of_array(column) for column in table.T]
 
 
-def _pair(row: object) -> object:
+def _pair(row: Any) -> object:  # noqa: ANN401 -- whatever a list holds
     """Return what a row of a list holds; nothing if it is not a pair."""
     if getattr(row, "geom_type", None) == "Point":
         return tuple(row.coords[0][:2]) if row.coords else ()

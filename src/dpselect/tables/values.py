@@ -302,8 +302,7 @@ def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
     if series.null_count() > 0:
         absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
         # A null would turn all integers into floats.
-        none: object = False if series.dtype == nw.Boolean else 0
-        series = series.fill_null(none)
+        series = series.fill_null(False if series.dtype == nw.Boolean else 0)
     values = series.to_numpy()
     if absent is not None and values.dtype.kind == "f":
         values = np.where(absent, nan, values)
