@@ -206,10 +206,17 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
         Graph.from_edges(tmp_path / "none.csv", **of)
 
 
-@pytest.mark.parametrize("edges", [[(0, 1, 2)], [0, 1], [(0, 1), (2,)], 7])
+@pytest.mark.parametrize("edges", [np.array([(0, 1, 2)]), np.array([0, 1]), 7])
 def test_pairs_must_be_pairs(edges):
     with pytest.raises(DataError, match="pairs"):
         Graph.from_edges(edges, nodes=5)
+
+
+@pytest.mark.parametrize("record", [(0, 1, 2), (2,), 2, "ab", None, (None, 1), (1.5, 2)])
+def test_a_record_of_a_list_that_is_no_pair_of_nodes_is_no_edge(record):
+    assert Graph.from_edges([(0, 1), record], nodes=5).degrees.tolist() == [1, 1, 0, 0, 0]
+    with pytest.raises(PublicClaimError):
+        Graph.from_edges([(0, 1), record], nodes=5, on_invalid="raise")
 
 
 def test_a_graph_without_edges_is_a_graph():

@@ -99,13 +99,15 @@ def test_an_argument_out_of_range_is_named(arguments, message):
     ("values", "message"),
     [
         ([], "at least one record"),
-        (["secret"], "must be numbers"),
-        ([[1, 2]], "not of 2 dimensions"),
-        (np.array(["2020-01-01"], dtype="M8[D]"), "must be numbers"),
-        ([object()], "must be numbers"),
+        (np.array(["secret"]), "must be numbers"),
+        (np.array([[1, 2]]), "not of 2 dimensions"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "holds neither numbers nor text"),
+        (np.array([True]), "must be numbers"),
+        ("stays.xlsx", "must be a .parquet or a .csv file"),
+        ({"secret": 1}, "must be numbers"),
         (pl.Series(["secret"]), "of type String, which is not numeric"),
     ],
-    ids=["empty", "text", "matrix", "dates", "objects", "text series"],
+    ids=["empty", "text", "matrix", "dates", "truths", "path", "mapping", "text series"],
 )
 def test_what_is_no_column_of_numbers_is_refused(values, message):
     with pytest.raises(DataError, match=message) as caught:
@@ -113,6 +115,13 @@ def test_what_is_no_column_of_numbers_is_refused(values, message):
 
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_what_is_no_number_in_a_list_is_missing_and_moves_no_other_record():
+    odd = ["n/a", [1], object(), None, 10**400, -(10**400)]
+    objective = percentile([1, 4, 9, *odd], p=100, upper=10)
+
+    assert objective.scores.tolist() == [-9, -6, -1, -10, -10, -10, -10, 0, -10]
 
 
 def test_one_record_is_its_own_percentile():

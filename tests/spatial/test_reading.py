@@ -140,7 +140,8 @@ def test_missing_values_are_dropped():
         (pl.DataFrame({"x": [1.0], "y": [1.0]}), None, None, ColumnError, "name the columns"),
         (pl.DataFrame({"x": [1.0], "y": [1.0]}), "x", None, ColumnError, "name both columns"),
         (np.zeros((3, 3)), None, None, DataError, r"shape \(n, 2\)"),
-        (["a"], None, None, DataError, r"shape \(n, 2\)"),
+        (np.array([["a", "b"]]), None, None, DataError, r"shape \(n, 2\)"),
+        (7, None, None, DataError, r"shape \(n, 2\)"),
     ],
 )
 def test_what_holds_no_points_is_refused(points, x, y, error, message):

@@ -50,7 +50,7 @@ def test_a_field_of_a_csv_file_is_the_declared_value_that_it_writes(declared, tm
     codes = records.codes(records.read(x), schema)
 
     assert dict(zip(schema.names, codes.T.tolist(), strict=True)) == CODES
-    assert records.label_codes(*records.labels(y, 6), schema).tolist() == [
+    assert records.label_codes(records.labels(y, 6), schema).tolist() == [
         1, 0, 1, OUTSIDE, 0, OUTSIDE
     ]  # fmt: skip
 

@@ -62,7 +62,7 @@ def in_memory():
     columns = records.read(FRAME.drop("buys"))
     labels = records.labels(FRAME["buys"], len(FRAME))
     codes = records.codes(columns, PUBLIC)
-    return MemoryCounts.of_records(PUBLIC, codes, records.label_codes(*labels, PUBLIC))
+    return MemoryCounts.of_records(PUBLIC, codes, records.label_codes(labels, PUBLIC))
 
 
 @every_engine
