@@ -122,8 +122,8 @@ def scores(values: ArrayLike | Twofold) -> Twofold:
         rest = None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(
-            f"scores must be one number for each of at least one candidate; the shape is "
-            f"{vector.shape}"
+            "scores must be one number for each of at least one candidate, in one dimension, "
+            f"not {vector.ndim}"
         )
     if not np.isfinite(vector).all():
         raise ScoresError("scores must be finite; at least one is NaN or infinite")

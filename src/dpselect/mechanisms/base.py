@@ -84,6 +84,8 @@ class Mechanism(ABC):
         """
         return self
 
+    # Whether NumPy warns of an overflow depends on scores, so it never does.
+    @np.errstate(all="ignore")
     def probabilities(self, objective: Objective) -> Probabilities:
         """Return the exact law of a release of one candidate.
 
@@ -94,6 +96,7 @@ class Mechanism(ABC):
         """
         return self.draws_by.law(self.unit_scores(objective), self.epsilon)
 
+    @np.errstate(all="ignore")
     def log_probabilities(self, objective: Objective) -> Scores:
         """Return the natural logarithms of :meth:`probabilities`, also of the smallest.
 
@@ -102,6 +105,7 @@ class Mechanism(ABC):
         """
         return self.draws_by.log_law(self.unit_scores(objective), self.epsilon)
 
+    @np.errstate(all="ignore")
     def expected_error(self, objective: Objective) -> float:
         """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
         gaps = objective.scores.max() - objective.scores
@@ -159,6 +163,7 @@ class Mechanism(ABC):
             error=error,
         )
 
+    @np.errstate(all="ignore")
     def choose(self, objective: Objective, k: int = 1) -> list[int]:
         """Draw ``k`` positions without replacement, exactly; spends nothing.
 
@@ -167,6 +172,7 @@ class Mechanism(ABC):
         k = _checked_k(k, objective)
         return self.draws_by.sample(self.unit_scores(objective), self.epsilon, k)
 
+    @np.errstate(all="ignore")
     def release(
         self,
         objective: Objective,
@@ -207,6 +213,7 @@ class Mechanism(ABC):
             exact=mechanism.exact,
         )
 
+    @np.errstate(all="ignore")
     def simulate(
         self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
     ) -> Simulation:

@@ -1,0 +1,125 @@
+"""Errors of engines quote values; what is raised, printed and logged here does not."""
+
+import logging
+import traceback
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.errors import DataError, DPSelectError
+from dpselect.networks import EdgeTable, Graph
+from dpselect.retrieval import SubsetRetrieval
+from dpselect.spatial import Box, reading
+from dpselect.tables.spark import LOGGERS
+from dpselect.trees import records
+from support.engines import held_by, spark
+
+MARKER = "marker77"
+
+
+def text_as_numbers():
+    return pl.LazyFrame({"v": [MARKER, "1"], "w": [1, 2]}).with_columns(
+        pl.col("v").cast(pl.Int64)
+    )
+
+
+def of_duckdb():
+    connection = duckdb.connect()
+    return connection.sql(f"select cast(v as bigint) v, 1 w from (values ('{MARKER}')) t(v)")
+
+
+def damaged(folder):
+    path = folder / "rows.csv"
+    path.write_text(f'v,w\n1,1\n2,"{MARKER}\n3,3\n')
+    return path
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda data: tables.numeric_column(data, "v"),
+        lambda data: tables.collect(tables.open_table(data), data, most=9),
+        lambda data: EdgeTable(data, source="v", target="w", nodes=4).degrees,
+        lambda data: Graph.from_edges(data, source="v", target="w", nodes=4),
+        lambda data: reading.read_points(
+            data, x="v", y="w", box=Box(0, 0, 1, 1), outside="drop"
+        ).in_rectangles(np.array([[0, 0, 1, 1]])),
+    ],
+    ids=["column", "query", "edges", "graph", "points"],
+)
+@pytest.mark.parametrize("held", ["polars", "duckdb", "csv"])
+def test_a_query_that_fails_is_not_quoted(use, held, tmp_path, capfd, caplog):
+    data = {"polars": text_as_numbers, "duckdb": of_duckdb}.get(held, lambda: damaged(tmp_path))
+
+    with pytest.raises(DPSelectError) as caught:
+        use(data())
+    assert caught.value.__context__ is None
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+    assert MARKER not in "".join(capfd.readouterr()) + caplog.text
+
+
+def test_an_integer_that_no_float_equals_is_rounded_and_not_quoted():
+    table = pa.table({"v": pa.array([1, 2**53 + 1, None], pa.int64())})
+
+    assert tables.numeric_column(table, "v")[:2].tolist() == [1, 2**53]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: records.labels(np.zeros((777, 2)), 777),
+        lambda: records.labels([0] * 777, 778),
+        lambda: dp.Objective(np.zeros((777, 2)), dp.GlobalSensitivity(1.0, "edge")),
+        lambda: SubsetRetrieval(n=5, d=2, beta=1, epsilon=1.0).release([[1]] * 776 + [[1, 2]]),
+    ],
+    ids=["labels", "lengths", "scores", "members"],
+)
+def test_the_number_of_records_is_not_told(use):
+    with pytest.raises(DPSelectError) as caught:
+        use()
+    assert "77" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+def test_times_are_refused_by_their_type(kind):
+    frame = pd.DataFrame({"v": pd.Series([1], dtype="int64").astype(kind)})
+
+    with pytest.raises(DataError, match="must hold numbers or text"):
+        records.read(frame).values(0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numpy_does_not_warn_of_scores():
+    extreme = dp.Objective([1e308, -1e308, 0.0], dp.GlobalSensitivity(1e-3, "edge"))
+
+    for mechanism in (dp.ExponentialMechanism(epsilon=1), dp.PermuteAndFlip(epsilon=1)):
+        try:
+            mechanism.release(extreme)
+        except DPSelectError as error:
+            assert error.__context__ is None  # noqa: PT017 -- it may be refused, not warned of
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_spark_is_silent_while_a_query_of_ours_runs():
+    def level():
+        manager = spark().sparkContext._jvm.org.apache.logging.log4j.LogManager
+        return manager.getRootLogger().getLevel().toString()
+
+    table = tables.open_table(held_by("spark", pl.DataFrame({"v": [1]})))
+    spark().sparkContext.setLogLevel("ERROR")
+    try:
+        with tables.silenced(table):
+            assert level() == "OFF"
+            assert all(logging.getLogger(name).disabled for name in LOGGERS)
+        assert level() == "ERROR"
+        assert not any(logging.getLogger(name).disabled for name in LOGGERS)
+    finally:
+        spark().sparkContext.setLogLevel("OFF")
