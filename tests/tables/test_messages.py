@@ -31,9 +31,8 @@ def text_as_numbers():
 
 def of_duckdb():
     connection = duckdb.connect()
-    return connection.sql(  # noqa: S608 -- a constant
-        f"select cast(v as bigint) v, 1 w from (values ('{MARKER}')) t(v)"
-    )
+    rows = connection.from_arrow(pa.table({"v": [MARKER], "w": [1]}))
+    return rows.select("cast(v as bigint) as v, w")
 
 
 def damaged(folder):

@@ -187,7 +187,7 @@ def fields(row: object, width: int) -> tuple[object, ...]:
 def pair(row: object) -> tuple[object, object]:
     """Return the two fields of a row; None twice for what is no pair."""
     given = _fields(row)
-    return given if len(given) == 2 else (None, None)  # type: ignore[return-value]
+    return given if len(given) == 2 else (None, None)
 
 
 def _fields(row: object) -> tuple[object, ...]:
