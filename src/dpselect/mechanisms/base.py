@@ -108,6 +108,7 @@ class Mechanism(ABC):
         """
         return self.draws_by.law(self.unit_scores(objective), self.epsilon)
 
+    @np.errstate(all="ignore")
     def log_probabilities(self, objective: Objective) -> Scores:
         """Return the natural logarithms of :meth:`probabilities`, also of the smallest.
 
