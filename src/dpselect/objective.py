@@ -35,12 +35,15 @@ class Objective:
         direction: Whether candidates with larger scores have larger sensitivities
             (``"non-decreasing"``) or smaller ones (``"non-increasing"``), if that is known:
             the default of :class:`~dpselect.ShiftedLocalDampening`. Public.
+        step: A number that all scores are integer multiples of, on every database, if one is
+            known, such as 1 for counts: :class:`~dpselect.NoisySequence` adds noise in these
+            steps. Score units, finite, > 0. Public.
 
     Raises:
         ScoresError: ``scores`` is empty, not one-dimensional or not finite.
         SensitivityError: ``sensitivity`` is for another number of candidates.
-        ParameterError: ``candidates`` is of another length, ``highest`` is not finite, or
-            ``direction`` is neither.
+        ParameterError: ``candidates`` is of another length, ``highest`` is not finite,
+            ``direction`` is neither, or ``step`` is not finite and > 0.
 
     Examples:
         >>> import dpselect as dp
@@ -57,6 +60,7 @@ class Objective:
     monotone: bool
     highest: float | None
     direction: Direction | None
+    step: float | None
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class Objective:
         monotone: bool = False,
         highest: float | None = None,
         direction: Direction | None = None,
+        step: float | None = None,
     ) -> None:
         checked, rest = _validate.scores(scores)
         _validate.instance("sensitivity", sensitivity, Sensitivity)
@@ -90,6 +95,8 @@ class Objective:
         object.__setattr__(self, "highest", anchor)
         trend = None if direction is None else _validate.direction(direction)
         object.__setattr__(self, "direction", trend)
+        multiple = None if step is None else _validate.positive("step", step)
+        object.__setattr__(self, "step", multiple)
 
     def __len__(self) -> int:
         return self.scores.size

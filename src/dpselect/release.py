@@ -20,19 +20,22 @@ from dpselect.typing import Indices
 class Release:
     """The answer of a mechanism, with everything needed to judge the guarantee.
 
-    It holds no score, no probability and no rank.
+    It holds no probability and no rank, and no score but noisy ones that were paid for.
 
     Attributes:
         answer: The chosen candidates, in the order drawn; or the members of a subset.
         plan: The public arguments, the neighbour relation and the price.
         exact: Whether it was drawn by the exact samplers of :mod:`dpselect.draws`.
         version: The version of dpselect that drew it.
+        noisy_scores: The noisy score of each candidate of the answer, in its order, if the
+            mechanism releases them at the same price; else None. Score units.
     """
 
     answer: tuple[Hashable, ...]
     plan: Plan
     exact: bool
     version: str = version("dpselect")
+    noisy_scores: tuple[float, ...] | None = None
 
     @property
     def candidate(self) -> Hashable:
@@ -66,8 +69,10 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain Python values."""
+        paid = {} if self.noisy_scores is None else {"noisy_scores": list(self.noisy_scores)}
         return {
             "answer": [_plain(candidate) for candidate in self.answer],
+            **paid,
             **self.plan.to_dict(),
             "exact": self.exact,
             "version": self.version,

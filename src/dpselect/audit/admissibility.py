@@ -31,15 +31,19 @@ def check_admissible(
     ============================  ==========================================================
     finding                       states
     ============================  ==========================================================
-    ``public parts``              candidates, bounds, horizon, relation, the monotone claim,
-                                  the highest score and the direction are the same for every
-                                  database, and no score is above the highest
+    ``public parts``              candidates, bounds, l1, horizon, relation, the monotone
+                                  claim, the highest score, the direction and the step are
+                                  the same for every database, and no score is above the
+                                  highest
     ``condition (i)``             :math:`\delta(x, 0, r) \ge LS(x, 0, r)`
     ``condition (ii)``            :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)` for
                                   :math:`d(x, y) \le 1`
     ``bounded``                   :math:`\delta \le \Delta_r` before the horizon and
                                   :math:`= \Delta` from there on
     ``global bound``              :math:`LS(x, 0, r) \le \Delta_r`
+    ``l1``                        if claimed, a neighbour step moves all scores by at most
+                                  ``l1`` together
+    ``step``                      if claimed, all scores are integer multiples of the step
     ``monotone``                  if claimed, neighbour steps move all scores one way
     ``sums``                      ``cumulative``, ``shortfall`` and ``locate`` agree with
                                   ``at``
@@ -121,6 +125,8 @@ def _conditions(tables: Tables) -> tuple[Finding, ...]:
         conditions.condition_two(tables),
         conditions.bounded(tables),
         conditions.global_bound(tables),
+        conditions.l1_bound(tables),
+        conditions.multiples(tables),
         conditions.monotone(tables),
         conditions.sums(tables),
     )

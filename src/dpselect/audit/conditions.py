@@ -90,11 +90,13 @@ def _differing_part(first: Objective, other: Objective) -> str:
         "the number of candidates is": len(first) == len(other),
         "the candidates are": list(first.candidates) == list(other.candidates),
         "the bound is": np.array_equal(a.bounds, b.bounds) and a.bound == b.bound,
+        "the l1 bound is": a.l1 == b.l1,
         "the horizon is": a.horizon == b.horizon,
         "the neighbour relation is": a.neighbours is b.neighbours,
         "the monotone claim is": first.monotone == other.monotone,
         "the highest score is": first.highest == other.highest,
         "the direction is": first.direction == other.direction,
+        "the step is": first.step == other.step,
     }
     return next((name for name, equal in same.items() if not equal), "")
 
@@ -172,6 +174,40 @@ def global_bound(tables: Tables) -> Finding:
         ok=ok,
         excess=float(excess[x, r]),
         worst=tables.witness(x, _farthest_neighbour(tables, x, r), candidate=r),
+    )
+
+
+def l1_bound(tables: Tables) -> Finding:
+    r"""Check :math:`\sum_r |u(x, r) - u(y, r)| \le l_1` for all neighbours, if so claimed."""
+    states = "one neighbour step changes all scores by at most l1 together"
+    l1 = tables.objectives[0].sensitivity.l1
+    if l1 is None:
+        return Finding("l1", f"{states} (not claimed)", ok=True, excess=0.0)
+    excess = np.abs(tables.steps).sum(axis=1) - l1
+    pair = int(excess.argmax())
+    return Finding(
+        "l1",
+        states,
+        ok=bool(excess[pair] <= tables.tolerance),
+        excess=float(excess[pair]),
+        worst=tables.witness(int(tables.universe.left[pair]), int(tables.universe.right[pair])),
+    )
+
+
+def multiples(tables: Tables) -> Finding:
+    """Check that all scores are integer multiples of the step, if so claimed."""
+    states = "all scores are integer multiples of the step"
+    step = tables.objectives[0].step
+    if step is None:
+        return Finding("step", f"{states} (not claimed)", ok=True, excess=0.0)
+    excess = np.abs(tables.scores - np.rint(tables.scores / step) * step)
+    x, r = _position_of_max(excess)
+    return Finding(
+        "step",
+        states,
+        ok=bool(excess[x, r] <= TOLERANCE * step),
+        excess=float(excess[x, r]),
+        worst=tables.witness(x, candidate=r),
     )
 
 

@@ -91,8 +91,8 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
     If each record (or edge) can change the scores of one objective only, as a record is
     either positive or negative and counts for the true positives or for the true negatives,
     one step changes one term of the sum: :math:`\max_i |w_i| \delta_i` replaces the sum of
-    :func:`weighted_sum`. If each objective is monotone, so is the result, whatever the signs
-    of the weights.
+    :func:`weighted_sum`, and :math:`\max_i |w_i| l_i` its ``l1``. If each objective is
+    monotone, so is the result, whatever the signs of the weights.
 
     Guarantee:
         As for :func:`weighted_sum`, if for every neighbour step there is one objective
@@ -254,5 +254,19 @@ def _largest(parts: Sequence[Objective], factors: Values) -> Sensitivity:
     each = [part.sensitivity for part in parts]
     if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
         bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
-        return GlobalSensitivity(max(bounds), parts[0].neighbours)
-    return maximum([summed([one], [w]) for w, one in zip(factors, each, strict=True)])
+        return GlobalSensitivity(
+            max(bounds), parts[0].neighbours, l1=_largest_l1(each, factors)
+        )
+    largest = maximum([summed([one], [w]) for w, one in zip(factors, each, strict=True)])
+    largest.l1 = _largest_l1(each, factors)
+    return largest
+
+
+def _largest_l1(each: Sequence[Sensitivity], factors: Values) -> float | None:
+    """Return what one step, which changes one of the terms only, changes of all scores."""
+    known = [
+        abs(w) * one.l1
+        for w, one in zip(factors.tolist(), each, strict=True)
+        if one.l1 is not None
+    ]
+    return max(known) if len(known) == len(each) else None

@@ -15,6 +15,7 @@ from dpselect.mechanisms.catalogue import (
     ShiftedLocalDampening,
 )
 from dpselect.mechanisms.registry import MECHANISMS, by_name
+from dpselect.mechanisms.sequence import NoisySequence
 
 __all__ = [
     "MECHANISMS",
@@ -24,6 +25,7 @@ __all__ = [
     "LocalDampening",
     "Mechanism",
     "MechanismFactory",
+    "NoisySequence",
     "PairwiseLocalDampening",
     "PermuteAndFlip",
     "ReportNoisyMax",

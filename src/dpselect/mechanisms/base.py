@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -21,6 +21,16 @@ from dpselect.typing import Probabilities, Scores
 
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
 """The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
+
+
+class Drawn(NamedTuple):
+    """What was drawn: a release."""
+
+    positions: list[int]
+    """In the order drawn."""
+
+    noisy_scores: tuple[float, ...] | None = None
+    """Of these positions, where the price covers them."""
 
 
 class MechanismFactory(Protocol):
@@ -48,6 +58,8 @@ class Mechanism(ABC):
     epsilon: float
     name: ClassVar[str]
     """The short name, as on the command line."""
+    paid_for: ClassVar[str] = "one candidate, without replacement"
+    """What one spend of a release is for."""
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
@@ -155,7 +167,7 @@ class Mechanism(ABC):
             function=function,
             arguments={"k": k} if arguments is None else arguments,
             mechanism=repr(self),
-            spends=(self.spend("one candidate, without replacement", k),),
+            spends=(self.spend(self.paid_for, k),),
             epsilon=self.epsilon,
             neighbours=_validate.neighbours(neighbours),
             public=public,
@@ -168,8 +180,12 @@ class Mechanism(ABC):
 
         For functions that charged a plan which has :meth:`spend` among its spends.
         """
-        k = _checked_k(k, objective)
-        return self.draws_by.sample(self.unit_scores(objective), self.epsilon, k)
+        return self.drawing(objective, checked_k(k, objective))().positions
+
+    def drawing(self, objective: Objective, k: int) -> Callable[[], Drawn]:
+        """Return the draw, after everything that can fail."""
+        scores = self.unit_scores(objective)
+        return lambda: Drawn(self.draws_by.sample(scores, self.epsilon, k))
 
     @np.errstate(all="ignore")
     def release(
@@ -199,18 +215,12 @@ class Mechanism(ABC):
             NeighboursError: The budget or ``plan`` is for another neighbour relation.
         """
         _validate.instance("objective", objective, Objective)
-        k = _checked_k(k, objective)
+        k = checked_k(k, objective)
         mechanism = self.for_objective(objective)
         stated = mechanism.plan(k, neighbours=objective.neighbours) if plan is None else plan
-        _check_covers(stated, mechanism, objective)
-        scores = mechanism.unit_scores(objective)
-        stated.charge(budget)
-        chosen = mechanism.draws_by.sample(scores, mechanism.epsilon, k)
-        return Release(
-            answer=tuple(objective.candidates[position] for position in chosen),
-            plan=stated,
-            exact=mechanism.exact,
-        )
+        check_covers(stated, mechanism, objective)
+        draw = mechanism.drawing(objective, k)
+        return charged_release(stated, budget, objective, draw, exact=mechanism.exact)
 
     @np.errstate(all="ignore")
     def simulate(
@@ -224,7 +234,7 @@ class Mechanism(ABC):
             size: How many repetitions; >= 1.
             rng: The generator, for reproducible experiments.
         """
-        k = _checked_k(k, objective)
+        k = checked_k(k, objective)
         size = _validate.at_least("size", size, 1)
         _validate.instance("rng", rng, np.random.Generator)
         indices = self.draws_by.simulate(
@@ -233,7 +243,31 @@ class Mechanism(ABC):
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
 
 
-def _checked_k(k: int, objective: Objective) -> int:
+def charged_release(
+    plan: Plan,
+    budget: SupportsSpend | None,
+    objective: Objective,
+    draw: Callable[[], Drawn],
+    *,
+    exact: bool,
+) -> Release:
+    """Charge a plan, then draw."""
+    plan.charge(budget)
+    drawn = draw()
+    return Release(
+        answer=tuple(objective.candidates[position] for position in drawn.positions),
+        plan=plan,
+        exact=exact,
+        noisy_scores=drawn.noisy_scores,
+    )
+
+
+def checked_k(k: int, objective: Objective) -> int:
+    """Return how many candidates to draw.
+
+    Raises:
+        ParameterError: It is not an integer from 1 to ``n``.
+    """
     k = _validate.at_least("k", k, 1)
     if k > len(objective):
         raise ParameterError(
@@ -242,7 +276,13 @@ def _checked_k(k: int, objective: Objective) -> int:
     return k
 
 
-def _check_covers(plan: Plan, mechanism: Mechanism, objective: Objective) -> None:
+def check_covers(plan: Plan, mechanism: Mechanism, objective: Objective) -> None:
+    """Check that a plan states the relation of an objective and the price of a mechanism.
+
+    Raises:
+        NeighboursError: It is for another relation.
+        ParameterError: It states a smaller epsilon.
+    """
     if plan.neighbours is not objective.neighbours:
         raise NeighboursError(
             f"the plan is for {plan.neighbours} neighbours, the objective for "

@@ -18,6 +18,7 @@ from dpselect.mechanisms.catalogue import (
     ReportNoisyMax,
     ShiftedLocalDampening,
 )
+from dpselect.mechanisms.sequence import NoisySequence
 
 MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
     {
@@ -31,6 +32,7 @@ MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
             AnchoredLocalDampening,
             PairwiseLocalDampening,
             GeneralizedExponential,
+            NoisySequence,
         )
     }
 )

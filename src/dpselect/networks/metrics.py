@@ -44,8 +44,9 @@ def degree(graph: NodeCounts) -> Objective:
     One edge more adds 1 to the degrees of its ends and changes no other.
 
     Guarantee:
-        :math:`\delta = \Delta = 1` under ``Neighbours.EDGE``, exact; monotone, which is worth
-        a factor of 2 in epsilon. The nodes are public.
+        :math:`\delta = \Delta = 1` and 2 for all degrees together (``l1``), under
+        ``Neighbours.EDGE``, exact; monotone, which is worth a factor of 2 in epsilon. The
+        nodes are public.
 
     Args:
         graph: The graph, in memory or in an engine.
@@ -60,11 +61,12 @@ def degree(graph: NodeCounts) -> Objective:
     """
     return Objective(
         graph.degrees,
-        GlobalSensitivity(1, Neighbours.EDGE),
+        GlobalSensitivity(1, Neighbours.EDGE, l1=2),
         graph.nodes,
         monotone=True,
         highest=len(graph) - 1,
         direction="non-decreasing",
+        step=1,
     )
 
 

@@ -65,24 +65,35 @@ class Sensitivity(ABC):
             units, from 1e-200 to 1e200. Public.
         neighbours: The relation that "one neighbour step" means. Public.
         horizon: The distance :math:`T^* \ge 0`. Public.
+        l1: What one neighbour step can change of all scores together,
+            :math:`\max_{x \sim y} \sum_r |u(x, r) - u(y, r)|`, or more; score units,
+            finite, > 0. It is 2 for the degrees of a graph under one edge, ``m`` for counts
+            of records with at most ``m`` values each under add/remove. None where nothing
+            better is known than the sum of the bounds. Public.
 
     Attributes:
         bound: :math:`\Delta = \max_r \Delta_r`.
 
     Raises:
-        ParameterError: ``horizon`` is not an integer >= 0.
+        ParameterError: ``horizon`` is not an integer >= 0, or ``l1`` is out of its range.
         SensitivityError: A bound is not a number from 1e-200 to 1e200, or they have more
             than one dimension.
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
     def __init__(
-        self, bounds: ArrayLike, neighbours: NeighboursLike, horizon: int = UNBOUNDED
+        self,
+        bounds: ArrayLike,
+        neighbours: NeighboursLike,
+        horizon: int = UNBOUNDED,
+        *,
+        l1: float | None = None,
     ) -> None:
         self.bounds = _checked_bounds(bounds)
         self.bound = float(self.bounds.max())
         self.neighbours = _validate.neighbours(neighbours)
         self.horizon = _validate.at_least("horizon", horizon, 0)
+        self.l1 = None if l1 is None else _validate.positive("l1", l1)
 
     def __repr__(self) -> str:
         return (
@@ -191,7 +202,7 @@ class _Taken(Sensitivity):
 
     def __init__(self, whole: Sensitivity, positions: Indices) -> None:
         bounds = whole.bounds[positions] if whole.bounds.ndim else whole.bounds
-        super().__init__(bounds, whole.neighbours, whole.horizon)
+        super().__init__(bounds, whole.neighbours, whole.horizon, l1=whole.l1)
         self.bound = whole.bound
         self._whole, self._positions = whole, positions
 

@@ -5,6 +5,9 @@ minimum, a floor by a public constant and the jump to the bound at a public dist
 :math:`\delta_i` is admissible for :math:`u_i`, then :math:`\sum_i |w_i| \delta_i` is for
 :math:`\sum_i w_i u_i`.
 
+``l1`` is a fact of the scores, whichever sensitivity states it: for one score the smallest
+stated one holds; for :math:`\sum_i w_i u_i` it is :math:`\sum_i |w_i| l_i` if all are known.
+
 Source: Farias et al., VLDB J. 2023, Lemmas 1 to 3 (pointwise); PrivAgg, Theorem 5.4. Lemma 3
 needs the jump to the bound that every :class:`Sensitivity` makes at its horizon.
 """
@@ -12,6 +15,7 @@ needs the jump to the bound that every :class:`Sensitivity` makes at its horizon
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import fsum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,6 +87,7 @@ class _Pointwise(Sensitivity):
             combine(np.broadcast_arrays(*(part.bounds for part in parts))),
             parts[0].neighbours,
             max(part.horizon for part in parts),
+            l1=min((part.l1 for part in parts if part.l1 is not None), default=None),
         )
         self._parts = parts
         self._combine = combine
@@ -108,7 +113,12 @@ class _WeightedSum(Sensitivity):
         if not factors.any():
             raise ParameterError("weights must not all be 0")
         bounds = sum(w * part.bounds for w, part in zip(factors, parts, strict=True))
-        super().__init__(bounds, parts[0].neighbours, max(part.horizon for part in parts))
+        super().__init__(
+            bounds,
+            parts[0].neighbours,
+            max(part.horizon for part in parts),
+            l1=_sum_of_l1(parts, factors),
+        )
         self._parts, self._weights = parts, factors
 
     @property
@@ -137,6 +147,15 @@ class _WeightedSum(Sensitivity):
         if not self.closed_form:
             return super().shortfall()
         return self._sum(lambda part: part.shortfall())
+
+
+def _sum_of_l1(parts: Sequence[Sensitivity], factors: Values) -> float | None:
+    known = [
+        w * part.l1
+        for w, part in zip(factors.tolist(), parts, strict=True)
+        if part.l1 is not None
+    ]
+    return fsum(known) if len(known) == len(parts) else None
 
 
 def _checked_parts(parts: Sequence[Sensitivity]) -> Sequence[Sensitivity]:

@@ -22,18 +22,26 @@ class GlobalSensitivity(Sensitivity):
             Public: it must hold for every database and not be read off the data.
         neighbours: The neighbour relation that the bound holds for.
         horizon: As for every sensitivity; it matters only where the bounds differ.
+        l1: What one neighbour step can change of all scores together, if that is known:
+            ``m`` for counts of records with at most ``m`` values each. Score units. Public.
 
     Raises:
         SensitivityError: A bound is not finite and > 0, or has more than one dimension.
+        ParameterError: ``l1`` is not finite and > 0.
 
     Source: Dwork and Roth 2014, Definition 3.1; one per candidate: Raskhodnikova and Smith,
         arXiv:1504.07912.
     """
 
     def __init__(
-        self, bound: ArrayLike, neighbours: NeighboursLike, *, horizon: int = UNBOUNDED
+        self,
+        bound: ArrayLike,
+        neighbours: NeighboursLike,
+        *,
+        horizon: int = UNBOUNDED,
+        l1: float | None = None,
     ) -> None:
-        super().__init__(bound, neighbours, horizon)
+        super().__init__(bound, neighbours, horizon, l1=l1)
 
     @property
     def flat(self) -> bool:
@@ -64,6 +72,7 @@ class LocalSensitivity(Sensitivity):
         bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
         neighbours: The neighbour relation.
         horizon: Public distance from which on the bound is used.
+        l1: As for :class:`GlobalSensitivity`.
 
     Source: Farias et al., VLDB J. 2023, Definition 5.
     """
@@ -75,8 +84,9 @@ class LocalSensitivity(Sensitivity):
         neighbours: NeighboursLike,
         *,
         horizon: int = UNBOUNDED,
+        l1: float | None = None,
     ) -> None:
-        super().__init__(bound, neighbours, horizon)
+        super().__init__(bound, neighbours, horizon, l1=l1)
         self._at = at
 
     @property
@@ -109,6 +119,7 @@ class ElementSensitivity(Sensitivity):
         horizon: Public distance :math:`T^*` from which on the bound is used. Any is
             admissible; it is required because the shifted mechanism depends on it.
         neighbours: The neighbour relation.
+        l1: As for :class:`GlobalSensitivity`.
 
     Source: Farias et al., VLDB J. 2023, Definitions 5 and 6.
     """
@@ -119,8 +130,10 @@ class ElementSensitivity(Sensitivity):
         bound: ArrayLike,
         horizon: int,
         neighbours: NeighboursLike,
+        *,
+        l1: float | None = None,
     ) -> None:
-        super().__init__(bound, neighbours, horizon)
+        super().__init__(bound, neighbours, horizon, l1=l1)
         self._at = at
 
     def _local(self, distance: int) -> ArrayLike:

@@ -27,6 +27,7 @@ class TabulatedSensitivity(Sensitivity):
         bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
         horizon: Public distance from which on the bound is used.
         neighbours: The neighbour relation.
+        l1: As for :class:`~dpselect.GlobalSensitivity`.
 
     Raises:
         SensitivityError: ``table`` is empty, negative, all 0 or decreases; or a key is not
@@ -40,8 +41,10 @@ class TabulatedSensitivity(Sensitivity):
         bound: float,
         horizon: int,
         neighbours: NeighboursLike,
+        *,
+        l1: float | None = None,
     ) -> None:
-        super().__init__(bound, neighbours, horizon)
+        super().__init__(bound, neighbours, horizon, l1=l1)
         self._table = np.minimum(_checked_table(table), self.bound)
         self._keys = _checked_keys(keys)
         self._last = self._table.size - 1
@@ -57,7 +60,12 @@ class TabulatedSensitivity(Sensitivity):
 
     def take(self, positions: Indices) -> TabulatedSensitivity:
         return TabulatedSensitivity(
-            self._table, self._keys[positions], self.bound, self.horizon, self.neighbours
+            self._table,
+            self._keys[positions],
+            self.bound,
+            self.horizon,
+            self.neighbours,
+            l1=self.l1,
         )
 
     def _local(self, distance: int) -> Values:
