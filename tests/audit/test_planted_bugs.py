@@ -57,6 +57,8 @@ def test_nothing_is_found_where_nothing_is_wrong():
         "condition (ii)",
         "bounded",
         "global bound",
+        "l1",
+        "step",
         "monotone",
         "sums",
         *(f"unit scores: {name}" for name in DEFAULT_SCALINGS),
@@ -168,6 +170,28 @@ PLANTED = {
     "one candidate's bound too small": (
         of_sensitivity(lambda _: element(lambda _: [1.0, 1.0], bound=[1.0, 0.5], horizon=0)),
         "global bound",
+    ),
+    "an l1 of one count where a record has two values": (
+        lambda x: dp.Objective(
+            [x.count("a") + x.count("b"), x.count("b")], dp.GlobalSensitivity(1, AR, l1=1)
+        ),
+        "l1",
+    ),
+    "halves that are claimed to be integers": (
+        lambda x: dp.Objective(
+            [x.count("a") / 2, x.count("b")], dp.GlobalSensitivity(1, AR), step=1
+        ),
+        "step",
+    ),
+    "an l1 read off the data": (
+        of_sensitivity(lambda x: dp.GlobalSensitivity(1, AR, l1=2 + len(x))),
+        "public parts",
+    ),
+    "a step read off the data": (
+        lambda x: dp.Objective(
+            tally(x), dp.GlobalSensitivity(1, AR), step=1 if len(x) > 2 else None
+        ),
+        "public parts",
     ),
     "a false claim to be monotone": (
         lambda x: dp.Objective(

@@ -126,11 +126,10 @@ class NoisySequence(Mechanism):
     def for_objective(self, objective: Objective) -> Self:
         sensitivity = objective.sensitivity
         each = np.broadcast_to(sensitivity.bounds, objective.scores.shape)
-        stated = self.l1 or sensitivity.l1
         most = float(each.sum())
         return replace(
             self,
-            l1=most if stated is None else min(stated, most),
+            l1=self.l1 or min(sensitivity.l1 or most, most),
             bound=self.bound or sensitivity.bound,
             step=self.step or objective.step,
         )

@@ -26,7 +26,10 @@ MECHANISMS = [
     dp.PairwiseLocalDampening(epsilon=EPSILON),
     dp.GeneralizedExponential(epsilon=EPSILON),
     dp.GeneralizedExponential(epsilon=EPSILON, t=0.5, draw=FLIP),
+    dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0),
+    dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0, with_scores=True),
 ]
+ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0, with_scores=True)
 
 
 def votes(rng):
@@ -78,3 +81,12 @@ CASES = [
         (EDGE, squared_degrees, graphs),
     )
 ]
+CASES.append(
+    ReleaseCase(
+        name="release_above, add-remove",
+        neighbours=AR,
+        release=lambda ballots, budget: ABOVE.release_above(counts(ballots), 4.0, budget),
+        plan=partial(ABOVE.plan_above, 4.0, neighbours=AR),
+        pair=votes,
+    )
+)

@@ -1,0 +1,336 @@
+"""Noise on all scores at once: its theorem by brute force, its laws, its draws."""
+
+from itertools import combinations, permutations, product
+from math import exp, inf, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import dpselect as dp
+from dpselect.draws import door, sequence
+from dpselect.draws.grid import to_steps
+from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.networks import Graph, degree
+
+EDGE, AR = dp.Neighbours.EDGE, dp.Neighbours.ADD_REMOVE
+PAIRS = list(combinations(range(3), 2))
+GRAPHS = [frozenset(edges) for size in range(4) for edges in combinations(PAIRS, size)]
+WINDOW = np.arange(-7, 10)
+VECTORS = np.array(list(product(WINDOW, repeat=3)))
+EPSILON = 1.0
+
+
+def degrees(edges):
+    return degree(Graph.from_edges(sorted(edges), nodes=3))
+
+
+def log_law(mechanism, objective):
+    """The log probability of every noisy vector of the window, noise by noise."""
+    noisy = mechanism._noisy(objective)
+    alpha = exp(-1 / noisy.scale)
+    distance = np.abs(VECTORS - noisy.counts).sum(axis=1)
+    return 3 * log((1 - alpha) / (1 + alpha)) + distance * log(alpha)
+
+
+def top(k, *, scores):
+    def read_off(_objective, vector):
+        order = sorted(range(3), key=lambda r: (-vector[r], r))[:k]
+        return tuple(order), tuple(vector[r] for r in order) if scores else ()
+
+    return read_off
+
+
+def above(threshold_of):
+    def read_off(objective, vector):
+        return tuple(r for r in range(3) if vector[r] >= threshold_of(objective))
+
+    return read_off
+
+
+def loss(mechanism, read_off, objective_of=degrees):
+    """The largest privacy loss of what is read off, over all pairs of neighbouring graphs."""
+    laws = {}
+    for graph in GRAPHS:
+        objective = objective_of(graph)
+        masses = np.exp(log_law(mechanism, objective))
+        laws[graph] = {}
+        for vector, mass in zip(VECTORS.tolist(), masses.tolist(), strict=True):
+            outcome = read_off(objective, vector)
+            laws[graph][outcome] = laws[graph].get(outcome, 0.0) + mass
+    worst = 0.0
+    for x, y in combinations(GRAPHS, 2):
+        if len(x ^ y) == 1:
+            for outcome in laws[x].keys() | laws[y].keys():
+                p, q = laws[x].get(outcome, 0.0), laws[y].get(outcome, 0.0)
+                worst = max(worst, abs(log(p / q)) if p and q else inf)
+    return worst
+
+
+SEQUENCE = dp.NoisySequence(epsilon=EPSILON)
+READINGS = {
+    "the first": top(1, scores=False),
+    "the first with its score": top(1, scores=True),
+    "two": top(2, scores=False),
+    "two with their scores": top(2, scores=True),
+    "all in order": top(3, scores=False),
+    "all with their scores": top(3, scores=True),
+    "all above a public threshold": above(lambda _: 1),
+}
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_whatever_is_read_off_is_private_at_the_price_of_one(name):
+    assert loss(SEQUENCE, READINGS[name]) <= EPSILON * (1 + 1e-9)
+
+
+def test_the_price_is_attained():
+    assert loss(SEQUENCE, READINGS["all with their scores"]) == pytest.approx(EPSILON)
+
+
+def test_planted_an_l1_of_one_for_degrees():
+    wrong = dp.NoisySequence(epsilon=EPSILON, l1=1.0)
+
+    assert loss(wrong, READINGS["two with their scores"]) > 1.5 * EPSILON
+    report = dp.audit.check_admissible(
+        lambda edges: dp.Objective(
+            degrees(edges).scores, dp.GlobalSensitivity(1, EDGE, l1=1), step=1
+        ),
+        GRAPHS,
+        EDGE,
+    )
+    assert report.failed == ("l1",)
+    assert report.finding("l1").excess == 1
+
+
+def shares(edges):
+    """Every edge counts for all three nodes: all scores move together."""
+    return dp.Objective([len(edges)] * 3, dp.GlobalSensitivity(1, EDGE), monotone=True, step=1)
+
+
+def test_planted_scores_that_were_not_paid_for():
+    """Noise of scale 2 / epsilon pays for the noisy maximum, and not for its score."""
+    of_noisy_max = dp.NoisySequence(epsilon=EPSILON, l1=2.0)
+
+    assert loss(of_noisy_max, READINGS["the first"], shares) <= EPSILON
+    assert loss(of_noisy_max, READINGS["the first with its score"], shares) > EPSILON
+    assert loss(SEQUENCE, READINGS["the first with its score"], shares) <= EPSILON + 1e-9
+
+
+def test_planted_a_threshold_read_off_the_data():
+    assert loss(SEQUENCE, above(lambda one: one.scores.sum())) > 1.2 * EPSILON
+
+
+def test_the_rho_of_moves_of_at_most_the_bound():
+    """Renyi divergences of all noisy degrees, by the laws of two degrees that move by one."""
+    rho = SEQUENCE.for_objective(degrees(GRAPHS[0])).spend("noise").rho
+    z = np.arange(-400, 401)
+    here = np.exp(-np.abs(z) * EPSILON / 2)
+    here, there = here / here.sum(), np.roll(here, 1) / here.sum()
+    for alpha in (1, 1.5, 2, 5, 20, 100):
+        divergence = 2 * dp.audit.renyi(here[:-1] / here[:-1].sum(), there[:-1], alpha)
+        assert divergence <= rho * alpha * (1 + 1e-9)
+    assert 2 * dp.audit.renyi(here, there, 1) == pytest.approx(rho)
+    assert rho < 0.54 * dp.NoisySequence(epsilon=EPSILON).spend("noise").rho
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9),
+    st.floats(1e-6, 1e6),
+    st.lists(st.floats(-1, 1), min_size=9, max_size=9),
+    st.lists(st.sampled_from([-1, 1]), min_size=9, max_size=9),
+)
+def test_the_grid_pays_for_rounding_all_scores(scores, l1, moves, signs):
+    here = np.array(scores)
+    shift = np.array(moves)[: here.size] * l1 / max(1.0, np.abs(moves).sum())
+    error = 2.0**-49 * np.array(signs)[: here.size]
+    limit = l1 * 2.0**37 / 2 ** (here.size - 1).bit_length()
+    there = here + shift
+    here, there = (np.clip(u, -limit, limit) for u in (here, there))
+    one = to_steps(here + error * (np.abs(here) + l1), l1, None)
+    other = to_steps(there - error * (np.abs(there) + l1), l1, None)
+
+    assert np.abs(one.counts - other.counts).sum() <= one.l1
+    assert one.l1 * one.unit <= l1 * (1 + 2.0**-9)
+
+
+@pytest.mark.parametrize(("l1", "step", "steps"), [(2, 1, 2), (0.3, 0.1, 3), (2.5, 1, 2)])
+def test_multiples_of_a_step_are_integers_at_no_price(l1, step, steps):
+    counts = np.array([-7, 0, 3, 10**9])
+
+    found = to_steps(counts * step, l1, step)
+
+    assert (found.counts.tolist(), found.l1, found.unit) == (counts.tolist(), steps, step)
+
+
+def in_order(vector):
+    return tuple(sorted(range(len(vector)), key=lambda r: (-vector[r], r)))
+
+
+def enumerated(counts, scale, outcome_of):
+    """The law of an outcome by all noisy vectors of a window."""
+    alpha = exp(-1 / scale)
+    values = np.arange(-11, 17)
+    law = {}
+    for vector in product(values.tolist(), repeat=len(counts)):
+        mass = alpha ** sum(abs(v - c) for v, c in zip(vector, counts, strict=True))
+        outcome = outcome_of(vector)
+        law[outcome] = law.get(outcome, 0.0) + mass
+    return {
+        outcome: mass * ((1 - alpha) / (1 + alpha)) ** len(counts)
+        for outcome, mass in law.items()
+    }
+
+
+@pytest.mark.parametrize("counts", [(2, 4, 4), (5, 0, 3), (1, 1, 1)])
+def test_laws_by_enumeration(counts):
+    scale, every = 0.6, np.array(counts)
+    orders = enumerated(counts, scale, in_order)
+    first = [sum(p for o, p in orders.items() if o[0] == r) for r in range(3)]
+    two = [sum(p for o, p in orders.items() if r in o[:2]) for r in range(3)]
+    chosen = np.array([True, False, True])
+    right = sum(p for o, p in orders.items() if set(o[:2]) == {0, 2})
+
+    assert sequence.first(every, scale) == pytest.approx(first, abs=1e-7)
+    assert sequence.included(every, scale, 2) == pytest.approx(two, abs=1e-7)
+    assert sequence.all_before(every, scale, chosen) == pytest.approx(right, abs=1e-7)
+
+
+def test_laws_of_many_agree_with_simulations():
+    rng = np.random.default_rng(4)
+    objective = dp.Objective(rng.integers(0, 12, 40), dp.GlobalSensitivity(1, AR, l1=3), step=1)
+    mechanism = dp.NoisySequence(epsilon=2.0)
+    drawn = mechanism.simulate(objective, 5, size=20_000, rng=rng).indices
+    included = np.bincount(drawn.ravel(), minlength=40) / 20_000
+    best = np.isin(np.arange(40), sequence.largest(objective.scores.astype(int), 5))
+
+    assert mechanism.inclusion(objective, 5) == pytest.approx(included, abs=0.015)
+    assert mechanism.inclusion(objective, 5).sum() == pytest.approx(5)
+    assert mechanism.probabilities(objective) == pytest.approx(
+        np.bincount(drawn[:, 0], minlength=40) / 20_000, abs=0.015
+    )
+    assert sequence.all_before(objective.scores.astype(int), 1.5, best) == pytest.approx(
+        best[drawn].all(axis=1).mean(), abs=0.015
+    )
+
+
+def test_on_a_fine_grid_the_law_is_that_of_continuous_noise():
+    objective = dp.Objective([0.5, 2.25, 2.0], dp.GlobalSensitivity(1, AR, l1=1))
+    continuous = dp.draws.LaplaceNoisyMax().law(objective.scores, 2.0)
+
+    assert dp.NoisySequence(epsilon=1.0).probabilities(objective) == pytest.approx(
+        continuous, rel=0.01
+    )
+
+
+def test_releases_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    draws = 5_000
+    objective = dp.Objective([2, 4, 4], dp.GlobalSensitivity(1, AR, l1=1), step=1)
+    mechanism = dp.NoisySequence(epsilon=1 / 0.6)
+    orders = enumerated((2, 4, 4), 0.6, lambda v: in_order(v)[:2])
+    seen = [mechanism.release(objective, 2).answer for _ in range(draws)]
+    pairs = list(permutations(range(3), 2))
+
+    assert set(seen) <= set(pairs)
+    expected = np.array([orders[pair] for pair in pairs])
+    observed = [seen.count(pair) for pair in pairs]
+    assert stats.chisquare(observed, draws * expected / expected.sum()).pvalue > 1e-6
+
+
+def frozen(objective, use, noisy):
+    """Run ``use`` with the sampler's output given; return what it returns, and its input."""
+    calls = []
+
+    def handler(name, _draw, args, _kwargs):
+        calls.append((name, *args))
+        return np.array(noisy)
+
+    with door.handled(handler):
+        outcome = use(objective)
+    [(name, counts, scale)] = calls
+    assert name == "dpselect.draws.opendp.discrete_laplace"
+    return outcome, counts, scale
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda one: dp.NoisySequence(epsilon=0.5, with_scores=True).release(one, 2),
+        lambda one: dp.NoisySequence(epsilon=0.5).release(one, 3),
+        lambda one: dp.NoisySequence(epsilon=0.5, with_scores=True).release_above(one, 2.5),
+        lambda one: dp.NoisySequence(epsilon=0.5).choose(one, 2),
+    ],
+    ids=["with scores", "all", "above", "choose"],
+)
+def test_on_all_paths_the_output_depends_on_the_noisy_vector_alone(use):
+    """And the vectors of two neighbours are at most the noise's scale times epsilon apart."""
+    one, counts, scale = frozen(degrees({(0, 1)}), use, [3, 7, 2])
+    other, others, same = frozen(degrees({(0, 1), (1, 2)}), use, [3, 7, 2])
+
+    assert one == other
+    assert scale == same
+    assert np.abs(counts - others).sum() / scale <= 0.5
+
+
+def test_what_a_release_carries():
+    mechanism = dp.NoisySequence(epsilon=0.5, with_scores=True)
+    release, _, _ = frozen(degrees({(0, 1)}), lambda one: mechanism.release(one, 2), [3, 9, 3])
+    bare, _, _ = frozen(
+        degrees({(0, 1)}), lambda one: dp.NoisySequence(epsilon=0.5).release(one, 2), [3, 9, 3]
+    )
+
+    assert (release.answer, release.noisy_scores) == ((1, 0), (9.0, 3.0))
+    assert release.to_dict()["noisy_scores"] == [9.0, 3.0]
+    assert bare.noisy_scores is None
+    assert "noisy_scores" not in bare.to_dict()
+    assert release.mechanism == (
+        "NoisySequence(epsilon=0.5, with_scores=True, l1=2.0, bound=1.0, step=1.0)"
+    )
+
+
+def test_a_threshold_may_release_none():
+    release, _, _ = frozen(
+        degrees(()), lambda one: dp.NoisySequence(epsilon=0.5).release_above(one, 4), [3, 1, 3]
+    )
+
+    assert release.answer == ()
+    assert release.asked == {"threshold": 4.0}
+
+
+def test_any_k_costs_the_same_and_is_charged_once():
+    budget = dp.Budget(1.0, neighbours=EDGE)
+    mechanism = dp.NoisySequence(epsilon=0.4)
+    mechanism.release(degrees(()), 3, budget)
+    mechanism.release_above(degrees(()), 1.0, budget)
+
+    assert [entry.epsilon for entry in budget.entries] == [0.4, 0.4]
+    with pytest.raises(InsufficientBudgetError):
+        mechanism.release_above(degrees(()), 1.0, budget)
+
+
+def test_where_no_l1_is_known_all_bounds_are_paid():
+    objective = dp.Objective([1.0, 2.0], dp.GlobalSensitivity([1.0, 3.0], AR))
+
+    assert dp.NoisySequence(epsilon=1.0).for_objective(objective).l1 == 4.0
+
+
+def test_what_is_wrong_is_said_before_anything_is_spent():
+    budget = dp.Budget(1.0, neighbours=EDGE)
+    tiny = dp.Objective([0.0, 0.0], dp.GlobalSensitivity(1, EDGE, l1=1), step=1e-30)
+    with pytest.raises(ParameterError, match="epsilon is too small"):
+        dp.NoisySequence(epsilon=0.1).release(tiny, 1, budget)
+    with pytest.raises(ParameterError, match="threshold must be"):
+        dp.NoisySequence(epsilon=0.1).release_above(degrees(()), inf, budget)
+    with pytest.raises(ParameterError, match="l1 must be"):
+        dp.NoisySequence(epsilon=0.1, l1=-1.0)
+    with pytest.raises(ParameterError, match="with_scores must be"):
+        dp.NoisySequence(epsilon=0.1, with_scores=2)
+    with pytest.raises(NeighboursError):
+        dp.NoisySequence(epsilon=0.1).release_above(
+            degrees(()), 1, dp.Budget(1.0, neighbours=AR)
+        )
+
+    assert budget.entries == ()
