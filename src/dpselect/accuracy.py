@@ -1,21 +1,24 @@
 """Accuracy of mechanisms: error bounds that hold on all data, and exact comparisons.
 
-A comparison uses the exact laws and draws nothing. It reads the scores without noise, so its
-result is as private as they are: choose a mechanism on public data of the same kind.
+A comparison uses the exact laws, or simulations where it says so. It reads the scores without
+noise, so its result is as private as they are: choose a mechanism on public data of the same
+kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import cycle
-from math import log
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpselect import _validate
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism
+from dpselect.mechanisms import Mechanism, NoisySequence
+from dpselect.mechanisms.base import checked_k
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound
 
@@ -31,9 +34,15 @@ class Row:
     Attributes:
         mechanism: The mechanism's label.
         epsilon: Epsilon of one release, in nats.
-        expected_error: Exact mean of ``max(scores) - scores[drawn]``, in score units.
-        best: Exact probability that a candidate of the best score is drawn.
+        expected_error: Mean of ``max(scores) - scores[drawn]``, in score units; for ``k``
+            candidates, by how much the mean score of the drawn ones is below that of the
+            ``k`` best.
+        best: Probability that a candidate of the best score is drawn; for ``k`` candidates,
+            that the ``k`` drawn ones are ``k`` best ones, in any order.
         rho: What one release costs under zCDP, which is what many releases are added up by.
+        recall: Mean share of the ``k`` best that are drawn; of candidates that tie for the
+            last places, as many count as there are places.
+        simulations: How often the release was simulated; 0 if the numbers are exact.
     """
 
     mechanism: str
@@ -41,17 +50,21 @@ class Row:
     expected_error: float
     best: float
     rho: float
+    recall: float
+    simulations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Exact expected errors and probabilities of the best; as private as the scores.
+    """Expected errors and probabilities of the best; as private as the scores.
 
     Attributes:
         rows: One per mechanism and epsilon, in the order given.
+        k: How many candidates a release has.
     """
 
     rows: tuple[Row, ...]
+    k: int = 1
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
@@ -60,7 +73,7 @@ class Comparison:
 
         return pl.DataFrame(
             [astuple(row) for row in self.rows],
-            schema=["mechanism", "epsilon", "expected_error", "best", "rho"],
+            schema=[field.name for field in fields(Row)],
             orient="row",
         )
 
@@ -91,7 +104,8 @@ class Comparison:
             )
             axes[1].plot(epsilons, [row.best for row in rows], marker=marker, label=label)
         axes[0].set(xlabel="epsilon", ylabel="expected error (score units)", xscale="log")
-        axes[1].set(xlabel="epsilon", ylabel="P(best)", xscale="log")
+        best = "P(best)" if self.k == 1 else f"P(the best {self.k})"
+        axes[1].set(xlabel="epsilon", ylabel=best, xscale="log")
         axes[1].set_ylim(bottom=0)
         axes[0].legend(fontsize="small")
         return axes
@@ -101,16 +115,27 @@ def compare(
     objective: Objective,
     mechanisms: Iterable[Mechanism],
     epsilons: Iterable[float] | None = None,
+    *,
+    k: int = 1,
+    simulations: int = 1000,
+    rng: np.random.Generator | None = None,
 ) -> Comparison:
-    """Compare mechanisms on one objective by their exact laws.
+    """Compare mechanisms on one objective by their exact laws, or by simulations.
+
+    One candidate, and several by a :class:`~dpselect.NoisySequence` whose law is feasible, are
+    compared exactly; rounds of other mechanisms are simulated. Each row says which.
 
     Args:
         objective: Public or synthetic scores; the result is as private as they are.
         mechanisms: At least one.
         epsilons: Compare each mechanism at each of these; at its own if not given.
+        k: How many candidates a release has; 1 to ``n``.
+        simulations: How often a release is simulated where its law is not computed; >= 1.
+        rng: The generator for these; one with the seed 0 if not given.
 
     Raises:
-        ParameterError: No mechanism, or an epsilon that is not finite and > 0.
+        ParameterError: No mechanism, an epsilon that is not finite and > 0, or ``k`` or
+            ``simulations`` out of its range.
 
     Examples:
         >>> import dpselect as dp
@@ -120,7 +145,12 @@ def compare(
         >>> table = dp.compare(objective, [dp.PermuteAndFlip(epsilon=1.0)], [1.0, 4.0])
         >>> [round(row.expected_error, 3) for row in table.rows]
         [0.506, 0.068]
+        >>> dp.compare(objective, [dp.PermuteAndFlip(epsilon=99.0)], k=2).rows[0].recall
+        1.0
     """
+    _validate.instance("objective", objective, Objective)
+    k = checked_k(k, objective)
+    simulations = _validate.at_least("simulations", simulations, 1)
     chosen = list(mechanisms)
     if not chosen:
         raise ParameterError("give at least one mechanism to compare")
@@ -129,18 +159,55 @@ def compare(
     if epsilons is not None:
         levels = list(epsilons)
         chosen = [replace(one, epsilon=level) for one in chosen for level in levels]
-    return Comparison(tuple(_row(objective, mechanism) for mechanism in chosen))
+    if k == 1:
+        return Comparison(tuple(_row_of_one(objective, mechanism) for mechanism in chosen))
+    rng = np.random.default_rng(0) if rng is None else rng
+    rows = (_row_of_several(objective, one, k, simulations, rng) for one in chosen)
+    return Comparison(tuple(rows), k)
 
 
-def _row(objective: Objective, mechanism: Mechanism) -> Row:
+def _row_of_one(objective: Objective, mechanism: Mechanism) -> Row:
     gaps = objective.scores.max() - objective.scores
     law = mechanism.probabilities(objective)
+    best = float(law[gaps == 0].sum())
+    rho = _rho(objective, mechanism, 1)
+    return Row(mechanism.label, mechanism.epsilon, float(law @ gaps), best, rho, best)
+
+
+def _rho(objective: Objective, mechanism: Mechanism, k: int) -> float:
+    return mechanism.for_objective(objective).spend("", k).rho_of_all
+
+
+def _row_of_several(
+    objective: Objective,
+    mechanism: Mechanism,
+    k: int,
+    simulations: int,
+    rng: np.random.Generator,
+) -> Row:
+    scores, rho = objective.scores, _rho(objective, mechanism, k)
+    top = np.partition(scores, scores.size - k)[scores.size - k :]
+    last = float(top.min())
+    right = scores >= last
+    # Where candidates tie for the last places, the recall is no sum of probabilities.
+    if isinstance(mechanism, NoisySequence) and int(right.sum()) == k:
+        law = mechanism.inclusion(objective, k)
+        if law is not None:
+            gap = float(top.mean() - law @ scores / k)
+            best = mechanism.set_probability(objective, right)
+            recall = float(law[right].sum() / k)
+            return Row(mechanism.label, mechanism.epsilon, gap, best, rho, recall)
+    drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng).indices]
+    places = k - int((scores > last).sum())
+    hits = ((drawn > last).sum(axis=1) + np.minimum((drawn == last).sum(axis=1), places)) / k
     return Row(
-        mechanism=mechanism.label,
-        epsilon=mechanism.epsilon,
-        expected_error=float(law @ gaps),
-        best=float(law[gaps == 0].sum()),
-        rho=mechanism.draws_by.rho(mechanism.epsilon),
+        mechanism.label,
+        mechanism.epsilon,
+        float(top.mean() - drawn.mean()),
+        float((hits == 1).mean()),
+        rho,
+        float(hits.mean()),
+        simulations,
     )
 
 
@@ -183,5 +250,4 @@ def error_bound(
     beta = 1 - _validate.within("probability", probability, 0, 1)
     if beta in {0, 1}:
         raise ParameterError("probability must be above 0 and below 1")
-    gap = mechanism.gap_per_unit(attained) * bound
-    return ErrorBound(gap * 2 / mechanism.epsilon * log(n / beta), unit, probability)
+    return ErrorBound(mechanism.largest_gap(n, bound, beta, attained), unit, probability)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import inf, log
 from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -135,6 +135,27 @@ class Mechanism(ABC):
             In units of the objective's global sensitivity.
         """
         return inf
+
+    def largest_gap(
+        self, candidates: int, bound: float, beta: float, attained: float | None = None
+    ) -> float:
+        """Return how far below the best one drawn candidate is with probability ``1 - beta``.
+
+        On any data; at most, in score units; infinite where no bound holds. The objective is
+        assumed not to be monotone.
+
+        Args:
+            candidates: How many there are.
+            bound: Global sensitivity, score units.
+            beta: In (0, 1).
+            attained: As for :meth:`gap_per_unit`.
+        """
+        gap = self.gap_per_unit(attained) * bound
+        return gap * 2 / self.epsilon * log(candidates / beta)
+
+    def of_one_round(self, k: int) -> Mechanism:
+        """Return the mechanism by which one of ``k`` candidates is drawn."""
+        return replace(self, epsilon=self.epsilon / k)
 
     def spend(self, purpose: str, k: int = 1) -> Spend:
         """Return the price of ``k`` rounds, each at ``epsilon / k``."""

@@ -12,6 +12,7 @@ from dpselect import _validate
 from dpselect.accuracy import error_bound
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import MechanismFactory
+from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.neighbours import Neighbours
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.graph import Graph
@@ -65,7 +66,7 @@ def plan_nodes(
         epsilon=epsilon,
         mechanism=mechanism,
     )
-    return _planned(choice, empty, k)
+    return _planned(choice, empty, k, suited=mechanism is None)[1]
 
 
 def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
@@ -84,7 +85,9 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
 
     Every round draws one node with ``epsilon / k`` and leaves it out of the next. With the
     exponential draw that is one noisy top-``k``, which is how it is done; permute-and-flip
-    redraws in every round.
+    redraws in every round. By degree, of which one edge changes two, the noisy sequence of all
+    degrees costs the same for any ``k``; without a ``mechanism`` it is drawn where it resolves
+    more than rounds do, which for degrees is from ``k = 3`` on.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
@@ -104,9 +107,10 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
             that the service itself sets; ``n - 1`` if not given.
         epsilon: What all rounds cost together, in nats.
         mechanism: A short name, or a callable that takes ``epsilon=`` and returns the
-            mechanism. If not given, the one that was most accurate for the metric: see
-            ``docs/networks.md``. Bounds on the sensitivity follow the mechanism, where the
-            metric is given by its name.
+            mechanism, such as ``partial(NoisySequence, with_scores=True)``. If not given, the
+            one that was most accurate for the metric and ``k``: see ``docs/networks.md``.
+            Bounds on the sensitivity follow the mechanism, where the metric is given by its
+            name.
         budget: Where to record the spend, before anything is drawn.
 
     Returns:
@@ -141,11 +145,15 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         epsilon=epsilon,
         mechanism=mechanism,
     )
-    plan = _planned(choice, Graph.without_edges(graph.nodes), k)
+    empty = Graph.without_edges(graph.nodes)
+    choice, plan = _planned(choice, empty, k, suited=mechanism is None)
     return choice.mechanism.release(choice.objective(graph), k, budget, plan=plan)
 
 
-def _planned(choice: MetricChoice, empty: Graph, k: int) -> Plan:
+def _planned(
+    choice: MetricChoice, empty: Graph, k: int, *, suited: bool
+) -> tuple[MetricChoice, Plan]:
+    """Return the choice and the plan; if ``suited``, with the mechanism that suits ``k``."""
     k = _validate.at_least("k", k, 1)
     if k > len(empty):
         raise ParameterError(f"k must be at most the number of nodes, {len(empty)}, not {k}")
@@ -155,16 +163,18 @@ def _planned(choice: MetricChoice, empty: Graph, k: int) -> Plan:
             f"a metric of nodes must be stated for edge neighbours, not for "
             f"{objective.neighbours} neighbours"
         )
+    if suited:
+        best = rounds_or_sequence(choice.mechanism, objective, k)
+        choice = replace(choice, mechanism=best)
     mechanism = choice.mechanism.for_objective(objective)
-    each = replace(mechanism, epsilon=mechanism.epsilon / k)
-    return mechanism.plan(
+    plan = mechanism.plan(
         k,
         neighbours=Neighbours.EDGE,
         function="release_nodes",
         arguments=_arguments(choice, empty.nodes, k),
         public=_public(choice),
         error=error_bound(
-            each,
+            mechanism.of_one_round(k),
             candidates=len(empty),
             bound=objective.sensitivity.bound,
             unit=choice.unit if k == 1 else f"{choice.unit} in each draw",
@@ -172,6 +182,7 @@ def _planned(choice: MetricChoice, empty: Graph, k: int) -> Plan:
             attained=0.0 if choice.combine == "pareto" and k == 1 else None,
         ),
     )
+    return choice, plan
 
 
 def _arguments(choice: MetricChoice, nodes: Sequence[Hashable], k: int) -> dict[str, object]:
