@@ -45,8 +45,16 @@ def test_every_mechanism_meets_every_epsilon():
 def test_the_frame_has_the_rows():
     frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
 
-    assert frame.columns == ["mechanism", "epsilon", "expected_error", "best", "rho"]
-    assert frame.shape == (2, 5)
+    assert frame.columns == [
+        "mechanism",
+        "epsilon",
+        "expected_error",
+        "best",
+        "rho",
+        "recall",
+        "simulations",
+    ]
+    assert frame.shape == (2, 7)
 
 
 def test_the_plot_has_a_line_for_each_mechanism():
@@ -61,6 +69,49 @@ def test_the_plot_has_a_line_for_each_mechanism():
     assert list(best.lines[0].get_xdata()) == [1.0, 3.0]
     assert "score units" in error.get_ylabel()
     plt.close("all")
+
+
+COUNTS = dp.Objective(
+    [9, 1, 7, 2, 2, 4], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE, l1=1), step=1
+)
+
+
+def test_several_by_a_noisy_sequence_are_compared_exactly():
+    """Against 20,000 simulations of the same release."""
+    sequence = dp.NoisySequence(epsilon=0.8)
+    [row] = dp.compare(COUNTS, [sequence], k=3).rows
+    drawn = sequence.simulate(COUNTS, 3, size=20_000, rng=np.random.default_rng(5)).indices
+    hits = np.isin(drawn, [0, 2, 5]).sum(axis=1)
+
+    assert row.simulations == 0
+    assert row.recall == pytest.approx(hits.mean() / 3, abs=0.01)
+    assert row.best == pytest.approx((hits == 3).mean(), abs=0.015)
+    assert row.expected_error == pytest.approx(20 / 3 - COUNTS.scores[drawn].mean(), abs=0.03)
+
+
+def test_several_by_rounds_are_simulated_and_it_is_said():
+    [row] = dp.compare(COUNTS, [dp.PermuteAndFlip(epsilon=0.8)], k=3, simulations=4000).rows
+    assert row.simulations == 4000
+    assert 0 < row.best < row.recall < 1
+
+
+def test_ties_for_the_last_places_count_as_often_as_there_are_places():
+    """Two of the twos leave the nine out, and only one of them is in the true top 2."""
+    tied = dp.Objective([9, 2, 2, 2], COUNTS.sensitivity, step=1)
+    [row] = dp.compare(tied, [dp.NoisySequence(epsilon=50.0)], k=2, simulations=50).rows
+
+    assert (row.recall, row.best, row.expected_error) == (1.0, 1.0, 0.0)
+    drawn = dp.Objective([2, 2, 2, 9], COUNTS.sensitivity, step=1)
+    worst = dp.compare(drawn, [dp.NoisySequence(epsilon=1e-9)], k=2, simulations=2000).rows[0]
+    assert worst.recall == pytest.approx(3 / 4, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"), [({"k": 4}, "k must be at most"), ({"simulations": 0}, "simulations")]
+)
+def test_numbers_of_a_comparison_are_checked(options, what):
+    with pytest.raises(ParameterError, match=what):
+        dp.compare(OBJECTIVE, MECHANISMS, **options)
 
 
 def test_nothing_cannot_be_compared():
@@ -133,3 +184,15 @@ def test_nothing_is_said_where_nothing_is_known(mechanism):
 def test_a_probability_is_above_0_and_below_1(probability):
     with pytest.raises(ParameterError, match="probability"):
         error_bound(BOUNDED[0], candidates=1, bound=1, unit="votes", probability=probability)
+
+
+@given(objective=element_objectives(least=2), epsilon=epsilons)
+def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilon):
+    """Of any released candidate, for any k, against all that are left out."""
+    scores = np.rint(objective.scores)
+    counts = dp.Objective(scores, dp.GlobalSensitivity(2, dp.Neighbours.EDGE, l1=3), step=1)
+    mechanism = dp.NoisySequence(epsilon=epsilon).for_objective(counts)
+    drawn = mechanism.simulate(counts, 1, size=400, rng=np.random.default_rng(1)).indices
+    most = error_bound(mechanism, candidates=scores.size, bound=2, unit="votes")
+
+    assert (scores.max() - scores[drawn] > most.value).mean() <= 0.05 + 0.05

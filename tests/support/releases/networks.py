@@ -14,6 +14,7 @@ ENDS = {"source": "a", "target": "b"}
 
 PLANS = {
     "degree": {"metric": "degree"},
+    "degree, sequence": {"metric": "degree", "mechanism": "noisy-sequence"},
     "degree, exponential": {"metric": "degree", "mechanism": "exponential"},
     "degree, noisy-max": {"metric": "degree", "mechanism": "noisy-max"},
     "degree, generalized": {"metric": "degree", "mechanism": "generalized"},
@@ -71,6 +72,7 @@ CASES = [
         for name, asked in PLANS.items()
     ),
     case("release_nodes, edge, one node", PLANS["degree"], k=1, release=in_memory),
+    case("release_nodes, edge, five nodes", PLANS["degree"], k=5, release=in_memory),
     *(
         case(f"release_nodes, edge, {name}, polars", PLANS[name], k=2, release=in_an_engine)
         for name in ("degree", "ego-betweenness")

@@ -1,0 +1,85 @@
+"""Rounds or one sequence: what is chosen, from public facts alone."""
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.mechanisms import crossing
+from dpselect.mechanisms.crossing import rounds_or_sequence
+from dpselect.networks import plan_nodes
+
+EDGE = dp.Neighbours.EDGE
+
+
+def facts(n=1000, l1=2, *, monotone=True, scores=None):
+    scores = np.zeros(n) if scores is None else scores
+    return dp.Objective(scores, dp.GlobalSensitivity(1, EDGE, l1=l1), monotone=monotone, step=1)
+
+
+def least_k(objective, mechanism):
+    return next(
+        k
+        for k in range(1, len(objective))
+        if rounds_or_sequence(mechanism, objective, k) is not mechanism
+    )
+
+
+@pytest.mark.parametrize("n", [20, 1000, 40_000])
+def test_degrees_are_read_off_one_sequence_from_three_on(n):
+    assert least_k(facts(n), dp.PermuteAndFlip(epsilon=0.7)) == 3
+
+
+@pytest.mark.parametrize(("l1", "monotone", "k"), [(1, True, 2), (1, False, 1), (23, True, 28)])
+def test_the_crossing_follows_l1(l1, monotone, k):
+    found = least_k(facts(l1=l1, monotone=monotone), dp.PermuteAndFlip(epsilon=1.0))
+
+    assert found == k
+
+
+def test_only_public_facts_decide():
+    scores = np.random.default_rng(0).integers(0, 999, 1000)
+    for k in (2, 3):
+        assert rounds_or_sequence(
+            dp.PermuteAndFlip(epsilon=1.0), facts(), k
+        ) == rounds_or_sequence(dp.PermuteAndFlip(epsilon=1.0), facts(scores=scores), k)
+
+
+def test_without_an_l1_and_with_other_mechanisms_nothing_changes():
+    rounds, local = dp.PermuteAndFlip(epsilon=1.0), dp.LocalDampening(epsilon=1.0)
+
+    assert rounds_or_sequence(rounds, facts(l1=None), 50) is rounds
+    assert rounds_or_sequence(local, facts(), 50) is local
+
+
+def test_the_probabilities_that_are_compared():
+    """Against simulations of the scores they are stated for: 3 of 40, ahead by 9."""
+    scores = np.where(np.arange(40) < 3, 9.0, 0.0)
+    objective = facts(scores=scores)
+    rng = np.random.default_rng(3)
+    sequence = dp.NoisySequence(epsilon=1.0, step=2.0**-9)
+    for mechanism, law in (
+        (sequence, crossing._at_once(3, 37, 9 / 2)),
+        (
+            dp.PermuteAndFlip(epsilon=1.0),
+            crossing._by_rounds(crossing._exponential, 3, 37, 9 / 3),
+        ),
+        (
+            dp.ExponentialMechanism(epsilon=1.0),
+            crossing._by_rounds(crossing._gumbel, 3, 37, 9 / 3),
+        ),
+    ):
+        drawn = mechanism.simulate(objective, 3, size=20_000, rng=rng).indices
+        assert law == pytest.approx((drawn < 3).all(axis=1).mean(), abs=0.015)
+
+
+def test_release_nodes_follows_it_unless_told_otherwise():
+    plans = {
+        (k, mechanism): plan_nodes(500, k, metric="degree", epsilon=1.0, mechanism=mechanism)
+        for k in (2, 3)
+        for mechanism in (None, "permute-and-flip", "noisy-sequence")
+    }
+    names = {asked: plan.mechanism.split("(")[0] for asked, plan in plans.items()}
+
+    assert names[2, None] == names[3, "permute-and-flip"] == "PermuteAndFlip"
+    assert names[3, None] == names[2, "noisy-sequence"] == "NoisySequence"
+    assert [spend.times for spend in plans[3, None].spends] == [1]
