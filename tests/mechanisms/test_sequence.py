@@ -227,7 +227,7 @@ def test_on_a_fine_grid_the_law_is_that_of_continuous_noise():
 
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
-    draws = 5_000
+    draws = 3_000
     objective = dp.Objective([2, 4, 4], dp.GlobalSensitivity(1, AR, l1=1), step=1)
     mechanism = dp.NoisySequence(epsilon=1 / 0.6)
     orders = enumerated((2, 4, 4), 0.6, lambda v: in_order(v)[:2])
@@ -251,7 +251,7 @@ def frozen(objective, use, noisy):
     with door.handled(handler):
         outcome = use(objective)
     [(name, counts, scale)] = calls
-    assert name == "dpselect.draws.opendp.discrete_laplace"
+    assert name == "dpselect.draws.laplace.noisy_counts"
     return outcome, counts, scale
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil, exp, expm1, floor, log
+from math import ceil, exp, expm1, floor, inf, log, nextafter
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws import Draw, LaplaceNoisyMax, sequence
+from dpselect.draws import Draw, LaplaceNoisyMax, laplace, sequence
 from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import to_steps
 from dpselect.errors import ParameterError
@@ -246,13 +246,11 @@ class NoisySequence(Mechanism):
         self, objective: Objective, positions_of: Callable[[Indices, float], list[int]]
     ) -> Callable[[], Drawn]:
         """Return a draw of all noisy scores and of what is read off them."""
-        from dpselect.draws import opendp
-
         noisy = self._noisy(objective)
-        scale = opendp.scale_for(self.epsilon, noisy.l1)
+        scale = nextafter(noisy.l1 / self.epsilon, inf)
 
         def draw() -> Drawn:
-            released = opendp.discrete_laplace(noisy.counts, scale)
+            released = laplace.noisy_counts(noisy.counts, scale)
             positions = positions_of(released, noisy.unit)
             if not self.with_scores:
                 return Drawn(positions)

@@ -1,0 +1,156 @@
+"""What one neighbour step changes of all scores together: stated, combined, enumerated."""
+
+from itertools import chain, combinations, combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.networks import METRICS, Graph, degree
+from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
+
+AR, SUBSTITUTE, EDGE = (
+    dp.Neighbours.ADD_REMOVE,
+    dp.Neighbours.SUBSTITUTE,
+    dp.Neighbours.EDGE,
+)
+PAIRS = list(combinations(range(4), 2))
+GRAPHS = [frozenset(edges) for size in range(7) for edges in combinations(PAIRS, size)]
+
+
+def at_most(m):
+    """Records with at most ``m`` of three values."""
+    return list(chain.from_iterable(combinations("abc", size) for size in range(m + 1)))
+
+
+def counts(records, values, neighbours, l1):
+    tally = [sum(value in record for record in records) for value in values]
+    return dp.Objective(tally, dp.GlobalSensitivity(1, neighbours, l1=l1), values, step=1)
+
+
+def excess(report):
+    report.raise_if_failed()
+    return report.finding("l1").excess
+
+
+def test_degrees_change_by_two_together():
+    report = dp.audit.check_admissible(
+        lambda edges: degree(Graph.from_edges(sorted(edges), nodes=4)),
+        GRAPHS,
+        EDGE,
+        scalings={},
+    )
+
+    assert excess(report) == 0
+    assert report.tight
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_no_metric_states_less_than_graphs_show(metric):
+    largest, stated = 0.0, set()
+    scores = {}
+    for edges in GRAPHS:
+        objective = METRICS[metric].objective(Graph.from_edges(sorted(edges), nodes=4))
+        scores[edges] = objective.scores
+        stated.add(objective.sensitivity.l1)
+    for edges, pair in product(GRAPHS, PAIRS):
+        change = np.abs(scores[edges] - scores[edges ^ {pair}]).sum()
+        largest = max(largest, change)
+
+    [l1] = stated
+    assert l1 is None or l1 == largest
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_counts_of_m_values_a_record(m):
+    databases = [
+        x for size in range(3) for x in combinations_with_replacement(at_most(m), size)
+    ]
+    pairs = list(product(at_most(m), repeat=2))
+
+    added = dp.audit.check_admissible(
+        lambda x: counts(x, "abc", AR, m), databases, AR, scalings={}
+    )
+    changed = dp.audit.check_admissible(
+        lambda x: counts(x, "abc", SUBSTITUTE, min(2 * m, 3)), pairs, SUBSTITUTE, scalings={}
+    )
+    assert excess(added) == 0
+    assert excess(changed) == 0
+
+
+def test_two_m_under_substitution_where_there_are_values_enough():
+    singles = [(value,) for value in "abcd"]
+    report = dp.audit.check_admissible(
+        lambda x: counts(x, "abcd", SUBSTITUTE, 2),
+        product(singles, repeat=2),
+        SUBSTITUTE,
+        scalings={},
+    )
+
+    assert excess(report) == 0
+
+
+def signed(records, sign):
+    return counts([values for label, values in records if label == sign], "abc", AR, 2)
+
+
+DATABASES = [
+    x
+    for size in range(3)
+    for x in combinations_with_replacement(list(product("+-", at_most(2))), size)
+]
+
+
+@pytest.mark.parametrize(("combined", "l1"), [(dp.disjoint_sum, 6.0), (dp.weighted_sum, 10.0)])
+def test_sums_of_objectives(combined, l1):
+    """Of disjoint objectives the largest term is exact, their sum is not attained."""
+
+    def objective_of(x):
+        return combined([signed(x, "+"), signed(x, "-")], [-2, 3])
+
+    assert objective_of(()).sensitivity.l1 == l1
+    assert excess(dp.audit.check_admissible(objective_of, DATABASES, AR, scalings={})) == 6 - l1
+
+
+def test_a_sum_of_the_same_records_attains_it():
+    def objective_of(x):
+        return dp.weighted_sum([counts(x, "abc", AR, 2)] * 2, [2, 3])
+
+    databases = [(), *combinations_with_replacement(at_most(2), 1)]
+    assert objective_of(()).sensitivity.l1 == 10
+    assert excess(dp.audit.check_admissible(objective_of, databases, AR, scalings={})) == 0
+
+
+def test_combinators_keep_what_is_known_of_the_scores():
+    three, five = (dp.GlobalSensitivity(1, AR, l1=l1) for l1 in (3, 5))
+    unknown = dp.GlobalSensitivity(2, AR)
+
+    assert [combine([five, unknown, three]).l1 for combine in (maximum, minimum)] == [3, 3]
+    assert floored(five, 0.5).l1 == jump_to_bound(five, 7).l1 == 5
+    assert weighted_sum([three, five], [-1, 2]).l1 == 13
+    assert weighted_sum([three, unknown], [1, 1]).l1 is None
+    assert minimum([unknown]).l1 is None
+
+
+def test_a_part_of_the_candidates_keeps_it():
+    each = dp.GlobalSensitivity([1.0, 2.0], AR, l1=3)
+    table = dp.TabulatedSensitivity([1.0], [0, 0], 1.0, 5, AR, l1=2)
+    some = np.array([1])
+
+    assert (each.take(some).l1, table.take(some).l1) == (3, 2)
+
+
+def test_an_objective_that_no_record_shares_with_an_unknown_one_states_none():
+    known = dp.Objective([1, 2], dp.GlobalSensitivity(1, AR, l1=1))
+    local = dp.Objective([1, 2], dp.LocalSensitivity(lambda _: 1.0, 1.0, AR, l1=1))
+    unknown = dp.Objective([1, 2], dp.ElementSensitivity(lambda _: [1, 1], 1.0, 3, AR))
+
+    assert dp.disjoint_sum([known, local], [1, 4]).sensitivity.l1 == 4
+    assert dp.disjoint_sum([known, unknown], [1, 1]).sensitivity.l1 is None
+
+
+@pytest.mark.parametrize("l1", [0, -1, np.inf, "2"])
+def test_it_is_finite_and_positive(l1):
+    with pytest.raises(ParameterError, match="l1 must be"):
+        dp.GlobalSensitivity(1, AR, l1=l1)
