@@ -170,8 +170,12 @@ def _row_of_one(objective: Objective, mechanism: Mechanism) -> Row:
     gaps = objective.scores.max() - objective.scores
     law = mechanism.probabilities(objective)
     best = float(law[gaps == 0].sum())
-    rho = mechanism.spend("").rho_of_all
+    rho = _rho(objective, mechanism, 1)
     return Row(mechanism.label, mechanism.epsilon, float(law @ gaps), best, rho, best)
+
+
+def _rho(objective: Objective, mechanism: Mechanism, k: int) -> float:
+    return mechanism.for_objective(objective).spend("", k).rho_of_all
 
 
 def _row_of_several(
@@ -181,11 +185,10 @@ def _row_of_several(
     simulations: int,
     rng: np.random.Generator,
 ) -> Row:
-    scores = objective.scores
+    scores, rho = objective.scores, _rho(objective, mechanism, k)
     top = np.partition(scores, scores.size - k)[scores.size - k :]
     last = float(top.min())
     right = scores >= last
-    rho = mechanism.spend("", k).rho_of_all
     # Where candidates tie for the last places, the recall is no sum of probabilities.
     if isinstance(mechanism, NoisySequence) and int(right.sum()) == k:
         law = mechanism.inclusion(objective, k)

@@ -289,6 +289,7 @@ class NoisySequence(Mechanism):
             error=error,
         )
 
+    @np.errstate(all="ignore")
     def release_above(
         self,
         objective: Objective,
@@ -320,8 +321,9 @@ class NoisySequence(Mechanism):
         stated = plan or mechanism.plan_above(threshold, neighbours=objective.neighbours)
         check_covers(stated, mechanism, objective)
         draw = mechanism.drawing_above(objective, threshold)
-        return charged_release(stated, budget, objective, draw, exact=True)
+        return charged_release(stated, budget, objective, draw, exact=mechanism.exact)
 
+    @np.errstate(all="ignore")
     def simulate(
         self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
     ) -> Simulation:
