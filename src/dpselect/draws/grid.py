@@ -9,7 +9,8 @@ adds at most 1 step to the distance of any two numbers, and the errors of both d
 the grid a neighbour step thus moves a score by at most :math:`2^{20} + 5` steps, and that is
 the sensitivity that the noise is made for: it costs five millionths of epsilon.
 
-Scalings keep that error as follows; the tests compare each with fractions.
+Scalings keep that error as follows; the tests compare the global, dampened, pairwise and
+generalized ones with fractions.
 
 - Scores are floats, or integers of up to 106 bits, and as they are. Differences of two come
   before any rounding (:meth:`~dpselect.Objective.gaps`), so that they are right relative to
