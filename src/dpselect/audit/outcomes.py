@@ -26,26 +26,25 @@ def _difference(
     path: str,
     seen: set[tuple[int, int]],
 ) -> str | None:
-    if here is there or (id(here), id(there)) in seen:
+    same_kind = type(here) is type(there)
+    if (
+        here is there
+        or (id(here), id(there)) in seen
+        or (same_kind and isinstance(here, Budget))
+    ):
         return None
     seen.add((id(here), id(there)))
-    if type(here) is not type(there):
+    if not same_kind:
         return path
-    if isinstance(here, Budget):
-        return None
-    if isinstance(here, Plan):
-        return None if here == there else path
     if isinstance(here, np.ndarray):
         return _of_arrays(here, there, path, seen)
-    parts = _parts(here), _parts(there)
-    if parts[0] is None or parts[1] is None:
+    one, other = (None, None) if isinstance(here, Plan) else (_parts(here), _parts(there))
+    if one is None or other is None:
         return None if _equal(here, there) else path
-    if parts[0].keys() != parts[1].keys():
+    if one.keys() != other.keys():
         return path
-    found = (
-        _difference(parts[0][name], parts[1][name], f"{path}{name}", seen) for name in parts[0]
-    )
-    return next((one for one in found if one is not None), None)
+    found = (_difference(one[name], other[name], f"{path}{name}", seen) for name in one)
+    return next((part for part in found if part is not None), None)
 
 
 def _of_arrays(

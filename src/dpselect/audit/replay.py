@@ -145,11 +145,12 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
     Pure losses add up. If they are above ``epsilon`` and a delta is stated, draws that have a
     delta share what the others leave of epsilon equally.
     """
-    pure = fsum(loss.pure for loss in losses)
+    drawn = abs(fsum(loss.drawn for loss in losses))
+    pure = fsum(loss.pure for loss in losses) + drawn
     curves = [loss.delta for loss in losses if loss.delta is not None]
     if pure <= epsilon * (1 + ROUNDING) or delta == 0 or not curves:
         return pure, 0.0
-    left = epsilon - fsum(loss.pure for loss in losses if loss.delta is None)
+    left = epsilon - drawn - fsum(loss.pure for loss in losses if loss.delta is None)
     if left < 0:
         return pure, 0.0
     return epsilon, fsum(curve(left / len(curves)) for curve in curves)
@@ -251,7 +252,8 @@ class _Replay:
         where = f"draw {self.next} ({here.name})"
         if here.name in SECRET:
             self.problems.append(
-                f"{where} has no private input: its output must stay secret and cannot be frozen"
+                f"{where} has no private input: its output must stay secret, and cannot be "
+                "frozen"
             )
             return
         rule = RULES.get(here.name)

@@ -8,11 +8,15 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
                              the grid of the candidates that are left
 ``discrete_laplace``         :math:`\lVert x - y \rVert_1 / \text{scale}`
 ``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
+``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
+                             were drawn
 ``swapped``, ``joined``      :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
-spread counts: two equal shifts of all scores are no loss.
+spread counts: two equal shifts of all scores are no loss. Decisions by a noisy threshold are
+bounded along a whole path of decisions only (see ``dpselect.spatial.privtree``), so theirs
+is the loss of the outputs that were drawn.
 """
 
 from __future__ import annotations
@@ -20,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, exp, expm1, fsum, inf, isinf, log
+from math import comb, exp, expm1, fsum, inf, isinf, log, log1p
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.swaps import DistanceLaw
@@ -39,10 +44,13 @@ class Loss:
         pure: The largest log ratio of the two laws over all outputs, in both directions; nats.
         delta: :math:`\delta(\varepsilon)`, the larger of both directions; None where only the
             pure loss is known.
+        drawn: The log ratio of the two laws at the output that was drawn, where no single
+            draw has a useful bound; ``pure`` is 0 then.
     """
 
     pure: float
     delta: Callable[[float], float] | None = None
+    drawn: float = 0.0
 
 
 LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
@@ -88,6 +96,32 @@ def discrete_laplace(
         return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(int(np.abs(moved).sum()) / public["scale"])
+
+
+def exceeds(
+    here: Indices, there: Indices, public: Mapping[str, Any], above: NDArray[np.bool_]
+) -> Loss | None:
+    """Return the loss of noisy decisions, at the decisions that were drawn."""
+    if np.shape(here) != np.shape(there):
+        return None
+    logs = [
+        _log_decision(public["threshold"] - np.asarray(counts), public["scale"], above)
+        for counts in (here, there)
+    ]
+    return Loss(0.0, drawn=fsum(logs[0] - logs[1]))
+
+
+def _log_decision(below: Indices, scale: float, above: NDArray[np.bool_]) -> Values:
+    r"""Return the log probability of each decision, for counts so far below the threshold.
+
+    :math:`P(Z > m) = q^{m+1}/(1+q)` for an integer :math:`m \ge 0`, and :math:`Z` is symmetric.
+    """
+    # "Not above" is -Z > -m - 1.
+    m = np.where(above, below, -below - 1)
+    side = log1p(exp(-1 / scale))
+    tail = -(np.maximum(m, 0) + 1) / scale - side
+    rest = np.log1p(-np.exp(np.minimum(m, -1) / scale - side))
+    return np.where(m >= 0, tail, rest)
 
 
 def flipped(
@@ -235,6 +269,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.opendp.top_k_laplace_noise": _MAXIMUM,
         "dpselect.draws.opendp.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
+        ),
+        "dpselect.draws.opendp.exceeds": Rule(
+            ("counts", "threshold", "scale"), "counts", exceeds
         ),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
         "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),
