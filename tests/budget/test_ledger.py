@@ -93,7 +93,7 @@ def test_another_schema_version_is_refused(path, budget, opener):
     tamper(path, "PRAGMA user_version = 99")
 
     with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 2"
+        LedgerError, match="has schema version 99, this dpselect reads version 3"
     ):
         Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
     with pytest.raises(LedgerError, match="schema version 99"):

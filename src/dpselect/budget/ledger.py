@@ -32,7 +32,7 @@ from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
 
@@ -93,7 +93,7 @@ _INSERT = (
     f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
     f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
 )
-_TOKEN = "SELECT token FROM entries WHERE sequence = ?"
+_MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
 
 
 class Ledger:
@@ -183,7 +183,7 @@ class Ledger:
             row = [getattr(entry, column) for column in _COLUMNS]
             sums = [str(after.epsilon), str(after.delta), str(after.rho)]
             connection.execute(_INSERT, row + sums)
-            ((token,),) = connection.execute(_TOKEN, (entry.sequence,)).fetchall()
+            ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
             connection.execute("COMMIT")
         self._seen = max(self._seen, (entry.sequence, token))
         return entry
@@ -195,6 +195,7 @@ class Ledger:
         if not (
             all(isinstance(text, str) for text in texts)
             and all(isinstance(amount, float) and 0 <= amount < inf for amount in amounts)
+            and isinstance(fields["laplace"], int)
         ):
             raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
         return Entry(**fields, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
@@ -204,7 +205,7 @@ class Ledger:
         self._check_totals(connection)
         sequence, token = self._seen
         if sequence:
-            found = connection.execute(_TOKEN, (sequence,)).fetchone()
+            found = connection.execute(_MARK_OF, (sequence,)).fetchone()
             if found != (token,):
                 raise LedgerError(
                     f"the ledger {self.path} has lost spends: it was emptied or restored from "
