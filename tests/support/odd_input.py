@@ -60,7 +60,7 @@ odd_values = st.sampled_from(
         {"key": MARKER},
         {MARKER},
         date(2020, 2, 29),
-        datetime(1, 1, 1),
+        datetime(1, 1, 1),  # noqa: DTZ001 -- odd on purpose
         1j * MARKER,
         np.float32(MARKER),
         np.int64(MARKER),
