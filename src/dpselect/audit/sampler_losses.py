@@ -270,6 +270,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.opendp.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
+        "dpselect.draws.laplace.noisy_counts": Rule(
+            ("counts", "scale"), "counts", discrete_laplace
+        ),
         "dpselect.draws.opendp.exceeds": Rule(
             ("counts", "threshold", "scale"), "counts", exceeds
         ),
@@ -278,7 +281,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.subsets.joined": Rule(("members", "n", "beta"), "members", joined),
     }
 )
-"""The rule of every sampler whose output may be published."""
+"""The rules of samplers whose output may be published, by name."""
 
 SECRET = frozenset({"dpselect.draws.uniform.sample", "dpselect.draws.swaps.draw_distance"})
 """Samplers without a private input: their output protects only while it is secret."""
+
+UNKNOWN = frozenset({"dpselect.draws.coins.select", "dpselect.draws.opendp.discrete_gaussian"})
+"""Samplers of approximate DP without a rule: a replay that meets one says so and fails."""
