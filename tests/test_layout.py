@@ -114,15 +114,21 @@ def test_randomness_has_one_door():
 
 def test_what_draws_is_a_registered_sampler():
     """Public functions of the modules at the door either draw and say so, or do not draw."""
-    from dpselect.draws import opendp, uniform
+    from dpselect.draws import opendp, subsets, uniform
 
     drawing = {
         name
-        for module in (opendp, uniform)
+        for module in (opendp, subsets, uniform)
         for name, found in inspect.getmembers(module, inspect.isfunction)
         if found.__module__ == module.__name__ and hasattr(found, "__wrapped__")
     }
-    assert drawing >= {"bits", "coin", "discrete_laplace", "sample", "top_k_laplace_noise"}
+    assert drawing >= {
+        "discrete_laplace",
+        "flipped",
+        "sample",
+        "swapped",
+        "top_k_laplace_noise",
+    }
 
 
 def test_compilation_is_spelled_once():

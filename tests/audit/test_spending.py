@@ -185,7 +185,8 @@ def test_a_method_called_plan_is_no_plan():
 
 
 @pytest.mark.parametrize(
-    "sampler", [lambda: uniform.bits(8), lambda: uniform.coin(Fraction(1, 2))]
+    "sampler",
+    [lambda: uniform.sample([1, 2], 1), lambda: uniform.flipped([True], Fraction(1, 2))],
 )
 def test_the_system_s_randomness_is_seen(sampler):
     assert check(pays_before(sampler)).ok

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from dpselect.budget import Budget
+from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -123,11 +124,31 @@ def test_a_process_killed_while_it_writes_leaves_the_ledger_as_it_was(tmp_path):
     assert budget.remaining == 0.0
 
 
+DIE_MAKING = """
+import os, signal, sys
+from dpselect.budget import Budget
+from dpselect.neighbours import Neighbours
+
+os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Budget(1.0, neighbours=Neighbours.EDGE, path=sys.argv[1])
+"""
+
+
 def test_a_process_killed_while_it_makes_a_ledger_can_be_followed_by_another(tmp_path):
+    path = tmp_path / "budget.db"
+    done = run(DIE_MAKING, path)
+
+    assert done.returncode == -signal.SIGKILL
+    assert not path.exists()
+    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
+
+
+def test_a_file_torn_by_another_program_is_refused(tmp_path):
     path = tmp_path / "budget.db"
     tear(path)
 
-    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget(1.0, neighbours=EDGE, path=path)
 
 
 def test_a_spend_is_in_the_file_when_it_returns(tmp_path):

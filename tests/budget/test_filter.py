@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
 from dpselect.budget.entry import Totals, cost
+from dpselect.budget.sums import Sums
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours
@@ -38,6 +39,25 @@ grants = st.builds(
 )
 
 
+def spent(granted, costs):
+    return stopping.spent(granted, Sums.of(costs))
+
+
+def remaining(granted, costs):
+    return stopping.remaining(granted, Sums.of(costs))
+
+
+def composition(granted, costs):
+    return stopping.composition(granted, Sums.of(costs))
+
+
+def admit(granted, costs, new):
+    """Return what remains after a spend."""
+    after = stopping.admit(granted, Sums.of(costs), new)
+    assert after == Sums.of([*costs, new])
+    return stopping.remaining(granted, after)
+
+
 def totals(epsilon, delta=0.0):
     return Totals(epsilon=epsilon, delta=delta, neighbours=EDGE)
 
@@ -51,7 +71,7 @@ def admitted(granted, requests):
     accepted = []
     for request in requests:
         try:
-            stopping.admit(granted, accepted, request)
+            admit(granted, accepted, request)
         except InsufficientBudgetError:
             continue
         accepted.append(request)
@@ -71,7 +91,7 @@ def test_no_adaptive_choice_of_responses_breaks_the_guarantee(delta, options):
     @cache
     def fits(first, second):
         costs = pure(*[options[0]] * first, *[options[1]] * second)
-        return stopping.spent(granted, costs) <= exact(granted.epsilon)
+        return spent(granted, costs) <= exact(granted.epsilon)
 
     @cache
     def excess(counts, balances):
@@ -132,15 +152,15 @@ def test_never_overspent_by_any_sequence(granted, requests):
     zcdp = deltas == 0 and converted <= granted.epsilon
 
     assert basic or zcdp
-    assert stopping.spent(granted, accepted) <= exact(granted.epsilon)
+    assert spent(granted, accepted) <= exact(granted.epsilon)
 
 
 @given(grants, pure_costs, st.randoms(use_true_random=False))
 def test_the_order_of_pure_spends_does_not_matter(granted, costs, random):
     shuffled = random.sample(costs, len(costs))
-    fits = stopping.spent(granted, costs) <= exact(granted.epsilon)
+    fits = spent(granted, costs) <= exact(granted.epsilon)
 
-    assert stopping.spent(granted, shuffled) == stopping.spent(granted, costs)
+    assert spent(granted, shuffled) == spent(granted, costs)
     assert (admitted(granted, costs) == costs) is fits
     assert (admitted(granted, shuffled) == shuffled) is fits
 
@@ -148,21 +168,21 @@ def test_the_order_of_pure_spends_does_not_matter(granted, costs, random):
 @given(pure_costs)
 def test_a_spend_never_lowers_what_is_spent(costs):
     for granted in (totals(1.0), totals(1.0, 1e-6)):
-        sums = [stopping.spent(granted, costs[:n]) for n in range(len(costs) + 1)]
+        sums = [spent(granted, costs[:n]) for n in range(len(costs) + 1)]
 
         assert sums == sorted(sums)
 
 
 @given(pure_costs)
 def test_with_a_delta_spends_cost_at_most_their_sum(costs):
-    assert stopping.spent(totals(1.0, 1e-6), costs) <= stopping.spent(totals(1.0), costs)
+    assert spent(totals(1.0, 1e-6), costs) <= spent(totals(1.0), costs)
 
 
 @given(grants, pure_costs)
 def test_remaining_is_what_is_not_spent_rounded_down(granted, requests):
     accepted = admitted(granted, requests)
-    left = exact(granted.epsilon) - stopping.spent(granted, accepted)
-    shown = exact(stopping.remaining(granted, accepted))
+    left = exact(granted.epsilon) - spent(granted, accepted)
+    shown = exact(remaining(granted, accepted))
 
     assert 0 <= left - shown <= left / 10**15
 
@@ -170,36 +190,36 @@ def test_remaining_is_what_is_not_spent_rounded_down(granted, requests):
 @given(pure_costs)
 def test_all_that_remains_of_a_pure_budget_can_be_spent(requests):
     accepted = admitted(totals(1.0), requests)
-    left = stopping.remaining(totals(1.0), accepted)
+    left = remaining(totals(1.0), accepted)
     assume(left > 0)
 
-    assert stopping.admit(totals(1.0), accepted, cost(left, 0, None)) <= 1e-15
+    assert admit(totals(1.0), accepted, cost(left, 0, None)) <= 1e-15
 
 
 def test_a_hundred_hundredths_are_one():
     costs = pure(*[0.01] * 100)
 
     assert admitted(totals(1.0), costs) == costs
-    assert stopping.remaining(totals(1.0), costs) == 0
-    assert stopping.admit(totals(1.0), costs[1:], costs[0]) == 0
+    assert remaining(totals(1.0), costs) == 0
+    assert admit(totals(1.0), costs[1:], costs[0]) == 0
     with pytest.raises(InsufficientBudgetError):
-        stopping.admit(totals(1.0), costs, cost(1e-300, 0.0, None))
+        admit(totals(1.0), costs, cost(1e-300, 0.0, None))
 
 
 def test_many_small_spends_cost_less_by_zcdp():
     """1 000 spends of 0.01: rho is 0.05, so the textbook bound is 1.71."""
     costs = pure(*[0.01] * 1000)
 
-    assert stopping.spent(totals(10.0, 1e-6), costs) < Fraction(171, 100)
-    assert stopping.spent(totals(10.0), costs) == 10
+    assert spent(totals(10.0, 1e-6), costs) < Fraction(171, 100)
+    assert spent(totals(10.0), costs) == 10
 
 
 def test_a_better_rho_buys_more():
     plain, better = cost(0.01, 0.0, None), cost(0.01, 0.0, 0.01**2 / 8)
-    price = float(stopping.spent(totals(9.0, 1e-6), [plain] * 500))
+    price = float(spent(totals(9.0, 1e-6), [plain] * 500))
 
-    assert stopping.spent(totals(9.0, 1e-6), [better] * 2000) == pytest.approx(price, rel=1e-4)
-    assert stopping.spent(totals(9.0), [better] * 500) == 5
+    assert spent(totals(9.0, 1e-6), [better] * 2000) == pytest.approx(price, rel=1e-4)
+    assert spent(totals(9.0), [better] * 500) == 5
 
 
 def test_a_loose_rho_is_replaced_by_what_epsilon_implies():
@@ -211,7 +231,7 @@ def test_zcdp_uses_all_of_delta_and_not_more():
     costs = pure(*[0.01] * 1000)
     price = epsilon_of(float(sum(exact(c.rho) for c in costs)), 1e-6)
 
-    assert stopping.spent(totals(10.0, 1e-6), costs) == Fraction(price)
+    assert spent(totals(10.0, 1e-6), costs) == Fraction(price)
 
 
 def test_deltas_add_up_when_the_first_spend_has_one():
@@ -222,24 +242,24 @@ def test_deltas_add_up_when_the_first_spend_has_one():
         InsufficientBudgetError,
         match=r"delta .*total 1e-06, spent 1e-06, requested 5e-07, remaining 0\.0$",
     ):
-        stopping.admit(granted, [spend] * 2, spend)
+        admit(granted, [spend] * 2, spend)
 
 
 def test_epsilons_add_up_when_the_first_spend_has_a_delta():
     granted, first = totals(1.0, 1e-6), cost(0.01, 1e-7, None)
 
     assert len(admitted(granted, [first, *pure(*[0.01] * 1000)])) == 100
-    assert stopping.composition(granted, [first]) == "basic"
+    assert composition(granted, [first]) == "basic"
 
 
 def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
     granted, alone = totals(1.0, 1e-6), cost(0.0, 4e-7, None)
 
     assert admitted(granted, [alone] * 3 + pure(0.4, 0.6, 0.1)) == [alone] * 2 + pure(0.4, 0.6)
-    assert stopping.spent(granted, [alone] * 2) == 0
-    assert stopping.composition(granted, [alone]) == "basic"
+    assert spent(granted, [alone] * 2) == 0
+    assert composition(granted, [alone]) == "basic"
     with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
-        stopping.admit(granted, pure(0.1), alone)
+        admit(granted, pure(0.1), alone)
 
 
 def test_a_budget_without_delta_takes_no_spend_with_one():
@@ -247,12 +267,12 @@ def test_a_budget_without_delta_takes_no_spend_with_one():
         InsufficientBudgetError,
         match=r"delta .*total 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
     ):
-        stopping.admit(totals(1.0), [], cost(0.1, 1e-9, None))
+        admit(totals(1.0), [], cost(0.1, 1e-9, None))
 
 
 def test_a_budget_that_began_without_delta_takes_no_spend_with_one():
     with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
-        stopping.admit(totals(1.0, 1e-6), pure(0.1), cost(0.1, 1e-9, None))
+        admit(totals(1.0, 1e-6), pure(0.1), cost(0.1, 1e-9, None))
 
 
 def test_a_refusal_tells_total_spent_requested_and_remaining():
@@ -260,24 +280,24 @@ def test_a_refusal_tells_total_spent_requested_and_remaining():
         InsufficientBudgetError,
         match=r"total 1\.0, spent 0\.9, requested 0\.2, remaining 0\.1$",
     ):
-        stopping.admit(totals(1.0), pure(0.3, 0.6), cost(0.2, 0.0, None))
+        admit(totals(1.0), pure(0.3, 0.6), cost(0.2, 0.0, None))
 
 
 def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():
     costs = pure(*[0.01] * 300)
-    left = stopping.remaining(totals(1.0, 1e-6), costs)
+    left = remaining(totals(1.0, 1e-6), costs)
 
     with pytest.raises(
         InsufficientBudgetError, match="under zCDP the price of a spend depends on"
     ):
-        stopping.admit(totals(1.0, 1e-6), costs, cost(left, 0.0, None))
+        admit(totals(1.0, 1e-6), costs, cost(left, 0.0, None))
 
 
 def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
     costs = pure(1.7e308)
 
     with pytest.raises(InsufficientBudgetError):
-        stopping.admit(totals(1.7e308, 1e-6), costs, *costs)
+        admit(totals(1.7e308, 1e-6), costs, *costs)
 
 
 @pytest.mark.parametrize(

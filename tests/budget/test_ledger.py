@@ -1,8 +1,7 @@
 from __future__ import annotations
 
+import os
 import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +93,7 @@ def test_another_schema_version_is_refused(path, budget, opener):
     tamper(path, "PRAGMA user_version = 99")
 
     with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 2"
+        LedgerError, match="has schema version 99, this dpselect reads version 3"
     ):
         Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
     with pytest.raises(LedgerError, match="schema version 99"):
@@ -135,30 +134,145 @@ def test_the_database_of_another_program_is_left_untouched(path):
     assert path.read_bytes() == content
 
 
-def test_who_waited_while_another_made_the_ledger_opens_that_one(path):
-    with (
-        ThreadPoolExecutor(1) as thread,
-        closing(sqlite3.connect(path, isolation_level=None)) as other,
-    ):
-        other.execute("BEGIN IMMEDIATE")
-        late = thread.submit(Budget, 1.0, neighbours=EDGE, path=path)
-        # Long enough for the thread to find an empty file and to wait for the lock.
-        time.sleep(0.3)
-        for statement in ledger._CREATE:
-            other.execute(statement)
-        other.execute("INSERT INTO totals VALUES (1.0, 0.0, 'edge')")
-        other.execute("COMMIT")
+def test_who_makes_a_ledger_while_another_does_opens_that_one(path, monkeypatch):
+    link = os.link
 
-        assert late.result().remaining == 1.0
+    def slower(made, where):
+        monkeypatch.setattr(os, "link", link)
+        Budget(1.0, neighbours=EDGE, path=where).spend(0.25, neighbours=EDGE)
+        link(made, where)
+
+    monkeypatch.setattr(os, "link", slower)
+
+    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 0.75
+    assert list(path.parent.iterdir()) == [path]
 
 
-def test_an_empty_file_becomes_a_ledger_but_is_not_one(path):
+def test_an_empty_file_is_refused_and_left_as_it_is(path):
+    """An emptied ledger would grant everything again."""
     path.touch()
 
     with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
         Budget.open(path)
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget(1.0, neighbours=EDGE, path=path)
     assert path.read_bytes() == b""
-    assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
+
+
+def test_a_ledger_that_cannot_be_made_leaves_nothing(path, monkeypatch):
+    def refuse(*_):
+        raise OSError(1, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(LedgerError, match=r"cannot be made at .*: no hard links here"):
+        Budget(1.0, neighbours=EDGE, path=path)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_live_budget_notices_another_ledger_of_the_same_totals(path, budget):
+    path.unlink()
+    Budget(1.0, 1e-6, neighbours=EDGE, path=path).spend(0.1, neighbours=EDGE)
+
+    for act in (lambda: budget.spend(0.1, neighbours=EDGE), lambda: budget.remaining):
+        with pytest.raises(LedgerError, match="was replaced by another one"):
+            act()
+    assert Budget.open(path).remaining == 0.9
+
+
+def test_a_live_budget_notices_an_older_copy(path, budget):
+    before = path.read_bytes()
+    budget.spend(0.9, neighbours=EDGE)
+    path.write_bytes(before)
+
+    for act in (lambda: budget.spend(0.9, neighbours=EDGE), lambda: budget.entries):
+        with pytest.raises(LedgerError, match="has lost spends"):
+            act()
+
+
+def test_a_live_budget_notices_a_copy_that_others_spent_from(path, budget):
+    """As many entries as were seen, and other ones."""
+    before = path.read_bytes()
+    budget.spend(0.9, neighbours=EDGE)
+    path.write_bytes(before)
+    other = Budget.open(path)
+    other.spend(0.1, neighbours=EDGE)
+    other.spend(0.1, neighbours=EDGE)
+
+    with pytest.raises(LedgerError, match="has lost spends"):
+        budget.spend(0.1, neighbours=EDGE)
+    assert other.remaining == 0.8
+
+
+def test_a_live_budget_notices_an_emptied_file(path, budget):
+    budget.spend(0.9, neighbours=EDGE)
+    path.write_bytes(b"")
+
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        budget.spend(0.9, neighbours=EDGE)
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+        Budget(1.0, 1e-6, neighbours=EDGE, path=path)
+
+
+ROW = "(sequence, time, epsilon, delta, rho, mechanism, note, version, epsilons, deltas, rhos)"
+
+
+def insert(connection, values):
+    """Insert a row of any values."""
+    marks = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO entries {ROW} VALUES ({marks})", values)  # noqa: S608
+
+
+@pytest.mark.parametrize("verb", ["INSERT", "INSERT OR REPLACE", "REPLACE", "INSERT OR IGNORE"])
+@pytest.mark.parametrize("sequence", [1, 3, "NULL", 0])
+def test_no_entry_is_put_in_place_of_another_or_out_of_order(path, budget, verb, sequence):
+    spent = budget.spend(0.9, neighbours=EDGE)
+    values = f"({sequence}, '', 1e-9, 0.0, 1e-9, '', '', '', '0', '0', '0')"
+
+    with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
+        tamper(path, f"{verb} INTO entries {ROW} VALUES {values}")
+    with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
+        tamper(path, f"{verb} INTO totals VALUES (100.0, 0.0, 'edge', 'x')")
+    assert budget.entries == (spent,)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("epsilon", 9e999),
+        ("rho", 9e999),
+        ("rho", 5.0),
+        ("time", b"bytes"),
+        ("note", b"\xff"),
+        ("epsilons", "one"),
+        ("rhos", "1/0"),
+        ("deltas", b"0"),
+        ("epsilons", "1/3"),
+    ],
+)
+def test_an_entry_that_is_not_one_is_a_ledger_error(path, budget, column, value):
+    names = ROW.strip("()").split(", ")
+    row = dict(
+        zip(names, (1, "", 0.1, 0.0, 0.004, "", "", "", "1/10", "0", "1/250"), strict=True)
+    )
+    row[column] = value
+    with closing(sqlite3.connect(path)) as connection, connection:
+        insert(connection, list(row.values()))
+
+    with pytest.raises(LedgerError, match=r"not one|does not add up"):
+        _ = budget.entries
+    with pytest.raises(LedgerError, match=r"not one|does not add up"):
+        Budget.open(path)
+
+
+@pytest.mark.parametrize("value", ["text", b"bytes", None])
+def test_the_file_itself_refuses_an_amount_that_is_no_number(path, budget, value):
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
+    ):
+        insert(connection, [1, "", value, 0, 1, "", "", "", "0", "0", "0"])
+
+    assert budget.entries == ()
 
 
 def test_opening_never_makes_a_file(path):
@@ -243,9 +357,7 @@ def test_the_file_itself_refuses_a_negative_amount(path, budget, amounts):
         closing(sqlite3.connect(path)) as connection,
         pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
     ):
-        connection.execute(
-            "INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '', 0)", amounts
-        )
+        insert(connection, [1, "", *amounts, "", "", "", "0", "0", "0"])
 
     assert budget.entries == ()
 
@@ -256,9 +368,7 @@ def test_the_file_itself_refuses_a_spend_of_nothing(path, budget, amounts):
         closing(sqlite3.connect(path)) as connection,
         pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
     ):
-        connection.execute(
-            "INSERT INTO entries VALUES (1, '', ?, ?, ?, '', '', '', 0)", amounts
-        )
+        insert(connection, [1, "", *amounts, "", "", "", "0", "0", "0"])
 
     assert budget.entries == ()
 
@@ -334,7 +444,7 @@ def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
 
 def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):
     """Durability against power loss cannot be tried here; this is the setting behind it."""
-    with ledger._connected(Path(path), mode="rw") as connection:
+    with ledger._connected(Path(path)) as connection:
         (level,) = connection.execute("PRAGMA synchronous").fetchone()
 
     assert (level, budget.remaining) == (3, 1.0)

@@ -25,12 +25,12 @@ def store(request, tmp_path):
     return Ledger.create_or_open(tmp_path / "budget.db", totals)
 
 
-def following(entries):
+def following(sums):
     return Entry(
         epsilon=0.1,
         delta=0.0,
         rho=0.005,
-        sequence=len(entries) + 1,
+        sequence=sums.number + 1,
         time="",
         neighbours=EDGE,
         mechanism="",
@@ -46,10 +46,10 @@ def test_entries_are_kept_in_order(store):
 
 
 def test_no_thread_comes_between_a_decision_and_its_entry(store):
-    def decide(entries):
+    def decide(sums):
         # Long enough for every other thread to have its turn, if it could.
         time.sleep(0.002)
-        return following(entries)
+        return following(sums)
 
     with ThreadPoolExecutor(16) as threads:
         returned = list(threads.map(lambda _: store.append(decide).sequence, range(32)))
@@ -59,7 +59,7 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
 
 
 def test_a_refusal_changes_nothing_and_frees_the_lock(store):
-    def refuse(_entries):
+    def refuse(_sums):
         raise KeyError
 
     with pytest.raises(KeyError):

@@ -9,10 +9,16 @@ import pytest
 from dpselect.draws import door, opendp, uniform
 from dpselect.errors import ParameterError
 
+HALF = Fraction(1, 2)
+
 
 @door.sampler
 def two_coins():
-    return uniform.coin(Fraction(1, 2)), uniform.coin(Fraction(1, 2))
+    return coin(), coin()
+
+
+def coin():
+    return uniform.flipped([False], HALF)
 
 
 def seen(action):
@@ -36,29 +42,29 @@ def test_a_handler_sees_names_and_arguments_and_may_answer_itself():
         return 7
 
     with door.handled(handler):
-        assert uniform.bits(3) == 7
+        assert uniform.flipped([True], HALF) == 7
         assert uniform.sample([1, 2], k=2) == 7
 
     assert calls == [
-        ("dpselect.draws.uniform.bits", (3,), {}),
+        ("dpselect.draws.uniform.flipped", ([True], HALF), {}),
         ("dpselect.draws.uniform.sample", ([1, 2],), {"k": 2}),
     ]
 
 
 def test_a_sampler_inside_a_sampler_is_one_draw():
-    names = seen(lambda: (two_coins(), uniform.bits(1)))
+    names = seen(lambda: (two_coins(), coin()))
 
-    assert names == [two_coins.__module__ + ".two_coins", "dpselect.draws.uniform.bits"]
+    assert names == [two_coins.__module__ + ".two_coins", "dpselect.draws.uniform.flipped"]
     assert not door.drawing()
 
 
 def test_a_draw_in_another_thread_is_seen():
     def action():
-        worker = threading.Thread(target=uniform.bits, args=(1,))
+        worker = threading.Thread(target=coin)
         worker.start()
         worker.join()
 
-    assert seen(action) == ["dpselect.draws.uniform.bits"]
+    assert seen(action) == ["dpselect.draws.uniform.flipped"]
 
 
 def test_blocks_nest_and_end_with_an_error():
@@ -67,15 +73,15 @@ def test_blocks_nest_and_end_with_an_error():
     def inner(action):
         with pytest.raises(KeyError, match="theirs"), door.handled(lambda *_: fail()):
             action()
-        uniform.bits(1)
+        coin()
 
     def fail():
         raise KeyError("theirs")
 
-    names = seen(lambda: inner(lambda: uniform.bits(2)))
+    names = seen(lambda: inner(coin))
 
-    assert names == ["dpselect.draws.uniform.bits"]
-    assert 0 <= uniform.bits(1) <= 1
+    assert names == ["dpselect.draws.uniform.flipped"]
+    assert coin() in ([False], [True])
 
 
 def test_a_sampler_that_raises_is_not_drawing_afterwards():
@@ -88,9 +94,10 @@ def test_a_sampler_that_raises_is_not_drawing_afterwards():
 
 
 def test_uniform_draws_keep_their_ranges():
-    assert {uniform.bits(1) for _ in range(64)} == {0, 1}
+    assert {coin()[0] for _ in range(64)} == {False, True}
     assert sorted(uniform.sample(range(5), 5)) == [0, 1, 2, 3, 4]
-    assert {uniform.coin(Fraction(0)), uniform.coin(Fraction(1))} == {False, True}
+    assert uniform.flipped([True, False], Fraction(0)) == [True, False]
+    assert uniform.flipped([True, False], Fraction(1)) == [False, True]
 
 
 @pytest.mark.parametrize("counts", [[0.5], [1.0], ["1"], [True]])

@@ -40,13 +40,16 @@ def test_flips_follow_their_law():
 def test_a_flip_is_drawn_with_exactly_its_chance(monkeypatch, flip):
     """The chance that the sampler is given is the fraction that the number is."""
     chances = []
-    monkeypatch.setattr(
-        "dpselect.draws.uniform.coin", lambda chance: chances.append(chance) or True
-    )
+
+    def all_of_them(bits, chance):
+        chances.append(chance)
+        return [not bit for bit in bits]
+
+    monkeypatch.setattr("dpselect.draws.uniform.flipped", all_of_them)
     released = release_outcomes(OUTCOMES, design=DESIGN, flip=flip, neighbours="swap")
 
     exact = flip if isinstance(flip, Fraction) else Fraction(float(flip))
-    assert chances == [exact] * 6
+    assert chances == [exact]
     assert released.answer == tuple(~OUTCOMES)
 
 

@@ -1,8 +1,9 @@
 """Checks of privacy claims by enumeration of small universes of databases.
 
 :func:`check_admissible` compares a sensitivity with its definition, :func:`check_private` an
-exact law with its epsilon, :func:`check_spends_first` a release with its budget. They take
-synthetic databases and show them in their reports; never give them private data.
+exact law with its epsilon, :func:`check_spends_first` a release with its budget, and
+:func:`replay` a release with its plan on two neighbouring databases. They take synthetic
+databases and may show them in their reports; never give them private data.
 """
 
 from dpselect.audit.admissibility import check_admissible
@@ -14,6 +15,7 @@ from dpselect.audit.privacy import (
     privacy_loss,
     renyi,
 )
+from dpselect.audit.replay import ReplayReport, replay
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness, Witness
 from dpselect.audit.spending import SpendReport, check_spends_first
 
@@ -21,6 +23,7 @@ __all__ = [
     "AdmissibilityReport",
     "Finding",
     "PrivacyReport",
+    "ReplayReport",
     "SpendReport",
     "Tightness",
     "Witness",
@@ -31,6 +34,7 @@ __all__ = [
     "delta",
     "privacy_loss",
     "renyi",
+    "replay",
 ]
 
 

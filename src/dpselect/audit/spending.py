@@ -126,7 +126,7 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
         yield "no exact sampler ran; name the release's own ones by samplers="
     if watch.spends and watch.draws_before:
         yield f"{watch.draws[0]} ran before the first spend"
-    plan = _plan_of(outcome)
+    plan = plan_of(outcome)
     if plan is not None and watch.spends:
         for name, stated, spent in (
             ("epsilon", plan.epsilon, fsum(watch.spends)),
@@ -136,7 +136,8 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
                 yield f"the release states {name} = {stated:g} and spent {spent:g}"
 
 
-def _plan_of(outcome: object) -> Plan | None:
+def plan_of(outcome: object) -> Plan | None:
+    """Return the plan that an outcome carries as ``plan_`` or ``plan``."""
     for name in ("plan_", "plan"):
         plan = getattr(outcome, name, None)
         if isinstance(plan, Plan):

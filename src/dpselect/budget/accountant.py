@@ -17,6 +17,7 @@ from dpselect.budget import zcdp
 from dpselect.budget.entry import Entry, Totals, cost, same_relation
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, Store
+from dpselect.budget.sums import Sums
 from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 
@@ -49,7 +50,8 @@ class Budget:
         delta: Total, in [0, 1).
         neighbours: The one relation that every spend must be stated for.
         path: File of the ledger, shared by all processes that name it. An existing one must
-            have the same totals. ``None`` keeps the entries in this process.
+            have the same totals. A budget notices if the file is replaced, emptied or
+            restored from a copy while it lives. ``None`` keeps the entries in this process.
 
     Raises:
         ParameterError: ``epsilon`` or ``delta`` is out of range.
@@ -118,12 +120,12 @@ class Budget:
     @property
     def composition(self) -> stopping.Composition:
         """How spends add up: ``"pure"``, ``"basic"`` (with deltas) or ``"zcdp"``."""
-        return stopping.composition(self._totals, self.entries)
+        return stopping.composition(self._totals, self._store.sums())
 
     @property
     def spent(self) -> float:
         """Epsilon that all spends together amount to, in nats; at most :attr:`epsilon`."""
-        return float(stopping.spent(self._totals, self.entries))
+        return float(stopping.spent(self._totals, self._store.sums()))
 
     @property
     def remaining(self) -> float:
@@ -132,7 +134,7 @@ class Budget:
         A spend of this much fits when the composition is ``"pure"``. Under ``"zcdp"`` the
         price of a spend depends on the others; see :meth:`remaining_after`.
         """
-        return stopping.remaining(self._totals, self.entries)
+        return stopping.remaining(self._totals, self._store.sums())
 
     def spend(
         self,
@@ -175,14 +177,14 @@ class Budget:
         new = cost(epsilon, delta, rho, laplace)
         mechanism, note = _text("mechanism", mechanism), _text("note", note)
 
-        def decide(entries: Entries) -> Entry:
-            stopping.admit(self._totals, entries, new)
+        def decide(sums: Sums) -> Entry:
+            stopping.admit(self._totals, sums, new)
             return Entry(
                 epsilon=new.epsilon,
                 delta=new.delta,
                 rho=new.rho,
                 laplace=new.laplace,
-                sequence=len(entries) + 1,
+                sequence=sums.number + 1,
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
                 neighbours=self.neighbours,
                 mechanism=mechanism,
@@ -210,18 +212,20 @@ class Budget:
             InsufficientBudgetError: :meth:`spend` would refuse this now.
         """
         new = cost(epsilon, delta, rho)
-        return stopping.admit(self._totals, self.entries, new)
+        after = stopping.admit(self._totals, self._store.sums(), new)
+        return stopping.remaining(self._totals, after)
 
     def to_json(self) -> str:
         """Return totals, relation, composition, sums and entries as strict JSON."""
         entries = self.entries
+        sums = Sums.of(entries)
         document = {
             "epsilon": self._totals.epsilon,
             "delta": self._totals.delta,
             "neighbours": str(self._totals.neighbours),
-            "composition": stopping.composition(self._totals, entries),
-            "spent": float(stopping.spent(self._totals, entries)),
-            "remaining": stopping.remaining(self._totals, entries),
+            "composition": stopping.composition(self._totals, sums),
+            "spent": float(stopping.spent(self._totals, sums)),
+            "remaining": stopping.remaining(self._totals, sums),
             "entries": [
                 asdict(entry) | {"neighbours": str(entry.neighbours)} for entry in entries
             ],

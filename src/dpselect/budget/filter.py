@@ -38,7 +38,6 @@ because nothing had been released before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import inf
 from typing import Literal, TypeAlias
@@ -46,52 +45,51 @@ from typing import Literal, TypeAlias
 from dpselect.budget import zcdp
 from dpselect.budget.amount import exact, floor
 from dpselect.budget.entry import Cost, Totals
+from dpselect.budget.sums import Sums
 from dpselect.errors import InsufficientBudgetError
 
 Composition: TypeAlias = Literal["pure", "basic", "zcdp"]
 
 
-def composition(totals: Totals, costs: Sequence[Cost]) -> Composition:
-    """Return the rule that ``costs`` are added up by."""
+def composition(totals: Totals, sums: Sums) -> Composition:
+    """Return the rule that the spends are added up by."""
     if totals.delta == 0:
         return "pure"
-    return "basic" if costs and costs[0].delta > 0 else "zcdp"
+    return "basic" if sums.first_delta > 0 else "zcdp"
 
 
-def spent(totals: Totals, costs: Sequence[Cost]) -> Fraction:
-    """Return the epsilon that ``costs`` amount to, in nats, under their rule."""
-    basic = sum((exact(cost.epsilon) for cost in costs), Fraction())
-    if composition(totals, costs) != "zcdp":
-        return basic
-    converted = zcdp.epsilon_of(_total_rho(costs), totals.delta)
-    return basic if converted == inf else min(basic, Fraction(converted))
+def spent(totals: Totals, sums: Sums) -> Fraction:
+    """Return the epsilon that the spends amount to, in nats, under their rule."""
+    if composition(totals, sums) != "zcdp":
+        return sums.epsilon
+    converted = zcdp.epsilon_of(_total_rho(sums), totals.delta)
+    return sums.epsilon if converted == inf else min(sums.epsilon, Fraction(converted))
 
 
-def remaining(totals: Totals, costs: Sequence[Cost]) -> float:
+def remaining(totals: Totals, sums: Sums) -> float:
     """Return the epsilon that is left, in nats, >= 0, rounded down."""
-    return floor(max(Fraction(), exact(totals.epsilon) - spent(totals, costs)))
+    return floor(max(Fraction(), exact(totals.epsilon) - spent(totals, sums)))
 
 
-def admit(totals: Totals, costs: Sequence[Cost], new: Cost) -> float:
-    """Return the epsilon that would remain after ``new``, or refuse it.
+def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
+    """Return the sums with ``new``, or refuse it.
 
     Raises:
         InsufficientBudgetError: ``new`` does not fit.
     """
-    _admit_delta(totals, costs, new)
-    after = [*costs, new]
+    after = sums.plus(new)
+    _admit_delta(totals, sums, after, new)
     if spent(totals, after) > exact(totals.epsilon):
-        raise InsufficientBudgetError(_too_much_epsilon(totals, costs, new))
-    return remaining(totals, after)
+        raise InsufficientBudgetError(_too_much_epsilon(totals, sums, new))
+    return after
 
 
-def _admit_delta(totals: Totals, costs: Sequence[Cost], new: Cost) -> None:
+def _admit_delta(totals: Totals, sums: Sums, after: Sums, new: Cost) -> None:
     if new.delta == 0:
         return
-    used = sum((exact(cost.delta) for cost in costs), Fraction())
-    rule = composition(totals, [*costs, new])
+    rule = composition(totals, after)
     granted = exact(totals.delta) if rule == "basic" else Fraction()
-    if used + exact(new.delta) <= granted:
+    if after.delta <= granted:
         return
     reason = ""
     if rule == "zcdp":
@@ -100,18 +98,18 @@ def _admit_delta(totals: Totals, costs: Sequence[Cost], new: Cost) -> None:
             "the first spend was; give spends with a delta of their own another budget"
         )
     raise InsufficientBudgetError(
-        f"delta does not suffice: total {float(granted)!r}, spent {float(used)!r}, "
-        f"requested {new.delta!r}, remaining {floor(granted - used)!r}{reason}"
+        f"delta does not suffice: total {float(granted)!r}, spent {float(sums.delta)!r}, "
+        f"requested {new.delta!r}, remaining {floor(granted - sums.delta)!r}{reason}"
     )
 
 
-def _too_much_epsilon(totals: Totals, costs: Sequence[Cost], new: Cost) -> str:
+def _too_much_epsilon(totals: Totals, sums: Sums, new: Cost) -> str:
     message = (
         f"epsilon does not suffice: total {totals.epsilon!r}, "
-        f"spent {float(spent(totals, costs))!r}, requested {new.epsilon!r}, "
-        f"remaining {remaining(totals, costs)!r}"
+        f"spent {float(spent(totals, sums))!r}, requested {new.epsilon!r}, "
+        f"remaining {remaining(totals, sums)!r}"
     )
-    if composition(totals, costs) == "zcdp":
+    if composition(totals, sums) == "zcdp":
         message += (
             "; under zCDP the price of a spend depends on the others, and together they "
             "exceed the total"
@@ -119,8 +117,8 @@ def _too_much_epsilon(totals: Totals, costs: Sequence[Cost], new: Cost) -> str:
     return message
 
 
-def _total_rho(costs: Sequence[Cost]) -> float:
+def _total_rho(sums: Sums) -> float:
     try:
-        return float(sum((exact(cost.rho) for cost in costs), Fraction()))
+        return float(sums.rho)
     except OverflowError:
         return inf

@@ -4,24 +4,35 @@ One spend is one transaction: it takes the write lock, reads, decides, inserts a
 SIGKILL at any moment leaves the file as it was before the transaction or after it, and the
 next reader rolls back what was begun. Every operation opens a connection of its own, so
 threads and forks share none. A file system without working locks (some network mounts) is
-no place for a ledger.
+no place for a ledger, nor is one without hard links: a new ledger gets its name when it is
+complete.
+
+Each entry holds the exact sums of all entries up to it, so a spend takes the same time
+however many there are, and a random token. A ledger has a random identity. Whoever has it
+open compares both with what they saw last, so a file that was replaced, emptied or restored
+from a copy is refused.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from fractions import Fraction
+from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 from dpselect.budget.entry import Entry, Totals
 from dpselect.budget.store import Entries
+from dpselect.budget.sums import Sums
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
 
@@ -29,7 +40,8 @@ _CREATE = (
     """CREATE TABLE totals (
         epsilon REAL NOT NULL CHECK (epsilon > 0),
         delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-        neighbours TEXT NOT NULL
+        neighbours TEXT NOT NULL,
+        identity TEXT NOT NULL DEFAULT (hex(randomblob(16)))
     )""",
     """CREATE TABLE entries (
         sequence INTEGER PRIMARY KEY,
@@ -40,7 +52,13 @@ _CREATE = (
         mechanism TEXT NOT NULL,
         note TEXT NOT NULL,
         version TEXT NOT NULL,
-        laplace INTEGER NOT NULL CHECK (laplace >= 0),
+        laplace INTEGER NOT NULL DEFAULT 0 CHECK (laplace >= 0),
+        epsilons TEXT NOT NULL,
+        deltas TEXT NOT NULL,
+        rhos TEXT NOT NULL,
+        token TEXT NOT NULL DEFAULT (hex(randomblob(16))),
+        CHECK (typeof(epsilon) = 'real' AND typeof(delta) = 'real' AND typeof(rho) = 'real'),
+        CHECK (typeof(laplace) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
     *(
@@ -49,6 +67,13 @@ _CREATE = (
         for table in ("totals", "entries")
         for action in ("UPDATE", "DELETE")
     ),
+    # INSERT OR REPLACE deletes a row without the trigger for it.
+    """CREATE TRIGGER totals_one_row BEFORE INSERT ON totals
+    WHEN EXISTS (SELECT * FROM totals)
+    BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
+    """CREATE TRIGGER entries_in_order BEFORE INSERT ON entries
+    WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)
+    BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -63,6 +88,12 @@ _COLUMNS = (
     "version",
     "laplace",
 )
+_SUMS = ("epsilons", "deltas", "rhos")
+_INSERT = (
+    f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
+    f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
+)
+_MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
 
 
 class Ledger:
@@ -76,20 +107,21 @@ class Ledger:
     def __init__(self, path: Path, totals: Totals) -> None:
         self.path = path
         self.totals = totals
+        self._identity: str | None = None
+        self._seen: tuple[int, str] = (0, "")
 
     @classmethod
     def create_or_open(cls, path: str | Path, totals: Totals) -> Self:
-        """Open the ledger at ``path``, or make one where there is no file or an empty one.
+        """Open the ledger at ``path``, or make one where there is no file.
 
         Raises:
             LedgerError: The file is not a ledger, is one for other totals or of another
                 schema version, or cannot be opened.
         """
         ledger = cls(_absolute(path), totals)
-        with _connected(ledger.path, mode="rwc") as connection:
-            if _is_empty(connection, ledger.path):
-                _create(connection, totals, ledger.path)
-            ledger._check_totals(connection)
+        if not os.path.lexists(ledger.path):
+            _create(totals, ledger.path)
+        ledger.entries()
         return ledger
 
     @classmethod
@@ -102,43 +134,101 @@ class Ledger:
         where = _absolute(path)
         if not where.exists():
             raise LedgerError(f"there is no ledger at {where}")
-        with _connected(where, mode="rw") as connection:
-            return cls(where, _stored_totals(connection, where))
+        with _connected(where) as connection:
+            ledger = cls(where, _stored_totals(connection, where)[0])
+        ledger.entries()
+        return ledger
 
     def entries(self) -> Entries:
-        """Return all entries.
+        """Return all entries, and check that their sums are those of the last one.
 
         Raises:
-            LedgerError: The file is gone, was replaced, or cannot be read.
+            LedgerError: The file is gone, was replaced, emptied or restored, holds an entry
+                that is none, or cannot be read.
         """
-        with _connected(self.path, mode="rw") as connection:
-            self._check_totals(connection)
-            return self._read(connection)
+        with _connected(self.path) as connection:
+            # One snapshot for all that is read.
+            connection.execute("BEGIN")
+            sums = self._checked(connection)
+            rows = connection.execute(
+                f"SELECT {', '.join(_COLUMNS)} FROM entries ORDER BY sequence"  # noqa: S608
+            )
+            entries = tuple(map(self._entry, rows))
+        if Sums.of(entries) != sums:
+            raise LedgerError(f"the ledger {self.path} does not add up")
+        return entries
 
-    def append(self, decide: Callable[[Entries], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the entries so far, on the disk.
+    def sums(self) -> Sums:
+        """Return the sums of all entries, as the last one states them.
 
         Raises:
-            LedgerError: The file is gone, was replaced, or cannot be written.
+            LedgerError: As for :meth:`entries`.
         """
-        with _connected(self.path, mode="rw") as connection:
+        with _connected(self.path) as connection:
+            connection.execute("BEGIN")
+            return self._checked(connection)
+
+    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
+        """Add the entry that ``decide`` makes of the sums so far, on the disk.
+
+        Raises:
+            LedgerError: The file is gone, was replaced, emptied or restored, or cannot be
+                written.
+        """
+        with _connected(self.path) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            self._check_totals(connection)
-            entry = decide(self._read(connection))
+            before = self._checked(connection)
+            entry = decide(before)
+            after = before.plus(entry)
             row = [getattr(entry, column) for column in _COLUMNS]
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            sums = [str(after.epsilon), str(after.delta), str(after.rho)]
+            connection.execute(_INSERT, row + sums)
+            ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
             connection.execute("COMMIT")
+        self._seen = max(self._seen, (entry.sequence, token))
         return entry
 
-    def _read(self, connection: sqlite3.Connection) -> Entries:
-        rows = connection.execute("SELECT * FROM entries ORDER BY sequence")
-        return tuple(
-            Entry(**dict(zip(_COLUMNS, row, strict=True)), neighbours=self.totals.neighbours)
-            for row in rows
-        )
+    def _entry(self, row: tuple[object, ...]) -> Entry:
+        fields = dict(zip(_COLUMNS, row, strict=True))
+        texts = [fields[name] for name in ("time", "mechanism", "note", "version")]
+        amounts = [fields[name] for name in ("epsilon", "delta", "rho")]
+        if not (
+            all(isinstance(text, str) for text in texts)
+            and all(isinstance(amount, float) and 0 <= amount < inf for amount in amounts)
+            and isinstance(fields["laplace"], int)
+        ):
+            raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
+        return Entry(**fields, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
+
+    def _checked(self, connection: sqlite3.Connection) -> Sums:
+        """Return the sums of a file that is the one seen before, and remember it."""
+        self._check_totals(connection)
+        sequence, token = self._seen
+        if sequence:
+            found = connection.execute(_MARK_OF, (sequence,)).fetchone()
+            if found != (token,):
+                raise LedgerError(
+                    f"the ledger {self.path} has lost spends: it was emptied or restored from "
+                    "a copy"
+                )
+        last = connection.execute(
+            "SELECT sequence, token, epsilons, deltas, rhos FROM entries "
+            "ORDER BY sequence DESC LIMIT 1"
+        ).fetchone()
+        if last is None:
+            return Sums()
+        ((first_delta,),) = connection.execute("SELECT delta FROM entries WHERE sequence = 1")
+        try:
+            sums = Sums(last[0], float(first_delta), *(Fraction(text) for text in last[2:]))
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise LedgerError(
+                f"the ledger {self.path} holds an entry that is not one"
+            ) from None
+        self._seen = max(self._seen, (last[0], last[1]))
+        return sums
 
     def _check_totals(self, connection: sqlite3.Connection) -> None:
-        stored = _stored_totals(connection, self.path)
+        stored, identity = _stored_totals(connection, self.path)
         for name in ("epsilon", "delta", "neighbours"):
             says, asked = getattr(stored, name), getattr(self.totals, name)
             if says != asked:
@@ -146,17 +236,20 @@ class Ledger:
                     f"the ledger {self.path} is for {name} {says}, not {asked}; open it with "
                     "its own totals, or give another path"
                 )
+        if self._identity not in (None, identity):
+            raise LedgerError(f"the ledger {self.path} was replaced by another one")
+        self._identity = identity
 
 
 @contextmanager
-def _connected(path: Path, *, mode: str) -> Iterator[sqlite3.Connection]:
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.parent.is_dir():
         raise LedgerError(f"there is no folder {path.parent} for the ledger")
     try:
         # Closing rolls back a transaction that was not committed.
         with closing(
             sqlite3.connect(
-                f"{path.as_uri()}?mode={mode}",
+                f"{path.as_uri()}?mode=rw",
                 uri=True,
                 timeout=PATIENCE,
                 isolation_level=None,
@@ -183,26 +276,30 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(value)
 
 
-def _is_empty(connection: sqlite3.Connection, path: Path) -> bool:
-    # Reading rolls back what a killed process left half made. The size is asked of the file
-    # since SQLite takes some files of a few bytes for empty databases.
-    return _pragma(connection, "application_id") == 0 and path.stat().st_size == 0
+def _create(totals: Totals, path: Path) -> None:
+    """Make a ledger under another name and link it to ``path``, unless one is there by then."""
+    if not path.parent.is_dir():
+        raise LedgerError(f"there is no folder {path.parent} for the ledger")
+    try:
+        with TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
+            made = Path(folder) / "new"
+            made.touch()
+            with _connected(made) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in _CREATE:
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO totals (epsilon, delta, neighbours) VALUES (?, ?, ?)",
+                    (totals.epsilon, totals.delta, totals.neighbours.value),
+                )
+                connection.execute("COMMIT")
+            with suppress(FileExistsError):
+                os.link(made, path)
+    except OSError as error:
+        raise LedgerError(f"a ledger cannot be made at {path}: {error.strerror}") from None
 
 
-def _create(connection: sqlite3.Connection, totals: Totals, path: Path) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    # Another process may have made it while this one waited for the lock.
-    if _is_empty(connection, path):
-        for statement in _CREATE:
-            connection.execute(statement)
-        connection.execute(
-            "INSERT INTO totals VALUES (?, ?, ?)",
-            (totals.epsilon, totals.delta, totals.neighbours.value),
-        )
-    connection.execute("COMMIT")
-
-
-def _stored_totals(connection: sqlite3.Connection, path: Path) -> Totals:
+def _stored_totals(connection: sqlite3.Connection, path: Path) -> tuple[Totals, str]:
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise LedgerError(f"{path} is not a ledger of dpselect; it was left as it is")
     version = _pragma(connection, "user_version")
@@ -212,7 +309,8 @@ def _stored_totals(connection: sqlite3.Connection, path: Path) -> Totals:
             f"{SCHEMA_VERSION}"
         )
     try:
-        ((epsilon, delta, relation),) = connection.execute("SELECT * FROM totals")
-        return Totals(epsilon=epsilon, delta=delta, neighbours=Neighbours(relation))
+        ((epsilon, delta, relation, identity),) = connection.execute("SELECT * FROM totals")
+        totals = Totals(epsilon=epsilon, delta=delta, neighbours=Neighbours(relation))
     except ValueError:
         raise LedgerError(f"the ledger {path} does not state its totals") from None
+    return totals, str(identity)

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from dpselect.budget.entry import Entry
+from dpselect.budget.sums import Sums
 from dpselect.errors import BudgetError
 
 Entries: TypeAlias = tuple[Entry, ...]
@@ -20,8 +21,12 @@ class Store(Protocol):
         """Return all entries in the order of their sequence numbers."""
         ...
 
-    def append(self, decide: Callable[[Entries], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the entries so far, and return it.
+    def sums(self) -> Sums:
+        """Return the sums of all entries, in constant time."""
+        ...
+
+    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
+        """Add the entry that ``decide`` makes of the sums so far, and return it.
 
         No other thread or process adds one in between. The entry is kept before this
         returns; if ``decide`` raises, nothing changes.
@@ -37,6 +42,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
+        self._sums = Sums()
         self._lock = Lock()
         self._process = os.getpid()
 
@@ -45,12 +51,18 @@ class Memory:
         self._check_process()
         return tuple(self._entries)
 
-    def append(self, decide: Callable[[Entries], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the entries so far."""
+    def sums(self) -> Sums:
+        """Return the sums of all entries."""
+        self._check_process()
+        return self._sums
+
+    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
+        """Add the entry that ``decide`` makes of the sums so far."""
         self._check_process()
         with self._lock:
-            entry = decide(tuple(self._entries))
+            entry = decide(self._sums)
             self._entries.append(entry)
+            self._sums = self._sums.plus(entry)
         return entry
 
     def _check_process(self) -> None:

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from dpselect.cli import (
+    audit,
     budget,
     compare,
     demo,
@@ -73,6 +74,7 @@ for module in (
     pool,
     select,
     compare,
+    audit,
     budget,
     papers,
     demo,

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 import opendp.prelude as opendp
+from numpy.typing import NDArray
 
 from dpselect.draws.door import sampler
 from dpselect.draws.grid import SENSITIVITY, to_grid
@@ -104,6 +105,18 @@ def discrete_gaussian(counts: Indices, scale: float) -> Indices:
     """
     noisy = _gaussian(scale)(np.asarray(counts, dtype=np.int64))
     return np.asarray(noisy, dtype=np.int64)
+
+
+@sampler
+def exceeds(counts: Indices, threshold: int, scale: float) -> NDArray[np.bool_]:
+    """Return which counts with discrete Laplace noise exceed a threshold; the noise is secret.
+
+    Args:
+        counts: Integers, shape ``(n,)``. Private.
+        threshold: Public.
+        scale: Of the noise, as in :func:`discrete_laplace`. Public.
+    """
+    return discrete_laplace(counts, scale) > threshold
 
 
 def scale_for(epsilon: float, steps: int = 1) -> float:

@@ -1,10 +1,10 @@
-"""The operating system's randomness: uniform integers, samples and exact Bernoulli draws."""
+"""The operating system's randomness: uniform samples and exact flips of bits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from secrets import SystemRandom, randbelow, randbits
+from secrets import SystemRandom, randbelow
 from typing import TypeVar
 
 from dpselect.draws.door import sampler
@@ -15,18 +15,22 @@ _SYSTEM = SystemRandom()
 
 
 @sampler
-def bits(number: int) -> int:
-    """Return an integer of ``number`` independent fair bits."""
-    return randbits(number)
+def flipped(bits: Sequence[bool], chance: Fraction) -> list[bool]:
+    r"""Flip each bit independently with probability exactly ``chance``.
+
+    Guarantee:
+        :math:`m \ln((1-\rho)/\rho)`-DP where one neighbour step changes at most ``m`` bits,
+        with :math:`\rho` the chance, above 0 and at most 1/2.
+
+    Args:
+        bits: Private; their number is public.
+        chance: In [0, 1]. Public.
+    """
+    over, under = chance.numerator, chance.denominator
+    return [bool(bit) != (randbelow(under) < over) for bit in bits]
 
 
 @sampler
 def sample(population: Sequence[T], k: int) -> list[T]:
     """Return a uniform sample of ``k`` without replacement, drawn by rejection of integers."""
     return _SYSTEM.sample(population, k)
-
-
-@sampler
-def coin(chance: Fraction) -> bool:
-    """Return True with probability exactly ``chance``, which is in [0, 1]."""
-    return randbelow(chance.denominator) < chance.numerator

@@ -104,11 +104,8 @@ def release_outcomes(
     checked = checked_outcomes(outcomes, designs.checked(design))
     chance = outcome_privacy.checked_flip(flip)
     plan.charge(budget)
-    return Release(
-        answer=tuple(bool(outcome) != uniform.coin(chance) for outcome in checked),
-        plan=plan,
-        exact=True,
-    )
+    released = uniform.flipped([bool(outcome) for outcome in checked], chance)
+    return Release(answer=tuple(released), plan=plan, exact=True)
 
 
 def plan_replaced(*, people: int, beta: int) -> Plan:

@@ -27,7 +27,7 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.release import Release
-from dpselect.retrieval.subset import SubsetRetrieval, checked_members, strangers
+from dpselect.retrieval.subset import SubsetRetrieval, checked_members
 
 SMALLEST_SIZE_EPSILON = 2.0**-49
 """Down to here the noise of the size stays within 64-bit integers."""
@@ -91,8 +91,10 @@ def release_statuses(
     inside = set(checked_members(members, n))
     chance = exp_bounds.flip_chance(plan.epsilon)
     plan.charge(budget)
-    released = [person for person in range(n) if (person in inside) != uniform.coin(chance)]
-    return Release(answer=tuple(released), plan=plan, exact=True)
+    released = uniform.flipped([person in inside for person in range(n)], chance)
+    return Release(
+        answer=tuple(person for person in range(n) if released[person]), plan=plan, exact=True
+    )
 
 
 def plan_subset(
@@ -186,9 +188,7 @@ def release_subset(
     terms = _Terms.checked(n, beta, failure, size_epsilon, epsilon)
     plan.charge(budget)
     drawn = terms.retrieval(_draw_size(len(checked), terms), plan.delta)
-    return Release(
-        answer=tuple(drawn.choose(_brought_to(drawn.d, checked, n))), plan=plan, exact=True
-    )
+    return Release(answer=tuple(drawn.choose(checked)), plan=plan, exact=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +254,3 @@ def _draw_size(members: int, terms: _Terms) -> int:
     scale = opendp.scale_for(terms.size_epsilon)
     noisy = opendp.discrete_laplace(np.array([members]), scale)
     return min(max(int(noisy[0]), 0), terms.n)
-
-
-def _brought_to(size: int, members: list[int], n: int) -> list[int]:
-    """Return the members with some left out, or some strangers added, uniformly."""
-    from dpselect.draws import uniform
-
-    if size <= len(members):
-        return sorted(uniform.sample(members, size))
-    return sorted(members + uniform.sample(strangers(members, n), size - len(members)))

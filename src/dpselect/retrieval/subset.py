@@ -199,17 +199,14 @@ class SubsetRetrieval:
     def choose(self, members: list[int]) -> list[int]:
         """Draw exactly from checked, sorted members, without spending.
 
-        For functions that charged a plan which has the price of :meth:`plan` in it.
+        For functions that charged a plan which has the price of :meth:`plan` in it. Where
+        there are not ``d`` members, some are left out or strangers added, uniformly.
         """
-        from dpselect.draws import swaps, uniform
+        from dpselect.draws import subsets
 
         if self.scheme == "union":
-            return sorted({*members, *uniform.sample(range(self.n), self.beta)})
-        distance = swaps.draw_distance(self.law())
-        others = strangers(members, self.n)
-        drawn = uniform.sample(members, self.d - distance) + uniform.sample(others, distance)
-        # Sorted, so that the order does not depend on who was a member.
-        return sorted(drawn)
+            return subsets.joined(members, self.n, self.beta)
+        return subsets.swapped(members, self.law())
 
     def simulate(
         self, members: Iterable[int], *, size: int, rng: np.random.Generator
@@ -263,9 +260,3 @@ def checked_members(members: Iterable[int], n: int) -> list[int]:
             f"members names somebody who is not there; positions go from 0 to {n - 1}"
         )
     return [int(person) for person in distinct]
-
-
-def strangers(members: list[int], n: int) -> list[int]:
-    """Return the positions of all others, ascending."""
-    inside = set(members)
-    return [person for person in range(n) if person not in inside]

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.neighbours import Neighbours
-from dpselect.spatial.counting import Counts, noisy
+from dpselect.spatial.counting import Counts
 from dpselect.spatial.partition import Partition, nested, uniform_grid
 from dpselect.typing import Indices
 
@@ -174,8 +174,10 @@ class PrivTree:
 
     def _split(self, counts: Indices, level: int, splits: SplitNoise) -> NDArray[np.bool]:
         """Decide for each square whether it is quartered."""
+        from dpselect.draws.opendp import exceeds
+
         biased = np.maximum(counts - level * splits.decay, self.threshold - splits.decay)
-        return noisy(biased, splits.scale) > self.threshold
+        return exceeds(biased, self.threshold, splits.scale)
 
 
 def _quarters(squares: Indices) -> Indices:

@@ -1,0 +1,282 @@
+r"""Replay of a release on a neighbouring database, with all noisy outputs frozen.
+
+The release is run on one database and every output of a sampler is recorded. It is then run
+on the neighbour, where every sampler returns what it returned before. Since the past is the
+same in both runs, the privacy loss of the whole is at most the sum of the losses that the
+inputs of each draw have for the past that was drawn (adaptive composition along this path),
+and whatever else depends on the data shows: other public arguments of a sampler, another
+number of draws, another outcome.
+
+One replay looks at one pair of databases and one path of outputs. It proves nothing about
+others; a fault that it shows is real.
+
+Source: the idea is that of Re:cord-play, arXiv:2602.17454.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from math import fsum, inf
+from typing import Any, TypeVar
+
+from dpselect.audit.outcomes import difference
+from dpselect.audit.sampler_losses import RULES, SECRET, Loss
+from dpselect.audit.spending import plan_of
+from dpselect.draws import door
+from dpselect.errors import AuditError, ParameterError
+from dpselect.plan import ROUNDING, Plan
+
+T = TypeVar("T")
+
+DELTA_ROUNDING = 1e-6
+"""Relative error of a delta that is computed from logarithms of binomial coefficients."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """The outcome of :func:`replay`; ``print`` shows it, without a value of the databases.
+
+    Attributes:
+        problems: What is wrong, one sentence each; empty if nothing is.
+        epsilon_used: What the inputs of all draws cost, in nats. Where a delta is needed, the
+            plan's epsilon.
+        delta_used: The delta that is needed beside ``epsilon_used``.
+        epsilon: What the plan states.
+        delta: What the plan states.
+        draws: Names of the samplers that ran, in order.
+    """
+
+    problems: tuple[str, ...]
+    epsilon_used: float
+    delta_used: float
+    epsilon: float
+    delta: float
+    draws: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    @property
+    def share(self) -> float:
+        """The larger share of epsilon or delta that this pair uses on this path."""
+        return max(_share(self.epsilon_used, self.epsilon), _share(self.delta_used, self.delta))
+
+    def raise_if_failed(self) -> None:
+        """Do nothing if nothing is wrong.
+
+        Raises:
+            AuditError: Something is; the message is the report.
+        """
+        if not self.ok:
+            raise AuditError(str(self))
+
+    def __str__(self) -> str:
+        if not self.ok:
+            return "NOT private as planned: " + "; ".join(self.problems)
+        delta = f", delta {self.delta_used:.3g} of {self.delta:.3g}" if self.delta else ""
+        return (
+            f"as planned on this pair: epsilon {self.epsilon_used:.4g} of "
+            f"{self.epsilon:.4g}{delta}, in {len(self.draws)} draws"
+        )
+
+
+def replay(
+    release: Callable[[T], object], x: T, y: T, *, plan: Plan | None = None
+) -> ReplayReport:
+    """Run a release on a database, and again on a neighbour with the same noisy outputs.
+
+    Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
+    laws, the number of candidates or counts); the plans; the two outcomes, which must be
+    equal since they may depend on the noisy outputs alone (labels, candidates and bounds
+    included); and the exact privacy losses of all draws, together at most the plan's epsilon
+    and delta. Only draws of :mod:`dpselect.draws` in this process are seen.
+
+    Args:
+        release: Makes one release of a database, without a budget. Use synthetic data.
+        x: A database.
+        y: A neighbour of it, under the relation of the plan. ``release`` may not change
+            either.
+        plan: What the release states, where its outcome has no plan as ``plan_`` or ``plan``.
+
+    Returns:
+        A report on this pair and on the outputs that were drawn; call it on many pairs.
+
+    Raises:
+        ParameterError: The outcome carries no plan, and none is given.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> def favourite(votes):
+        ...     tally = [votes.count(name) for name in "abc"]
+        ...     one_vote = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+        ...     return dp.PermuteAndFlip(epsilon=1.0).release(
+        ...         dp.Objective(tally, one_vote, candidates="abc")
+        ...     )
+        >>> print(replay(favourite, "aabc", "aabcc"))
+        as planned on this pair: epsilon 0.5 of 1, in 1 draws
+    """
+    recorded = _Recording()
+    with door.handled(recorded.handle):
+        outcome = release(x)
+    stated = plan_of(outcome) if plan is None else plan
+    if stated is None:
+        raise ParameterError("the outcome of the release carries no plan; give plan=")
+    replayed = _Replay(recorded.draws)
+    problems = [*_run_again(release, y, replayed, outcome)]
+    epsilon, delta = compose(replayed.losses, stated.epsilon, stated.delta)
+    problems += _over(epsilon, delta, stated)
+    return ReplayReport(
+        problems=tuple(problems),
+        epsilon_used=epsilon,
+        delta_used=delta,
+        epsilon=stated.epsilon,
+        delta=stated.delta,
+        draws=tuple(draw.name for draw in recorded.draws),
+    )
+
+
+def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the epsilon and delta that several draws use of what is stated.
+
+    Pure losses add up. If they are above ``epsilon`` and a delta is stated, draws that have a
+    delta share what the others leave of epsilon equally.
+    """
+    drawn = abs(fsum(loss.drawn for loss in losses))
+    pure = fsum(loss.pure for loss in losses) + drawn
+    curves = [loss.delta for loss in losses if loss.delta is not None]
+    if pure <= epsilon * (1 + ROUNDING) or delta == 0 or not curves:
+        return pure, 0.0
+    left = epsilon - drawn - fsum(loss.pure for loss in losses if loss.delta is None)
+    if left < 0:
+        return pure, 0.0
+    return epsilon, fsum(curve(left / len(curves)) for curve in curves)
+
+
+def _over(epsilon: float, delta: float, plan: Plan) -> Iterator[str]:
+    if epsilon > plan.epsilon * (1 + ROUNDING):
+        yield f"the draws use epsilon {epsilon:.6g}, the plan states {plan.epsilon:.6g}"
+    if delta > plan.delta * (1 + DELTA_ROUNDING):
+        yield f"the draws use delta {delta:.6g}, the plan states {plan.delta:.6g}"
+
+
+def _run_again(
+    release: Callable[[T], object], y: T, replayed: _Replay, outcome: object
+) -> Iterator[str]:
+    """Yield what the second run shows, but for the losses."""
+    try:
+        with door.handled(replayed.handle):
+            other = release(y)
+    except _DivergedError:
+        yield from replayed.problems
+        return
+    except Exception as error:  # noqa: BLE001 -- whatever the release raises on y alone
+        yield from replayed.problems
+        yield f"{type(error).__name__} is raised on one of the two databases alone"
+        return
+    yield from replayed.problems
+    if replayed.next < len(replayed.draws):
+        yield "the number of draws depends on the data"
+        return
+    part = difference(outcome, other)
+    if part is not None:
+        yield f"{part} depends on the data beside the draws"
+
+
+class _DivergedError(BaseException):
+    """The two runs draw from different samplers; no further output can be frozen."""
+
+
+@dataclass(slots=True)
+class _Draw:
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    output: Any = None
+
+
+@dataclass(slots=True)
+class _Recording:
+    """All draws of one run, in order."""
+
+    draws: list[_Draw] = field(default_factory=list)
+
+    def handle(
+        self,
+        name: str,
+        draw: Callable[[], Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+        # Copied before drawing: a release may reuse its arrays.
+        one = _Draw(name, deepcopy(args), deepcopy(kwargs))
+        self.draws.append(one)
+        output = draw()
+        one.output = deepcopy(output)
+        return output
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A run whose draws return what was recorded."""
+
+    draws: list[_Draw]
+    next: int = 0
+    losses: list[Loss] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def handle(
+        self,
+        name: str,
+        _: Callable[[], Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+        if self.next == len(self.draws):
+            self.problems.append("the number of draws depends on the data")
+            raise _DivergedError
+        frozen = self.draws[self.next]
+        self.next += 1
+        if frozen.name != name:
+            self.problems.append(
+                f"draw {self.next} is {frozen.name} or {name}, depending on the data"
+            )
+            raise _DivergedError
+        self._compare(frozen, _Draw(name, args, kwargs))
+        return deepcopy(frozen.output)
+
+    def _compare(self, here: _Draw, there: _Draw) -> None:
+        where = f"draw {self.next} ({here.name})"
+        if here.name in SECRET:
+            self.problems.append(
+                f"{where} has no private input: its output must stay secret, and cannot be "
+                "frozen"
+            )
+            return
+        rule = RULES.get(here.name)
+        if rule is None:
+            self.problems.append(f"{where} is a sampler whose privacy loss is not known")
+            return
+        one, other = (
+            dict(zip(rule.parameters, draw.args, strict=False)) | draw.kwargs
+            for draw in (here, there)
+        )
+        private = one.pop(rule.private), other.pop(rule.private)
+        part = difference(one, other, "")
+        if part is not None:
+            self.problems.append(f"{where} has public arguments that depend on the data")
+            return
+        loss = rule.loss(*private, one, here.output)
+        if loss is None:
+            self.problems.append(f"{where} has a number of inputs that depends on the data")
+            return
+        self.losses.append(loss)
+
+
+def _share(used: float, stated: float) -> float:
+    if used == 0:
+        return 0.0
+    return used / stated if stated else inf

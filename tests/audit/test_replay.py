@@ -1,0 +1,228 @@
+"""Replays of every releasing function, and of releases with planted faults."""
+
+from collections import Counter
+from dataclasses import replace as with_changes
+from math import inf
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import dpselect as dp
+from dpselect.audit import replay
+from dpselect.audit.replay import compose
+from dpselect.audit.sampler_losses import UNKNOWN, Loss
+from dpselect.draws import opendp
+from dpselect.errors import AuditError, ParameterError
+from dpselect.release import Release
+from support.releases import all_cases
+
+AR = dp.Neighbours.ADD_REMOVE
+NAMES = "abcdef"
+PAIRS = 2 if settings.default.derandomize else 100
+"""Neighbouring pairs of each case; ``HYPOTHESIS_PROFILE=exploring`` looks at many."""
+
+CASES = all_cases()
+SECRET = {"draw_replaced"}
+"""Cases whose draws have no private input and must stay secret."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_no_release_uses_more_than_its_plan_states(case, record_property):
+    shares = []
+    for seed in range(PAIRS):
+        x, y = case.pair(np.random.default_rng(seed))
+        report = replay(lambda data: case.release(data, None), x, y)
+        if case.name in SECRET:
+            assert not report.ok
+            assert "its output must stay secret" in str(report)
+            continue
+        if UNKNOWN & set(report.draws):
+            assert "privacy loss is not known" in str(report)
+            continue
+        report.raise_if_failed()
+        shares.append(report.share)
+    record_property("largest share", max(shares, default=0.0))
+
+    assert all(share <= 1 + 1e-6 for share in shares)
+
+
+def ballots(seed):
+    """Two ballot boxes; one has one vote more."""
+    votes = [str(name) for name in np.random.default_rng(seed).choice(list(NAMES[:5]), 9)]
+    return votes, votes[1:]
+
+
+def counted(votes, names=NAMES, bound=1.0):
+    tally = [votes.count(name) for name in names]
+    return dp.Objective(tally, dp.GlobalSensitivity(bound, AR), names, monotone=True)
+
+
+def honest(votes):
+    return dp.PermuteAndFlip(epsilon=1.0).release(counted(votes))
+
+
+def factor_two(votes):
+    """Draws at twice the epsilon of the plan."""
+    drawn = dp.PermuteAndFlip(epsilon=2.0).release(counted(votes))
+    return with_changes(drawn, plan=dp.PermuteAndFlip(epsilon=1.0).plan(neighbours=AR))
+
+
+def candidates_off_the_data(votes):
+    return dp.PermuteAndFlip(epsilon=1.0).release(counted(votes, sorted(set(votes))))
+
+
+def bound_off_the_data(votes):
+    """Noise for the largest count that there is."""
+    most = max(votes.count(name) for name in NAMES)
+    counts = np.array([votes.count(name) for name in NAMES])
+    noisy = opendp.discrete_laplace(counts, float(most))
+    return Release(tuple(noisy.tolist()), PLAN, exact=True)
+
+
+def label_changed(votes):
+    """The label of the winner says whether there are nine votes."""
+    drawn = honest(votes)
+    return with_changes(drawn, answer=(f"{drawn.candidate}{len(votes) == 9}",))
+
+
+def one_draw_not_paid_for(votes):
+    drawn = honest(votes)
+    total = opendp.discrete_laplace(np.array([len(votes)]), 2.0)
+    return with_changes(drawn, answer=(*drawn.answer, int(total[0])))
+
+
+def draws_for_those_who_are_there(votes):
+    counts = [votes.count(name) for name in NAMES if name in votes]
+    noisy = [int(opendp.discrete_laplace(np.array([count]), 1.0)[0]) for count in counts]
+    return Release(tuple(noisy), PLAN, exact=True)
+
+
+def counts_of_those_who_are_there(votes):
+    counts = np.array([votes.count(name) for name in NAMES if name in votes])
+    return Release(tuple(opendp.discrete_laplace(counts, 1.0).tolist()), PLAN, exact=True)
+
+
+def raises_on_one(votes):
+    if len(votes) < 9:
+        raise ValueError(f"only {len(votes)} votes")
+    return honest(votes)
+
+
+def sampler_by_the_data(votes):
+    mechanism = dp.PermuteAndFlip if len(votes) == 9 else dp.ExponentialMechanism
+    return mechanism(epsilon=1.0).release(counted(votes), plan=PLAN)
+
+
+def plan_by_the_data(votes):
+    plan = with_changes(PLAN, arguments={"votes": len(votes)})
+    return dp.PermuteAndFlip(epsilon=1.0).release(counted(votes), plan=plan)
+
+
+PLAN = dp.PermuteAndFlip(epsilon=1.0).plan(neighbours=AR)
+PLANTED = {
+    factor_two: ("the draws use epsilon", 1.0),
+    candidates_off_the_data: ("a number of inputs that depends on the data", 0.1),
+    bound_off_the_data: ("public arguments that depend on the data", 0.1),
+    label_changed: ("the outcome.answer[0] depends on the data", 1.0),
+    one_draw_not_paid_for: ("the draws use epsilon", 1.0),
+    draws_for_those_who_are_there: ("the number of draws depends on the data", 0.1),
+    counts_of_those_who_are_there: ("a number of inputs that depends on the data", 0.1),
+    raises_on_one: ("ValueError is raised on one", 1.0),
+    sampler_by_the_data: ("top_k_gumbel_noise, depending on the data", 1.0),
+    plan_by_the_data: ("the outcome.plan depends on the data", 1.0),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.__name__)
+def test_planted_faults_are_found(fault, record_property):
+    message, least = PLANTED[fault]
+    reports = [replay(fault, *ballots(seed)) for seed in range(100)]
+    found = [report for report in reports if not report.ok]
+    record_property("share of pairs", len(found) / 100)
+
+    assert len(found) >= 100 * least
+    assert any(message in str(report) for report in found)
+    with pytest.raises(AuditError, match="NOT private as planned"):
+        found[0].raise_if_failed()
+
+
+def test_an_honest_release_uses_all_of_its_budget_on_some_pair():
+    reports = [replay(honest, *ballots(seed)) for seed in range(100)]
+
+    assert all(report.ok for report in reports)
+    assert max(report.share for report in reports) == pytest.approx(1, abs=1e-5)
+    assert str(reports[0]) == "as planned on this pair: epsilon 1 of 1, in 1 draws"
+
+
+def test_no_value_of_a_database_is_in_a_report():
+    marker = "77345"
+
+    def release(votes):
+        counts = np.array([len(votes) * int(marker)])
+        noisy = int(opendp.discrete_laplace(counts, 1.0)[0])
+        return Release((noisy, marker if len(votes) == 9 else "0"), PLAN, exact=True)
+
+    report = replay(release, *ballots(0))
+
+    assert len(report.problems) == 2
+    assert marker not in str(with_changes(report, problems=report.problems[:1]))
+    assert "answer[1]" in report.problems[0]
+
+
+def test_a_plan_is_needed():
+    def release(votes):
+        return opendp.discrete_laplace(np.array([len(votes)]), 1.0)
+
+    with pytest.raises(ParameterError, match="carries no plan; give plan="):
+        replay(release, *ballots(0))
+    assert replay(release, *ballots(0), plan=PLAN).epsilon_used == 1.0
+
+
+def test_an_unknown_sampler_is_a_problem():
+    from dpselect.draws.door import sampler
+
+    @sampler
+    def own(votes):
+        return len(votes)
+
+    report = replay(lambda votes: own(votes) and None, *ballots(0), plan=PLAN)
+
+    assert "own) is a sampler whose privacy loss is not known" in str(report)
+
+
+def test_a_delta_pays_for_what_epsilon_does_not():
+    curve = Loss(inf, lambda epsilon: 0.1 if epsilon >= 0.5 else 0.4)
+
+    assert compose([Loss(0.5), curve], 1.0, 0.2) == (1.0, 0.1)
+    assert compose([Loss(0.6), curve], 1.0, 0.2) == (1.0, 0.4)
+    assert compose([curve, curve], 1.0, 0.2) == (1.0, 0.2)
+    assert compose([Loss(1.5), curve], 1.0, 0.2) == (inf, 0.0)
+    assert compose([Loss(0.5), curve], 1.0, 0.0) == (inf, 0.0)
+    assert compose([Loss(0.5), Loss(0, drawn=0.75), Loss(0, drawn=-0.5)], 1, 0) == (0.75, 0)
+
+
+def test_outcomes_are_compared_by_their_parts():
+    """Arrays, NaN, mappings, attributes and cycles; a budget is no part of an outcome."""
+    from dpselect.audit.outcomes import difference
+
+    def outcome(**changes):
+        made = SimpleNamespace(
+            array=np.array([1.0, np.nan]),
+            table=Counter(a=1),
+            parts=[1, (2, {"x": "y"})],
+            budget=dp.Budget(1.0, neighbours=AR),
+        )
+        made.itself = made
+        made.__dict__.update(changes)
+        return made
+
+    assert difference(outcome(), outcome()) is None
+    assert difference(outcome(), outcome(array=np.array([1.0, 2.0]))) == "the outcome.array"
+    assert difference(outcome(), outcome(parts=[1, (2, {"x": "z"})])) == (
+        "the outcome.parts[1][1][0]"
+    )
+    assert difference(outcome(), outcome(table=Counter(b=1))) == "the outcome.table[0].key"
+    assert difference(outcome(), outcome(more=1)) == "the outcome"
+    assert difference(outcome(), 3) == "the outcome"

@@ -1,0 +1,167 @@
+"""Losses of samplers against their definition, by enumeration of all outputs."""
+
+import inspect
+from collections import Counter
+from fractions import Fraction
+from importlib import import_module
+from itertools import combinations, product
+from math import comb, exp, log
+from pkgutil import iter_modules
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect import draws
+from dpselect.audit import sampler_losses
+from dpselect.audit.sampler_losses import RULES, SECRET, UNKNOWN
+from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
+from dpselect.draws.swaps import DistanceLaw, Part
+
+N = 4
+SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)]
+
+
+def every_sampler():
+    """Yield the name and the parameters of every function of the room that draws."""
+    for info in iter_modules(draws.__path__):
+        if info.name == "door":
+            continue
+        module = import_module(f"{draws.__name__}.{info.name}")
+        for name, found in inspect.getmembers(module, inspect.isfunction):
+            if found.__module__ == module.__name__ and hasattr(found, "__wrapped__"):
+                yield f"{module.__name__}.{name}", tuple(inspect.signature(found).parameters)
+
+
+def test_every_sampler_has_a_rule_of_its_own_parameters_or_is_listed():
+    listed = dict(every_sampler())
+
+    assert set(listed) == set(RULES) | SECRET | UNKNOWN
+    assert {name: listed[name] for name in RULES} == {
+        name: rule.parameters for name, rule in RULES.items()
+    }
+    assert all(rule.private in rule.parameters for rule in RULES.values())
+
+
+def hockey_stick(p, q, epsilon):
+    """By definition, over the outputs of either law."""
+    outputs = set(p) | set(q)
+    return max(
+        sum(max(a.get(o, 0) - exp(epsilon) * b.get(o, 0), 0) for o in outputs)
+        for a, b in ((p, q), (q, p))
+    )
+
+
+def swapped_law(members, law):
+    """Probabilities of all outputs: brought to the size, then swapped."""
+    weights = np.exp(law.log_weights())
+    others = sorted(set(range(law.n)) - members)
+    if law.d <= len(members):
+        brought = [set(s) for s in combinations(sorted(members), law.d)]
+    else:
+        brought = [members | set(s) for s in combinations(others, law.d - len(members))]
+    return {
+        out: sum(weights[len(one - set(out))] for one in brought) / len(brought)
+        for out in combinations(range(law.n), law.d)
+    }
+
+
+def joined_law(members, beta):
+    law = Counter()
+    for more in combinations(range(N), beta):
+        law[frozenset(members | set(more))] += 1 / comb(N, beta)
+    return law
+
+
+def agrees(loss, p, q):
+    p, q = ({o: m for o, m in law.items() if m > 0} for law in (p, q))
+    for epsilon in (0.0, 0.3, 1.0):
+        assert loss.delta(epsilon) == pytest.approx(hockey_stick(p, q, epsilon), abs=1e-12)
+    pure = max(abs(log(p[o] / q[o])) for o in p) if set(p) == set(q) else np.inf
+    assert loss.pure == pytest.approx(pure, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("parts", ["pure", "ball"])
+def test_a_retrieval_loses_what_its_law_says_for_any_two_subsets(d, parts):
+    most = min(d, N - d)
+    part = Part(0, most, 1.0, 0.6) if parts == "pure" else Part(0, most - 1, 1.0, 0.3)
+    law = DistanceLaw(N, d, (part,))
+    laws = [swapped_law(members, law) for members in SUBSETS]
+
+    for (one, p), (other, q) in product(zip(SUBSETS, laws, strict=True), repeat=2):
+        if len(one ^ other) <= 2:
+            loss = sampler_losses.swapped(sorted(one), sorted(other), {"law": law}, [])
+            agrees(loss, p, q)
+
+
+@pytest.mark.parametrize("beta", [0, 2, 4])
+def test_a_union_loses_what_its_law_says_for_any_two_subsets(beta):
+    laws = [joined_law(members, beta) for members in SUBSETS]
+
+    for (one, p), (other, q) in product(zip(SUBSETS, laws, strict=True), repeat=2):
+        loss = sampler_losses.joined(sorted(one), sorted(other), {"n": N, "beta": beta}, [])
+        agrees(loss, p, q)
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0])
+def test_a_noisy_decision_loses_the_log_ratio_of_its_law(scale):
+    z = np.arange(-400, 401)
+    noise = np.exp(-np.abs(z) / scale)
+    noise /= noise.sum()
+
+    for here, there, above in product(range(-4, 5), range(-4, 5), (False, True)):
+        p, q = (noise[(count + z > 1) == above].sum() for count in (here, there))
+        public = {"threshold": 1, "scale": scale}
+        loss = sampler_losses.exceeds(
+            np.array([here]), np.array([there]), public, np.array([above])
+        )
+        assert loss.drawn == pytest.approx(log(p / q), abs=1e-9)
+
+
+def test_flips_lose_the_log_odds_of_each_bit_that_differs():
+    rule = sampler_losses.flipped
+    chance = {"chance": Fraction(1, 10)}
+
+    assert rule([True, False, True], [False, False, False], chance, []).pure == 2 * log(9)
+    assert rule([True], [False], {"chance": Fraction(0)}, []).pure == np.inf
+    assert rule([True], [True], {"chance": Fraction(0)}, []).pure == 0
+    assert rule([True], [True, False], chance, []) is None
+
+
+def test_noise_on_counts_loses_the_l1_distance_over_the_scale():
+    rule = sampler_losses.discrete_laplace
+    far = np.array([2**62, -(2**62)])
+
+    assert rule(np.array([1, 5, 5]), np.array([2, 3, 5]), {"scale": 1.5}, []).pure == 2.0
+    assert rule(far, -far, {"scale": 1.0}, []).pure == 2.0**64
+    assert rule(far, far[:1], {"scale": 1.0}, []) is None
+
+
+@pytest.mark.parametrize("draw", [draws.Exponential(), draws.PermuteAndFlip()])
+def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
+    """The bound holds for all laws, and is attained in the limit of far apart scores."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        here = rng.integers(-3, 4, 4) / 1.0
+        there = here + rng.integers(-2, 3, 4)
+        bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
+        law = dp.audit.privacy_loss(draw.law(here, 1.0), draw.law(there, 1.0))
+        assert law <= bound * SENSITIVITY / STEPS_PER_UNIT + 1e-9
+
+    here, there = np.array([0.0, 40.0, 80.0]), np.array([1.0, 40.0, 79.0])
+    bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
+    law = dp.audit.privacy_loss(draw.law(here, 1.0), draw.law(there, 1.0))
+    assert law == pytest.approx(bound, rel=1e-4)
+
+
+def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():
+    here, there = np.array([0.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
+    public = {"epsilon": 1.0, "k": 2}
+    rule = sampler_losses.noisy_maximum
+    each = 0.25 * STEPS_PER_UNIT / SENSITIVITY
+
+    assert rule(here, there, public, [0, 1]).pure == pytest.approx(each)
+    assert rule(here, there, public, [1, 2]).pure == pytest.approx(2 * each)
+    assert rule(here, here + 7, public, [0, 1]).pure == 0
+    assert rule(here, there[:2], public, [0, 1]) is None
