@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def data() -> Iterator[tuple[str, Values, Values]]:
         yield f"lognormal {size:,}", values, np.geomspace(1e-2, 1e5, MOST_CANDIDATES)
 
 
-def one_by_one(form: str) -> Answer:
+def one_by_one(form: Literal["held", "interpolated"]) -> Answer:
     """Return the draw of every percentile with an equal part of epsilon 1."""
 
     def answer(values: Values, percents: list[float], candidates: Values) -> Values:

@@ -117,7 +117,7 @@ the optimum, so the gap between the two printed bounds, .167 to .333, is closed.
 0 a tilt by distance is better than the ball (.185 at epsilon 1), and the [closed
 form](retrieval.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
 bound subtracts e^epsilon - 1 and is soon 0; ours is by the same
-[argument](retrieval.md#a-bound-without-a-programme).
+argument.
 
 **At nearly every beta a neighbour is ruled out in a large share of the releases**: that is
 what the paper's definition asks for.
