@@ -201,7 +201,11 @@ def _with_rounding(
         abs(w) * part.sensitivity.bounds.max() for w, part in zip(factors, parts, strict=True)
     )
     rounding = GlobalSensitivity(1, sensitivity.neighbours)
-    return summed([sensitivity, rounding], [1.0, ROUNDING * fsum(terms)])
+    error = ROUNDING * fsum(terms)
+    rounded = summed([sensitivity, rounding], [1.0, error])
+    # Every candidate's score may be rounded.
+    rounded.l1 = None if sensitivity.l1 is None else sensitivity.l1 + error * len(parts[0])
+    return rounded
 
 
 def _summed(parts: Sequence[Objective], factors: Values) -> Sensitivity:
@@ -209,7 +213,8 @@ def _summed(parts: Sequence[Objective], factors: Values) -> Sensitivity:
     each = [part.sensitivity for part in parts]
     if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
         bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
-        return GlobalSensitivity(fsum(bounds), parts[0].neighbours)
+        l1 = summed(each, factors).l1
+        return GlobalSensitivity(fsum(bounds), parts[0].neighbours, l1=l1)
     return summed(each, factors)
 
 
