@@ -269,10 +269,10 @@ def test_the_printed_bound_of_theorem_2_holds_from_beta_d_people_on_and_no_earli
 
 
 def test_the_lower_bound_of_theorem_2_is_for_less_than_everybody():
-    assert bounds.theorem_2_lower(10, 4, 2) == pytest.approx(1 - 2 / 6)
+    assert bounds.theorem_2_lower(10, 4, 2, epsilon=0.0) == pytest.approx(1 - 2 / 6)
     assert bounds.theorem_2_lower(10, 4, 2, epsilon=1.0) == 0
     with pytest.raises(ParameterError, match="n - d - 1 = 5"):
-        bounds.theorem_2_lower(10, 4, 6)
+        bounds.theorem_2_lower(10, 4, 6, epsilon=0.0)
 
 
 @pytest.mark.parametrize(("n", "d", "beta"), [(4, 2, 1), (6, 2, 2), (6, 3, 1), (3, 2, 1)])

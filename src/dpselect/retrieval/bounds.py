@@ -81,7 +81,7 @@ def theorem_2_upper(n: int, d: int, beta: int) -> float:
     return SubsetRetrieval(n=n, d=d, beta=beta, epsilon=0, scheme="union").delta()
 
 
-def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float = 0.0) -> float:
+def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float) -> float:
     r"""Return Theorem 2's :math:`\delta \ge 1 - \beta/(n-d) - (e^\varepsilon - 1)`.
 
     It is for schemes that add at most ``beta`` people drawn independently of the subset, with

@@ -7,7 +7,7 @@ path at most, beside other libraries' on the same folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import inf, sqrt
 from typing import TYPE_CHECKING
@@ -90,7 +90,8 @@ class PrintedSampler(Simulated):
     unit: float = inf
 
     def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-        return super().choose(mechanism, replace(objective, monotone=False), k)
+        plain = Objective(objective.scores, objective.sensitivity, objective.candidates)
+        return super().choose(mechanism, plain, k)
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:
         return super().count(counts, min(epsilon, self.unit))
