@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect._replacing import replaced
 from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours
@@ -113,12 +114,10 @@ def scores(values: ArrayLike | Twofold) -> Twofold:
     if isinstance(values, Twofold):
         vector, rest = (np.array(part, dtype=np.float64) for part in values)
     else:
-        try:
-            vector = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ScoresError("scores must be numbers, one for each candidate") from None
-        except OverflowError:
-            raise ScoresError("scores must be finite; at least one is too large") from None
+        vector = replaced(
+            lambda: np.array(values, dtype=np.float64),
+            lambda: ScoresError("scores must be finite numbers, one for each candidate"),
+        )
         rest = None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(

@@ -231,13 +231,18 @@ def test_an_unreadable_file_is_named(run, tmp_path, name):
     assert name in ran.error
 
 
-def test_no_error_repeats_a_private_value(run, tmp_path):
+@pytest.mark.parametrize(
+    ("odd", "code"),
+    [(b"424242,7", 0), (b"\xff424242", 0), (b'"424242', 2)],  # a stray quote is a public claim
+    ids=["two-fields", "no-utf-8", "quote"],
+)
+def test_an_odd_line_is_repeated_nowhere(run, tmp_path, odd, code):
     path = tmp_path / "secret.csv"
-    path.write_bytes(b"days\n424242\n\xff424242\n")  # well-formed UTF-8 is a public claim
+    path.write_bytes(b"days\n424242\n" + odd + b"\n424242\n")
     ran = run("percentile", path, *RECORD)
 
-    assert ran.code == 2
-    assert "424242" not in ran.error
+    assert ran.code == code
+    assert "424242" not in ran.out + ran.error
 
 
 def test_several_percentiles_are_released_ascending(run, stays):

@@ -16,6 +16,7 @@ Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, section V.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -119,12 +120,10 @@ def simulate_outcomes(
 
 def statuses(positives: ArrayLike, people: int) -> NDArray[np.bool_]:
     """Return one truth value for each person, or raise an error that shows none."""
-    given = np.asarray(positives)
-    if given.shape != (people,) or not (
-        given.dtype == np.bool_ or np.isin(given, (0, 1)).all()
-    ):
+    given = _truths(positives)
+    if given is None or given.size != people:
         raise DataError(f"positives must be True or False for each of the {people} people")
-    return given.astype(np.bool_)
+    return given
 
 
 def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
@@ -133,12 +132,28 @@ def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
     Raises:
         DataError: There is another number of outcomes, or one is neither True nor False.
     """
-    given = np.asarray(results)
-    if given.shape != (len(design),):
-        raise DataError(
-            f"there must be {len(design)} outcomes, one for each pool, not {given.shape}; "
-            "leave pools without a result out of the design as well"
-        )
-    if not np.isin(given, (0, 1)).all():
+    given = _truths(results)
+    if given is None:
         raise DataError("an outcome must be True or False; leave invalid pools out")
-    return given.astype(np.bool_)
+    if given.size != len(design):
+        raise DataError(
+            f"there must be {len(design)} outcomes, one for each pool; leave pools without a "
+            "result out of the design as well"
+        )
+    return given
+
+
+def _truths(values: ArrayLike) -> NDArray[np.bool_] | None:
+    """Return truth values, read one by one; None if one is neither True, False, 1 nor 0."""
+    if not isinstance(values, Iterable):
+        return None
+    read = [_truth(value) for value in values]
+    if any(one is None for one in read):
+        return None
+    return np.array(read, dtype=np.bool_)
+
+
+def _truth(value: object) -> bool | None:
+    if isinstance(value, bool | np.bool_ | int | float | np.number) and value in (0, 1):
+        return bool(value)
+    return None
