@@ -286,5 +286,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 SECRET = frozenset({"dpselect.draws.uniform.sample", "dpselect.draws.swaps.draw_distance"})
 """Samplers without a private input: their output protects only while it is secret."""
 
-UNKNOWN = frozenset({"dpselect.draws.coins.select", "dpselect.draws.opendp.discrete_gaussian"})
-"""Samplers of approximate DP without a rule: a replay that meets one says so and fails."""
+UNKNOWN = frozenset(
+    {
+        "dpselect.draws.coins.select",
+        "dpselect.draws.opendp.discrete_gaussian",
+        "dpselect.draws.pieces.draw_position",
+    }
+)
+"""Samplers without a rule: a replay that meets one says so and fails."""
