@@ -21,9 +21,9 @@ from support.odd_input import MARKER, arrays, columns, csv_files, tables, values
 
 FEW = settings.default.derandomize
 library = settings(
-    max_examples=15 if FEW else 10_000, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=5 if FEW else 10_000, suppress_health_check=list(HealthCheck), deadline=None
 )
-program = settings(library, max_examples=3 if FEW else 2_000)
+program = settings(library, max_examples=2 if FEW else 2_000)
 
 PUBLIC = {"domains": {"f": [0, 1], "g": (0.0, 9.0, 3)}, "classes": ["a", "b"]}
 AR = "add-remove"
@@ -178,7 +178,7 @@ def test_commands_end_in_one_line_and_give_nothing_private_away(command, data):
         with odd_input.observed() as seen:
             main(words)
         written = [path for path in folder.iterdir() if path.name != "data.csv"]
-        seen.texts += [path.read_text(encoding="utf-8") for path in written]
+        seen.texts += [path.read_text(encoding="utf-8", errors="replace") for path in written]
 
     assert odd_input.ends_cleanly(seen.error), seen.texts
     # What is released may be a value of a public candidate, never one of the file.

@@ -122,7 +122,7 @@ def test_a_design_over_a_prime_power_finds_any_d_positives(size):
 def test_without_galois_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "galois", None)
 
-    with pytest.raises(MissingDependencyError, match=r'pip install "dpselect\[galois\]"'):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dpselect\[galois\]'"):
         kautz_singleton(16, d=2, q=4)
     assert kautz_singleton(25, d=2, q=5).shape == (15, 25)
 

@@ -132,14 +132,15 @@ def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
     Raises:
         DataError: There is another number of outcomes, or one is neither True nor False.
     """
-    given = _truths(results)
-    if given is None:
-        raise DataError("an outcome must be True or False; leave invalid pools out")
-    if given.size != len(design):
+    each = list(results) if isinstance(results, Iterable) else []
+    if len(each) != len(design):
         raise DataError(
             f"there must be {len(design)} outcomes, one for each pool; leave pools without a "
             "result out of the design as well"
         )
+    given = _truths(each)
+    if given is None:
+        raise DataError("an outcome must be True or False; leave invalid pools out")
     return given
 
 
