@@ -76,7 +76,7 @@ class Imports(ast.NodeVisitor):
         self.imported.add((node.module or "").partition(".")[0])
 
     def visit_Call(self, node):
-        if ast.unparse(node.func).endswith("needed") and node.args:
+        if ast.unparse(node.func) in {"needed", "_optional.needed"} and node.args:
             (extra,) = (key.value.value for key in node.keywords if key.arg == "extra")
             self.checked.add((node.args[0].value.partition(".")[0], extra))
         self.generic_visit(node)

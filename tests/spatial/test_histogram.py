@@ -1,6 +1,7 @@
 """Answers with their errors, post-processing, and the way out to other tools and back."""
 
 import json
+import sys
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,6 @@ from dpselect.spatial import (
     PrivTree,
     SpatialHistogram,
     export,
-    geo,
     release_histogram,
 )
 from dpselect.spatial.counting import standard_deviation
@@ -316,9 +316,10 @@ def test_a_legend_is_as_high_as_its_map(map_):
 
 
 def test_a_missing_package_is_named(even, monkeypatch):
-    monkeypatch.setattr(geo, "import_module", lambda _: (_ for _ in ()).throw(ImportError))
+    for package in ("geopandas", "xarray", "rasterio"):
+        monkeypatch.setitem(sys.modules, package, None)
     for call in (even.to_geopandas, even.to_xarray, lambda: even.to_geotiff("map.tif")):
-        with pytest.raises(MissingDependencyError, match=r"install dpselect\[geo\]"):
+        with pytest.raises(MissingDependencyError, match=r"install 'dpselect\[geo\]'"):
             call()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dpselect._optional import needed
 from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def plot_chances(
             or :func:`~dpselect.categories.ahead_of_stop`. Public.
         ax: Axes to draw into; a new figure if not given.
     """
+    needed("matplotlib", extra="standard")
     from matplotlib import pyplot as plt
 
     if ax is None:

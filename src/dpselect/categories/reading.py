@@ -23,6 +23,7 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
+from dpselect._optional import needed
 from dpselect.categories.asked import Question
 from dpselect.categories.columns import MISSING, KeyColumns, Kind, kind_of
 from dpselect.errors import ColumnError, DataError
@@ -163,6 +164,7 @@ def _in_memory(
     frame: nw.DataFrame[Any], kinds: dict[str, Kind]
 ) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
     """Return a frame of another library as one of polars, which reads it like an engine."""
+    needed("polars", extra="standard")
     import polars as pl
 
     columns: dict[str, pl.Series] = {}
@@ -178,6 +180,7 @@ def _is_undeclared(series: nw.Series[Any]) -> bool:
 
 
 def _series(values: list[Any], kind: Kind, declared: object) -> Any:  # noqa: ANN401 -- of polars
+    needed("polars", extra="standard")
     import polars as pl
 
     known = [None if _is_missing(value) else value for value in values]
@@ -197,6 +200,7 @@ def _is_missing(value: object) -> bool:
 
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
     """Return an array, a list or a Series of values as a frame, and what they are."""
+    needed("polars", extra="standard")
     import polars as pl
 
     if tables.is_table(data):

@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals as nw
 
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.opening import check_columns, is_csv, schema
@@ -248,6 +249,7 @@ def _is_between(end: nw.Expr, nodes: Sequence[Any]) -> nw.Expr:
 
 def _whole(ends: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return fields of a CSV file as integers; one that is none, or too large, as null."""
+    needed("polars", extra="standard")
     import polars as pl
 
     native: pl.LazyFrame = nw.to_native(ends)

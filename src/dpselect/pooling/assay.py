@@ -144,7 +144,7 @@ def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
     return given
 
 
-def _truths(values: ArrayLike) -> NDArray[np.bool_] | None:
+def _truths(values: object) -> NDArray[np.bool_] | None:
     """Return truth values, read one by one; None if one is neither True, False, 1 nor 0."""
     if not isinstance(values, Iterable):
         return None
