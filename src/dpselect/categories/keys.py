@@ -61,7 +61,7 @@ def key_probabilities(
         >>> key_probabilities(
         ...     np.array([1, 85, 86]), epsilon=0.1, delta=1e-5, neighbours="add-remove"
         ... ).round(3)
-        array([0.   , 0.468, 0.517])
+        array([0.   , 0.467, 0.516])
     """
     relation = _validate.table_neighbours(neighbours)
     per_user = _validate.at_least("max_per_user", max_per_user, 1)

@@ -218,7 +218,7 @@ def information_gain(
         ...     neighbours="add-remove",
         ... )
         >>> gain.scores
-        array([ 0., -4.])
+        array([-0., -4.])
     """
     return _of_table("information-gain", x, y, domains, classes, max_records, neighbours)
 
