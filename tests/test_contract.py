@@ -1,5 +1,6 @@
 """The contract of every releasing function: it spends first, once, and what its plan says."""
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,6 +78,9 @@ def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
     assert entry.rho <= plan.rho * (1 + 1e-9)
     assert entry.neighbours is case.neighbours is plan.neighbours
     assert entry.mechanism == plan.description
+    assert entry.asked["function"] == plan.function
+    assert entry.answer
+    json.loads(budget.to_json())
     assert plan.delta == case.delta
     assert plan_of(outcome) == plan
 
@@ -137,6 +141,38 @@ def test_an_audit_agrees(case):
 @every_case
 def test_without_a_budget_it_carries_the_same_plan(case):
     assert plan_of(case.release(database(case), None)) == case.plan()
+
+
+def test_a_crash_in_the_draw_loses_the_answer_and_not_the_spend(tmp_path):
+    budget = dp.Budget(1.0, neighbours="edge", path=tmp_path / "budget")
+    objective = dp.Objective([0.0, 1.0], dp.GlobalSensitivity(1, "edge"))
+
+    def crash(*_):
+        raise KeyboardInterrupt
+
+    with door.handled(crash), pytest.raises(KeyboardInterrupt):
+        dp.PermuteAndFlip(epsilon=0.5).release(objective, budget=budget)
+    release = dp.PermuteAndFlip(epsilon=0.25).release(objective, budget=budget)
+
+    assert [entry.answer for entry in dp.Budget.open(budget.path).entries] == [
+        None,
+        {"answer": list(release.answer)},
+    ]
+    assert release.entry == 2
+
+
+def test_an_answer_that_cannot_be_recorded_is_still_the_caller_s(tmp_path):
+    budget = dp.Budget(1.0, neighbours="edge", path=tmp_path / "budget")
+    objective = dp.Objective([0.0, 1.0], dp.GlobalSensitivity(1, "edge"))
+
+    def vanish(_name, draw, *_):
+        budget.path.unlink()
+        return draw()
+
+    with door.handled(vanish), pytest.warns(UserWarning, match="answer was not recorded"):
+        release = dp.PermuteAndFlip(epsilon=0.5).release(objective, budget=budget)
+
+    assert len(release.answer) == 1
 
 
 @every_case

@@ -38,6 +38,7 @@ def test_json_holds_every_field_and_plain_numbers():
         "error_bound": None,
         "exact": True,
         "version": dp.__version__,
+        "entry": None,
     }
 
 

@@ -7,6 +7,7 @@ prints the same plan. Every release carries its plan.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite
@@ -16,8 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpselect import _validate
+from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ROUNDING = 1e-9
@@ -47,8 +49,12 @@ class SupportsSpend(Protocol):
         rho: float | None = None,
         mechanism: str = "",
         laplace: int = 0,
+        asked: Mapping[str, object] | None = None,
     ) -> object:
         """Record a spend, or raise and record nothing."""
+
+    def record_answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Keep the released answer of an entry."""
 
     def remaining_after(
         self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
@@ -182,10 +188,13 @@ class Plan:
         # Of a whole that costs more than its steps nothing is known but epsilon and rho.
         return steps if self.epsilon >= steps * each.pop() * (1 - ROUNDING) else 0
 
-    def charge(self, budget: SupportsSpend | None) -> None:
+    def charge(self, budget: SupportsSpend | None) -> Receipt:
         """Record the whole price in a budget, once; call it before anything is drawn.
 
         No other function of the library spends. A plan of price 0 is not recorded.
+
+        Returns:
+            What the answer is to be kept with, once it is drawn.
 
         Raises:
             InsufficientBudgetError: The budget does not allow it; nothing was recorded.
@@ -193,15 +202,17 @@ class Plan:
             LedgerError: The ledger cannot be read or written.
         """
         if budget is None or (self.epsilon == 0 and self.delta == 0):
-            return
-        budget.spend(
+            return Receipt()
+        entry = budget.spend(
             self.epsilon,
             neighbours=self.neighbours,
             delta=self.delta,
             rho=self.rho or None,
             mechanism=self.description,
             laplace=self.laplace,
+            asked=self._asked(),
         )
+        return Receipt(budget, entry) if isinstance(entry, Entry) else Receipt()
 
     def remaining_after(self, budget: SupportsSpend) -> float:
         """Return the epsilon that would remain after :meth:`charge`, without spending.
@@ -223,6 +234,12 @@ class Plan:
     def description(self) -> str:
         """The release in one line, as it is written to a ledger."""
         return f"{self.function}: {self.mechanism}"
+
+    def _asked(self) -> dict[str, Any]:
+        """Return what a ledger keeps of the plan beside the amounts."""
+        names = ("function", "arguments", "spends", "composition", "public", "error_bound")
+        whole = self.to_dict()
+        return {name: whole[name] for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain Python values; long sequences are summarised."""
@@ -267,6 +284,36 @@ class Plan:
         if self.public:
             lines.append(f"declared public: {', '.join(self.public)}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A recorded spend that waits for its answer, or nothing where nothing was recorded.
+
+    Attributes:
+        budget: What was charged.
+        entry: What it recorded.
+    """
+
+    budget: SupportsSpend | None = None
+    entry: Entry | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The number of the entry in its budget; None if nothing was recorded."""
+        return None if self.entry is None else self.entry.sequence
+
+    def keep(self, answer: Mapping[str, object]) -> None:
+        """Keep released values beside the spend; call it after the draw.
+
+        An answer that cannot be written is a warning: it is paid for and the caller's.
+        """
+        if self.entry is None or self.budget is None:
+            return
+        try:
+            self.budget.record_answer(self.entry, answer)
+        except BudgetError as error:
+            warnings.warn(f"the answer was not recorded: {error}", stacklevel=2)
 
 
 def _keep_price(priced: Spend | Plan) -> None:

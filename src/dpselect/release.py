@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dpselect.neighbours import Neighbours
-from dpselect.plan import Plan
+from dpselect.plan import Plan, Receipt
 from dpselect.typing import Indices
 
 
@@ -29,6 +29,7 @@ class Release:
         version: The version of dpselect that drew it.
         noisy_scores: The noisy score of each candidate of the answer, in its order, if the
             mechanism releases them at the same price; else None. Score units.
+        entry: The number of its entry in the budget; None if nothing was recorded.
     """
 
     answer: tuple[Hashable, ...]
@@ -36,6 +37,17 @@ class Release:
     exact: bool
     version: str = version("dpselect")
     noisy_scores: tuple[float, ...] | None = None
+    entry: int | None = None
+
+    def recorded(self, receipt: Receipt) -> Self:
+        """Keep the answer beside its spend, and return the release with the entry's number."""
+        receipt.keep(self.released())
+        return replace(self, entry=receipt.number)
+
+    def released(self) -> dict[str, Any]:
+        """Return all that was released, as plain Python values by name."""
+        paid = {} if self.noisy_scores is None else {"noisy_scores": list(self.noisy_scores)}
+        return {"answer": [_plain(candidate) for candidate in self.answer], **paid}
 
     @property
     def candidate(self) -> Hashable:
@@ -69,13 +81,12 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain Python values."""
-        paid = {} if self.noisy_scores is None else {"noisy_scores": list(self.noisy_scores)}
         return {
-            "answer": [_plain(candidate) for candidate in self.answer],
-            **paid,
+            **self.released(),
             **self.plan.to_dict(),
             "exact": self.exact,
             "version": self.version,
+            "entry": self.entry,
         }
 
     def to_json(self) -> str:

@@ -55,6 +55,10 @@ def test_json_holds_all_that_the_budget_knows():
         "mechanism",
         "note",
         "version",
+        "source",
+        "analyst",
+        "asked",
+        "answer",
     }
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -93,11 +95,72 @@ def test_another_schema_version_is_refused(path, budget, opener):
     tamper(path, "PRAGMA user_version = 99")
 
     with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 3"
+        LedgerError, match="has schema version 99, this dpselect reads version 4"
     ):
         Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
     with pytest.raises(LedgerError, match="schema version 99"):
         budget.spend(0.1, neighbours=EDGE)
+
+
+ANSWER = {"answer": ["a", 2], "noisy_scores": [0.5]}
+
+
+def test_an_answer_is_kept_beside_its_spend(path, budget):
+    spent = budget.for_request(note="board 7", source="a.csv", analyst="Ann").spend(
+        0.1, neighbours=EDGE, asked={"function": "release_nodes", "arguments": {"k": 2}}
+    )
+    before = Budget.open(path).entries
+    budget.record_answer(spent, {"answer": ("a", 2), "noisy_scores": [0.5]})
+
+    assert before == (spent,)
+    [entry] = Budget.open(path).entries
+    assert entry == replace(spent, answer=ANSWER)
+    assert (entry.note, entry.source, entry.analyst) == ("board 7", "a.csv", "Ann")
+    assert entry.asked == {"function": "release_nodes", "arguments": {"k": 2}}
+
+
+@pytest.mark.parametrize("where", ["memory", "ledger"])
+def test_an_entry_has_one_answer_in_its_own_budget(path, where):
+    own, other = (
+        Budget(1.0, neighbours=EDGE, path=None if where == "memory" else path.with_name(name))
+        for name in ("own", "other")
+    )
+    spent = own.spend(0.1, neighbours=EDGE, mechanism="mine")
+    other.spend(0.1, neighbours=EDGE)
+    own.record_answer(spent, ANSWER)
+
+    for budget in (own, other):
+        with pytest.raises(LedgerError, match=r"one answer|does not hold"):
+            budget.record_answer(spent, {"answer": ["another"]})
+    assert [own.entries[0].answer, other.entries[0].answer] == [ANSWER, None]
+
+
+def test_a_long_answer_is_kept_as_a_summary_and_its_hash(budget):
+    budget.record_answer(budget.spend(0.1, neighbours=EDGE), {"answer": range(10_000)})
+    whole = json.dumps({"answer": list(range(10_000))})
+
+    assert budget.entries[0].answer == {
+        "answer": "10000 values from 0 to 9999",
+        "sha256": hashlib.sha256(whole.encode()).hexdigest(),
+    }
+
+
+def test_the_file_itself_refuses_an_answer_of_another_entry(path, budget):
+    budget.spend(0.1, neighbours=EDGE)
+
+    for sequence in (1, 2):
+        with pytest.raises(sqlite3.IntegrityError, match="one answer"):
+            tamper(path, f"INSERT INTO answers VALUES ({sequence}, 'x', '{{}}')")  # noqa: S608
+    assert budget.entries[0].answer is None
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[1]", "1"])
+def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
+    budget.spend(0.1, neighbours=EDGE)
+    tamper(path, f"INSERT INTO answers SELECT 1, token, '{text}' FROM entries")  # noqa: S608
+
+    with pytest.raises(LedgerError, match="not one"):
+        _ = budget.entries
 
 
 NOT_LEDGERS = {
@@ -341,10 +404,12 @@ def test_a_ledger_that_was_replaced_is_noticed(path, budget):
         "UPDATE entries SET epsilon = 1e-9",
         "DELETE FROM totals",
         "UPDATE totals SET epsilon = 100",
+        "UPDATE answers SET answer = '{}'",
+        "DELETE FROM answers",
     ],
 )
 def test_the_file_itself_refuses_to_forget(path, budget, statement):
-    budget.spend(0.1, neighbours=EDGE)
+    budget.record_answer(budget.spend(0.1, neighbours=EDGE), {"answer": [1]})
 
     with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
         tamper(path, statement)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import fsum
@@ -209,6 +209,7 @@ class _WatchedBudget(Budget):
         mechanism: str = "",
         note: str = "",
         laplace: int = 0,
+        asked: Mapping[str, object] | None = None,
     ) -> Entry:
         if self._watch.refuses:
             self._watch.spends.append(epsilon)
@@ -222,6 +223,7 @@ class _WatchedBudget(Budget):
             mechanism=mechanism,
             note=note,
             laplace=laplace,
+            asked=asked,
         )
         self._watch.spends.append(epsilon)
         self._watch.deltas.append(delta)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from dpselect._optional import needed
 from dpselect.budget import filter as stopping
 from dpselect.budget import zcdp
-from dpselect.budget.entry import Entry, Totals, cost, same_relation
+from dpselect.budget.entry import Entry, Totals, cost, kept, plain, same_relation
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, Store
 from dpselect.budget.sums import Sums
@@ -23,6 +24,15 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 
 if TYPE_CHECKING:
     import dp_accounting
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What entries say about who asked, and of what."""
+
+    note: str = ""
+    source: str = ""
+    analyst: str = ""
 
 
 class Budget:
@@ -78,6 +88,7 @@ class Budget:
         self._store: Store = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )
+        self._request = _Request()
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -90,6 +101,7 @@ class Budget:
         budget = cls.__new__(cls)
         # Not through __init__, which would make a file if this one vanished just now.
         budget._totals, budget._store = ledger.totals, ledger  # noqa: SLF001 -- its own
+        budget._request = _Request()  # noqa: SLF001 -- its own
         return budget
 
     @property
@@ -146,6 +158,7 @@ class Budget:
         mechanism: str = "",
         note: str = "",
         laplace: int = 0,
+        asked: Mapping[str, object] | None = None,
     ) -> Entry:
         """Record what a release is about to cost; draw only after this returned.
 
@@ -158,10 +171,12 @@ class Budget:
                 better than the ``epsilon * tanh(epsilon / 2)`` of any pure release. A
                 larger one is replaced by that.
             mechanism: What is released.
-            note: Anything to remember; public, like the rest of the entry.
+            note: Anything to remember; public, like the rest of the entry. That of
+                :meth:`for_request` if empty.
             laplace: Where the release is so many adaptive rounds, each dominated by the
                 Laplace mechanism at ``epsilon / laplace``, as permute-and-flip is: their
                 number; else 0. :meth:`to_dp_events` makes use of it.
+            asked: The function and its public arguments; :meth:`Plan.charge` gives them.
 
         Returns:
             The entry, which no crash of this process can undo when there is a ledger.
@@ -176,6 +191,8 @@ class Budget:
         same_relation(self.neighbours, neighbours)
         new = cost(epsilon, delta, rho, laplace)
         mechanism, note = _text("mechanism", mechanism), _text("note", note)
+        request = self._request if not note else replace(self._request, note=note)
+        arguments = plain({} if asked is None else asked)
 
         def decide(sums: Sums) -> Entry:
             stopping.admit(self._totals, sums, new)
@@ -188,11 +205,43 @@ class Budget:
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
                 neighbours=self.neighbours,
                 mechanism=mechanism,
-                note=note,
                 version=_version(),
+                asked=arguments,
+                **asdict(request),
             )
 
         return self._store.append(decide)
+
+    def record_answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Keep the released answer of an entry; every release of the library does.
+
+        Args:
+            entry: What :meth:`spend` returned.
+            answer: Released values alone, by name. Of an answer of more than 20,000
+                characters a summary is kept, with the SHA-256 of its JSON.
+
+        Raises:
+            LedgerError: It is no entry of this budget, it has an answer already, or the
+                ledger cannot be written.
+        """
+        self._store.answer(entry, kept(answer))
+
+    def for_request(self, *, note: str = "", source: str = "", analyst: str = "") -> Self:
+        """Return the same budget, with what its entries say about who asked, and of what.
+
+        Args:
+            note: Anything to remember, such as the number of an application.
+            source: The file or table that is read.
+            analyst: Who asks.
+
+        Raises:
+            ParameterError: One is not a text.
+        """
+        texts = {"note": note, "source": source, "analyst": analyst}
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__)
+        view._request = _Request(**{name: _text(name, one) for name, one in texts.items()})
+        return view
 
     def remaining_after(
         self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
@@ -288,7 +337,7 @@ class Budget:
                 "a budget in memory cannot be pickled: two copies could spend the same "
                 "epsilon; give the budget a path="
             )
-        return type(self).open, (self.path,)
+        return _reopened, (type(self), self.path, self._request)
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", path={str(self.path)!r}"
@@ -300,6 +349,10 @@ class Budget:
             f"<Budget epsilon={self.epsilon!r}, delta={self.delta!r}, "
             f"neighbours={self.neighbours}{where}: remaining {left}>"
         )
+
+
+def _reopened(kind: type[Budget], path: Path, request: _Request) -> Budget:
+    return kind.open(path).for_request(**asdict(request))
 
 
 def _text(name: str, value: object) -> str:

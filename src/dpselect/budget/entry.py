@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
 
 from dpselect.budget import amount, zcdp
 from dpselect.errors import NeighboursError
@@ -81,6 +86,11 @@ class Entry(Cost):
         mechanism: The function and the mechanism, as :meth:`Plan.charge` states them.
         note: Free text of the caller.
         version: The version of dpselect that recorded it.
+        source: The file or table that was read, as the caller named it.
+        analyst: Who made the request, as the caller named them.
+        asked: Function, public arguments, steps and public claims of the plan; plain values.
+        answer: What was released; None if the process ended before it was kept, or if
+            nothing but the spend was recorded. Plain values.
     """
 
     sequence: int
@@ -89,6 +99,46 @@ class Entry(Cost):
     mechanism: str
     note: str
     version: str
+    source: str = ""
+    analyst: str = ""
+    asked: Mapping[str, object] = field(default_factory=dict, hash=False)
+    answer: Mapping[str, object] | None = field(default=None, hash=False)
+
+
+LONGEST = 20_000
+"""Characters of an answer as JSON; of a longer one the ledger keeps a summary and its hash."""
+
+
+def plain(value: object) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return a value as strict JSON can hold it: numbers, texts, lists and objects."""
+    to_list = getattr(value, "tolist", None)
+    if to_list is not None:
+        return plain(to_list())
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(one) for one in value]
+    return str(value)
+
+
+def kept(answer: Mapping[str, object]) -> dict[str, object]:
+    """Return an answer whole, or a summary with the SHA-256 of its JSON."""
+    whole: dict[str, object] = plain(answer)
+    text = json.dumps(whole)
+    if len(text) <= LONGEST:
+        return whole
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {**{name: _summary(one) for name, one in whole.items()}, "sha256": digest}
+
+
+def _summary(value: object) -> object:
+    if isinstance(value, list) and len(value) > 1:
+        return f"{len(value)} values from {value[0]} to {value[-1]}"
+    return f"{value[:200]} ..." if isinstance(value, str) and len(value) > 200 else value
 
 
 def cost(epsilon: object, delta: object, rho: object, laplace: object = 0) -> Cost:

@@ -11,13 +11,17 @@ Each entry holds the exact sums of all entries up to it, so a spend takes the sa
 however many there are, and a random token. A ledger has a random identity. Whoever has it
 open compares both with what they saw last, so a file that was replaced, emptied or restored
 from a copy is refused.
+
+The answer of a release is a row of its own, written after the draw and tied to the entry by
+its token: a crash between the two loses the answer and never the spend.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from math import inf
@@ -32,7 +36,7 @@ from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
 
@@ -52,6 +56,9 @@ _CREATE = (
         mechanism TEXT NOT NULL,
         note TEXT NOT NULL,
         version TEXT NOT NULL,
+        source TEXT NOT NULL DEFAULT '',
+        analyst TEXT NOT NULL DEFAULT '',
+        asked TEXT NOT NULL DEFAULT '{}',
         laplace INTEGER NOT NULL DEFAULT 0 CHECK (laplace >= 0),
         epsilons TEXT NOT NULL,
         deltas TEXT NOT NULL,
@@ -61,10 +68,15 @@ _CREATE = (
         CHECK (typeof(laplace) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
+    """CREATE TABLE answers (
+        sequence INTEGER PRIMARY KEY,
+        token TEXT NOT NULL,
+        answer TEXT NOT NULL
+    )""",
     *(
         f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
         BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
-        for table in ("totals", "entries")
+        for table in ("totals", "entries", "answers")
         for action in ("UPDATE", "DELETE")
     ),
     # INSERT OR REPLACE deletes a row without the trigger for it.
@@ -74,6 +86,10 @@ _CREATE = (
     """CREATE TRIGGER entries_in_order BEFORE INSERT ON entries
     WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)
     BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
+    """CREATE TRIGGER answers_once BEFORE INSERT ON answers
+    WHEN EXISTS (SELECT * FROM answers WHERE sequence = NEW.sequence)
+        OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)
+    BEGIN SELECT RAISE(ABORT, 'an entry has one answer'); END""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -86,8 +102,12 @@ _COLUMNS = (
     "mechanism",
     "note",
     "version",
+    "source",
+    "analyst",
+    "asked",
     "laplace",
 )
+_TEXTS = ("time", "mechanism", "note", "version", "source", "analyst")
 _SUMS = ("epsilons", "deltas", "rhos")
 _INSERT = (
     f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
@@ -151,7 +171,8 @@ class Ledger:
             connection.execute("BEGIN")
             sums = self._checked(connection)
             rows = connection.execute(
-                f"SELECT {', '.join(_COLUMNS)} FROM entries ORDER BY sequence"  # noqa: S608
+                f"SELECT {', '.join(_COLUMNS)}, answer FROM entries "  # noqa: S608
+                "LEFT JOIN answers USING (sequence) ORDER BY sequence"
             )
             entries = tuple(map(self._entry, rows))
         if Sums.of(entries) != sums:
@@ -181,6 +202,7 @@ class Ledger:
             entry = decide(before)
             after = before.plus(entry)
             row = [getattr(entry, column) for column in _COLUMNS]
+            row[_COLUMNS.index("asked")] = json.dumps(entry.asked)
             sums = [str(after.epsilon), str(after.delta), str(after.rho)]
             connection.execute(_INSERT, row + sums)
             ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
@@ -188,9 +210,36 @@ class Ledger:
         self._seen = max(self._seen, (entry.sequence, token))
         return entry
 
+    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Add the answer of an entry, on the disk.
+
+        Raises:
+            LedgerError: The ledger has another entry of this number or an answer of it, or
+                the file is gone, was replaced, emptied or restored, or cannot be written.
+        """
+        with _connected(self.path) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            self._checked(connection)
+            found = connection.execute(
+                "SELECT token FROM entries WHERE sequence = ? AND time = ? AND mechanism = ?",
+                (entry.sequence, entry.time, entry.mechanism),
+            ).fetchone()
+            if found is None:
+                raise LedgerError(f"the ledger {self.path} does not hold the entry answered")
+            connection.execute(
+                "INSERT INTO answers (sequence, token, answer) VALUES (?, ?, ?)",
+                (entry.sequence, *found, json.dumps(answer)),
+            )
+            connection.execute("COMMIT")
+
     def _entry(self, row: tuple[object, ...]) -> Entry:
-        fields = dict(zip(_COLUMNS, row, strict=True))
-        texts = [fields[name] for name in ("time", "mechanism", "note", "version")]
+        fields = dict(zip((*_COLUMNS, "answer"), row, strict=True))
+        texts = [fields[name] for name in _TEXTS]
+        try:
+            for name in ("asked", "answer"):
+                fields[name] = _mapping(fields[name])
+        except ValueError:
+            texts.append(None)
         amounts = [fields[name] for name in ("epsilon", "delta", "rho")]
         if not (
             all(isinstance(text, str) for text in texts)
@@ -262,6 +311,16 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
+
+
+def _mapping(text: object) -> dict[str, object] | None:
+    """Return a JSON object, or None for no text; ValueError for anything else."""
+    if text is None:
+        return None
+    value = json.loads(text) if isinstance(text, str) else None
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 -- as json.loads does
+    return value
 
 
 def _absolute(path: str | Path) -> Path:

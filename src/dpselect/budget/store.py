@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Lock
 from typing import Protocol, TypeAlias
 
 from dpselect.budget.entry import Entry
 from dpselect.budget.sums import Sums
-from dpselect.errors import BudgetError
+from dpselect.errors import BudgetError, LedgerError
 
 Entries: TypeAlias = tuple[Entry, ...]
 
@@ -31,6 +32,10 @@ class Store(Protocol):
         No other thread or process adds one in between. The entry is kept before this
         returns; if ``decide`` raises, nothing changes.
         """
+        ...
+
+    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Add the answer of an entry, once."""
         ...
 
 
@@ -64,6 +69,19 @@ class Memory:
             self._entries.append(entry)
             self._sums = self._sums.plus(entry)
         return entry
+
+    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Add the answer of an entry.
+
+        Raises:
+            LedgerError: This is no entry of the budget, or it has an answer.
+        """
+        self._check_process()
+        with self._lock:
+            place = entry.sequence - 1
+            if self._entries[place : place + 1] != [entry]:
+                raise LedgerError("an entry has one answer, in its own budget")
+            self._entries[place] = replace(entry, answer=dict(answer))
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

@@ -187,7 +187,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         neighbours=neighbours,
     )
     counted = people_in(data, design.question).from_count(design.min_people)
-    design.plan.charge(budget)
+    receipt = design.plan.charge(budget)
     above = _above(counted.people, design.min_people)
     held, noisy = design.law.select(above)
     chosen = sorted(
@@ -203,7 +203,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         exact=True,
         counts=counts,
         scale=getattr(design.law, "scale", None),
-    )
+    ).recorded(receipt)
 
 
 def _above(people: Indices, least: int) -> Indices:

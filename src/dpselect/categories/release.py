@@ -30,8 +30,8 @@ class KeyRelease(Release):
                 found[pair[0]] = (*found.get(pair[0], ()), pair[1])
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain Python values."""
+    def released(self) -> dict[str, Any]:
+        """Return all that was released, as plain Python values by name."""
         counts = None if self.counts is None else list(self.counts)
         # A dataclass with slots is made twice, which a bare super() does not see.
-        return {**Release.to_dict(self), "counts": counts, "scale_of_counts": self.scale}
+        return {**Release.released(self), "counts": counts, "scale_of_counts": self.scale}

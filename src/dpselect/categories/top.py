@@ -213,8 +213,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         groups=named,
     )
     objectives = design.objectives(people_in(data, question))
-    design.plan.charge(budget)
-    return _drawn(objectives, design)
+    receipt = design.plan.charge(budget)
+    return _drawn(objectives, design).recorded(receipt)
 
 
 def _drawn(objectives: list[Objective], design: _Design) -> KeyRelease:

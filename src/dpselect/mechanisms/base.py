@@ -274,14 +274,14 @@ def charged_release(
     exact: bool,
 ) -> Release:
     """Charge a plan, then draw."""
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     drawn = draw()
     return Release(
         answer=tuple(objective.candidates[position] for position in drawn.positions),
         plan=plan,
         exact=exact,
         noisy_scores=drawn.noisy_scores,
-    )
+    ).recorded(receipt)
 
 
 def checked_k(k: int, objective: Objective) -> int:

@@ -142,8 +142,8 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
     )
     plan = _plan(drawn, column, float(epsilon), _validate.on_invalid(on_invalid))
     draw = drawn.prepared(data, column, on_invalid)
-    plan.charge(budget)
-    return Release(answer=draw(), plan=plan, exact=drawn.draw.exact)
+    receipt = plan.charge(budget)
+    return Release(answer=draw(), plan=plan, exact=drawn.draw.exact).recorded(receipt)
 
 
 def check_table(data: object, column: str, neighbours: NeighboursLike) -> None:

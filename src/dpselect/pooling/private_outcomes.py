@@ -103,9 +103,9 @@ def release_outcomes(
     plan = plan_outcomes(design=design, flip=flip, neighbours=neighbours)
     checked = checked_outcomes(outcomes, designs.checked(design))
     chance = outcome_privacy.checked_flip(flip)
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     released = uniform.flipped([bool(outcome) for outcome in checked], chance)
-    return Release(answer=tuple(released), plan=plan, exact=True)
+    return Release(answer=tuple(released), plan=plan, exact=True).recorded(receipt)
 
 
 def plan_replaced(*, people: int, beta: int) -> Plan:
@@ -177,5 +177,6 @@ def draw_replaced(
     from dpselect.draws import uniform
 
     plan = plan_replaced(people=people, beta=beta)
-    plan.charge(budget)
+    receipt = plan.charge(budget)
+    receipt.keep({"answer": "the positions of the replaced samples: secret, not kept"})
     return ReplacedSamples(tuple(sorted(uniform.sample(range(people), beta))), plan)

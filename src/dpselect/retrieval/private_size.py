@@ -90,11 +90,11 @@ def release_statuses(
     plan = plan_statuses(n=n, epsilon=epsilon)
     inside = set(checked_members(members, n))
     chance = exp_bounds.flip_chance(plan.epsilon)
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     released = uniform.flipped([person in inside for person in range(n)], chance)
     return Release(
         answer=tuple(person for person in range(n) if released[person]), plan=plan, exact=True
-    )
+    ).recorded(receipt)
 
 
 def plan_subset(
@@ -186,9 +186,10 @@ def release_subset(
     )
     checked = checked_members(members, n)
     terms = _Terms.checked(n, beta, failure, size_epsilon, epsilon)
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     drawn = terms.retrieval(_draw_size(len(checked), terms), plan.delta)
-    return Release(answer=tuple(drawn.choose(checked)), plan=plan, exact=True)
+    answer = tuple(drawn.choose(checked))
+    return Release(answer=answer, plan=plan, exact=True).recorded(receipt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,8 +193,9 @@ class SubsetRetrieval:
         """
         plan = self.plan()
         checked = self._checked(members)
-        plan.charge(budget)
-        return Release(answer=tuple(self.choose(checked)), plan=plan, exact=True)
+        receipt = plan.charge(budget)
+        drawn = Release(answer=tuple(self.choose(checked)), plan=plan, exact=True)
+        return drawn.recorded(receipt)
 
     def choose(self, members: list[int]) -> list[int]:
         """Draw exactly from checked, sorted members, without spending.

@@ -77,6 +77,7 @@ class SpatialHistogram:
         coarse: The noisy grid that weighs the queries; None if there was one candidate.
         processing: The post-processing of the counts, in order.
         version: The version of dpselect that drew it.
+        entry: The number of its entry in the budget; None if nothing was recorded.
     """
 
     box: Box
@@ -89,6 +90,7 @@ class SpatialHistogram:
     coarse: CoarseGrid | None = None
     processing: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("dpselect"))
+    entry: int | None = None
 
     @property
     def epsilon(self) -> float:
@@ -120,6 +122,10 @@ class SpatialHistogram:
             f"SpatialHistogram({self.chosen}, epsilon={self.epsilon:g}, "
             f"neighbours={self.neighbours})"
         )
+
+    def released(self) -> dict[str, Any]:
+        """Return cells and counts as plain Python values, by name."""
+        return {"cells": self.chosen, "points": self.total, "counts": self.counts.tolist()}
 
     def query(self, areas: object) -> Answer:
         """Estimate how many points lie in each of many areas.

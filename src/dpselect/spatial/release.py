@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -116,8 +117,10 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     )
     design = design_histogram(arguments)
     held = _read(points, arguments, design)
-    design.plan.charge(budget)
-    return _draw(held, design)
+    receipt = design.plan.charge(budget)
+    drawn = _draw(held, design)
+    receipt.keep(drawn.released())
+    return replace(drawn, entry=receipt.number)
 
 
 def _read(points: object, given: PublicArguments, design: Design) -> Counts:

@@ -72,6 +72,10 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _draw(self, training: Any, counts: Counts, sampler: Sampler) -> None:  # noqa: ANN401
         """Draw trees and set the released attributes."""
 
+    @abstractmethod
+    def _released(self) -> dict[str, Any]:
+        """Return the released trees as plain Python values, by name."""
+
     def fit(self, X: records.Table, y: records.Labels) -> Self:  # noqa: N803 -- scikit-learn's signature
         """Draw the trees; the attributes that are set are safe to publish.
 
@@ -160,11 +164,13 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ) -> Self:
         read = self._in_engine if tables.is_lazy(X) else self._in_memory
         training, plan, counts = read(X, y)
-        plan.charge(budget)
+        receipt = plan.charge(budget)
         self.schema_ = training.schema
         self.classes_ = _array(training.schema.classes)
         self.plan_ = plan
         self._draw(training, counts, sampler)
+        receipt.keep(self._released())
+        self.entry_ = receipt.number
         return self
 
     def _in_memory(self, X: records.Table, y: records.Labels) -> tuple[Any, Plan, Counts]:  # noqa: N803

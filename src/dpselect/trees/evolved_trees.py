@@ -90,6 +90,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         tree_: That tree.
         classes_: The declared classes.
         plan_: The :class:`dpselect.Plan` that was charged.
+        entry_: The number of its entry in the budget; None if nothing was recorded.
 
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """
@@ -239,6 +240,14 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         sums = np.zeros(1) if noisy is None else noisy @ np.array(training.weights)
         self.best_ = int(sums.argmax())
         self.tree_ = self.front_[self.best_].tree
+
+    def _released(self) -> dict[str, Any]:
+        rates = [(one.true_positive_rate, one.true_negative_rate) for one in self.front_]
+        return {
+            "trees": [one.tree.to_text() for one in self.front_],
+            "true_positive_and_negative_rates": rates,
+            "best": self.best_,
+        }
 
     def predict(self, X: Table, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
         """Return the class of each record by one tree of the front, shape ``(n,)``.

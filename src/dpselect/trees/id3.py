@@ -61,6 +61,7 @@ class ID3Classifier(PrivateTreeClassifier):
         tree_: The released :class:`~dpselect.trees.Tree`.
         classes_: The declared classes, shape ``(classes,)``.
         plan_: The :class:`dpselect.Plan` that was charged.
+        entry_: The number of its entry in the budget; None if nothing was recorded.
         n_features_in_: The number of columns of ``X``.
         feature_names_in_: Their names, if ``X`` was a frame.
 
@@ -129,6 +130,9 @@ class ID3Classifier(PrivateTreeClassifier):
 
     def _draw(self, training: Growth, counts: Counts, sampler: Sampler) -> None:
         self.tree_ = trees.Tree(training.schema, training.grow(counts, sampler))
+
+    def _released(self) -> dict[str, Any]:
+        return {"tree": self.tree_.to_text()}
 
     def predict_proba(self, X: Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
