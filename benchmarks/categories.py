@@ -141,7 +141,7 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
     offset = offset_of_stop(
         k=K, limit=limit, per_user=most, epsilon=epsilon, delta=DELTA, neighbours=ADDED
     )
-    public = by_count(every.people, keys, ADDED)
+    public = by_count(every.people, keys, ADDED, 1)
     unknown = of_most_common(common, limit=limit, offset=offset, neighbours=ADDED)
     exponential = dp.ExponentialMechanism(epsilon=epsilon)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.categories import plan_top
 from dpselect.categories.columns import KeyColumns
 from dpselect.categories.counts import Counted
 from dpselect.categories.laws import (
@@ -131,7 +132,7 @@ def test_top_of_a_known_domain_costs_no_delta(mechanism):
     def of(relation):
         draw = dp.mechanisms.by_name(mechanism, 1.0)
         return lambda counts: dict(
-            enumerate(draw.probabilities(by_count(np.array(counts), range(4), relation)))
+            enumerate(draw.probabilities(by_count(np.array(counts), range(4), relation, 4)))
         )
 
     pairs = list(neighbouring(4, 4, 4))
@@ -139,6 +140,30 @@ def test_top_of_a_known_domain_costs_no_delta(mechanism):
     assert exact_delta(pairs, of(ADDED), 1.0) <= 1e-15
     assert exact_delta(replaced(2, 4), of(REPLACED), 1.0) <= 1e-15
     assert exact_delta(pairs, of(ADDED), 0.9) > 0.003
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("per_user", [1, 2, 4])
+def test_a_sequence_of_all_groups_is_made_for_what_one_person_changes(per_user, relation):
+    """Equal to the largest change of all counts together: less would not be private."""
+    pairs = neighbouring(3, 4, per_user) if relation is ADDED else replaced(2, per_user)
+    plan = plan_top(
+        column="key",
+        k=1,
+        candidates=[0, 1],
+        group="ward",
+        groups=["a", "b"],
+        user="person",
+        max_per_user=per_user,
+        epsilon=1.0,
+        neighbours=relation,
+        mechanism="noisy-sequence",
+    )
+
+    moved = max(int(np.abs(np.subtract(x, y)).sum()) for x, y in pairs)
+
+    assert f"l1={float(moved)}," in plan.mechanism
+    assert plan.epsilon == plan.spends[0].epsilon == 1.0
 
 
 # Planted bugs, each of which the enumeration must see.

@@ -17,11 +17,11 @@ from dpselect.categories import (
     plot_chances,
     release_keys,
     release_top,
-    top,
 )
 from dpselect.categories.asked import Question
 from dpselect.categories.counts import people_in
 from dpselect.categories.objectives import by_count, of_most_common, offset_of_stop
+from dpselect.categories.top_design import design_top
 from dpselect.errors import (
     ColumnError,
     InsufficientBudgetError,
@@ -31,7 +31,7 @@ from dpselect.errors import (
 from support.key_definitions import exact_delta, neighbouring, peeled
 
 NOTHING_ELSE = dict.fromkeys(
-    ("column", "candidates", "group", "groups", "user", "max_per_user", "mechanism")
+    ("column", "above", "candidates", "group", "groups", "user", "max_per_user", "mechanism")
 ) | {"counts_share": 0.0, "missing": "drop"}
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 FRUIT = ["apple"] * 6 + ["pear"] * 4 + ["fig"] * 3 + ["kiwi"]
@@ -57,9 +57,8 @@ def test_draws_of_an_unknown_domain_follow_the_law():
     for outcome, chance in peeled(weights.tolist(), objective.candidates, 2).items():
         chances[tuple(key for key in outcome if key is not STOP)] += chance
 
-    design = top._design(**{**NOTHING_ELSE, **asked})
-    ours = design.objectives(fruit)
-    drawn = Counter(top._drawn(ours, design).answer for _ in range(3000))
+    draw = design_top(**{**NOTHING_ELSE, **asked}).drawing(fruit)
+    drawn = Counter(draw().answer for _ in range(3000))
 
     assert set(drawn) <= set(chances)
     tried = [key for key in chances if chances[key] > 0.003]
@@ -111,7 +110,7 @@ def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
 
     def law(counts):
         first, second = (
-            draw.probabilities(by_count(np.array(part), [0, 1], ADDED))
+            draw.probabilities(by_count(np.array(part), [0, 1], ADDED, per_user))
             for part in (counts[:2], counts[2:])
         )
         return {(i, j): first[i] * second[j] for i in range(2) for j in range(2)}
@@ -125,15 +124,53 @@ def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
 def test_noisy_counts_are_those_of_the_chosen():
     asked = {**OF_PATIENTS, "k": 2, "epsilon": 400.0, "neighbours": REPLACED}
 
-    top = release_top(VISITS, candidates=["D0", "D1", "D2"], counts_share=0.5, **asked)
+    known = {"candidates": ["D0", "D1", "D2"], "counts_share": 0.5}
+    top = release_top(VISITS, **known, mechanism="permute-and-flip", **asked)
+    sequence = release_top(VISITS, **known, **asked)
     keys = release_keys(
         VISITS, **OF_PATIENTS, method="laplace", epsilon=800.0, delta=0.1, neighbours=ADDED
     )
 
     assert (top.answer, top.counts) == (("D0", "D1"), (400, 300))
     assert top.scale == pytest.approx(2 / 200)  # two of the counts, each by one
+    assert (sequence.answer, sequence.counts) == (top.answer, top.counts)
+    assert sequence.scale == 3 / 400  # all three of the counts; nothing is split off
     assert (keys.answer, keys.counts) == (("D0", "D1", "D2", "D3"), (400, 300, 200, 100))
     assert json.loads(keys.to_json())["counts"] == [400, 300, 200, 100]
+
+
+def test_keys_above_a_threshold_are_read_off_one_sequence():
+    groups = {"group": "ward", "groups": ["west", "east"]}
+    asked = {**OF_PATIENTS, "candidates": ["D0", "D1", "D2", "D3"], "epsilon": 1e3}
+
+    flat = release_top(VISITS, above=200, **asked, neighbours=ADDED)
+    grouped = release_top(VISITS, above=200, **groups, **asked, neighbours=ADDED)
+
+    assert flat.answer == ("D0", "D1", "D2")
+    assert flat.counts == (400, 300, 200)
+    assert grouped.by_group == {"west": ("D0", "D2"), "east": ("D1",)}
+    assert [spend.times for spend in grouped.plan.spends] == [1]
+
+
+@pytest.mark.parametrize(
+    ("k", "per_user", "groups", "drawn"),
+    [
+        (1, 1, 1, "PermuteAndFlip"),
+        (2, 1, 1, "NoisySequence"),
+        (3, 4, 1, "PermuteAndFlip"),
+        (9, 4, 1, "NoisySequence"),
+        (1, 4, 4, "PermuteAndFlip"),
+        (2, 4, 4, "NoisySequence"),
+    ],
+)
+def test_rounds_or_one_sequence_by_how_many_keys_a_person_has(k, per_user, groups, drawn):
+    """With groups the noise of the sequence is made for the keys in all of them together."""
+    many = {"group": "ward", "groups": range(groups)} if groups > 1 else {}
+    asked = {"column": "key", "user": "who", "max_per_user": per_user, **many}
+
+    plan = plan_top(**asked, k=k, candidates=range(50), epsilon=1.0, neighbours=ADDED)
+
+    assert plan.mechanism.split("(")[0] == drawn
 
 
 def test_a_key_of_fewer_people_than_the_least_is_never_released():
@@ -187,6 +224,12 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
         ({}, "need a delta above 0 and below 1"),
         ({"delta": 1.0}, "need a delta above 0 and below 1"),
         ({"delta": 1e-6, "candidates": ["apple"]}, "leave out delta"),
+        ({"candidates": ["apple"], "above": 2}, "give k or above, one of them"),
+        ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates"),
+        (
+            {"candidates": ["a"], "k": None, "above": 2, "mechanism": "exponential"},
+            "above needs a noisy sequence",
+        ),
         ({"candidates": ["apple"], "k": 2}, "k must be at most the number of candidates, 1"),
         ({"candidates": ["apple"], "limit": 2}, "limit is for a release without candidates"),
         ({"candidates": ["apple", "apple"]}, "candidates must be at least one, and different"),

@@ -55,6 +55,20 @@ def test_the_top_is_released_with_and_without_candidates(run, visits, tmp_path):
     assert known.json["delta"] == 0
 
 
+def test_scores_and_thresholds_are_read_off_one_sequence(run, visits):
+    known = ("--candidates", "D0,D1,D2,D3", "--epsilon", 1000)
+
+    scores = run("top", visits, *OF_PATIENTS, *known, "--k", 1, "--scores", "--json")
+    above = run("top", visits, *OF_PATIENTS, *known, "--above", 250, "--json")
+    twice = run("top", visits, *OF_PATIENTS, *known, "--k", 1, "--above", 250)
+    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--scores")
+
+    assert (scores.json["answer"], scores.json["counts"]) == (["D0"], [400])
+    assert (above.json["answer"], above.json["counts"]) == (["D0", "D1"], [400, 300])
+    assert "give k or above" in twice.error
+    assert "--scores is for a release with --candidates" in unknown.error
+
+
 def test_groups_are_read_as_their_column_is(run, visits):
     ran = run(
         "top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1,

@@ -56,17 +56,19 @@ STOP = Stop.STOP
 
 
 def by_count(
-    people: Indices, candidates: Sequence[Hashable], neighbours: Neighbours
+    people: Indices, candidates: Sequence[Hashable], neighbours: Neighbours, changed: int
 ) -> Objective:
     """Return the objective of the counts of public candidates.
 
-    One person moves every count by at most 1: all in one direction if added or removed.
+    One person moves every count by at most 1, and at most ``changed`` counts: all in one
+    direction if added or removed.
     """
     return Objective(
         people,
-        GlobalSensitivity(1, neighbours),
+        GlobalSensitivity(1, neighbours, l1=min(changed, len(candidates))),
         candidates,
         monotone=neighbours is Neighbours.ADD_REMOVE,
+        step=1,
     )
 
 

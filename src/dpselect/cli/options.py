@@ -33,6 +33,17 @@ DryRun: TypeAlias = Annotated[
 Plot: TypeAlias = Annotated[
     Path | None, typer.Option("--plot", help="Write a picture, such as out.png.")
 ]
+Above: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--above",
+        help="In place of --k: all whose noisy score is at least this. Not read off the data.",
+    ),
+]
+Scores: TypeAlias = Annotated[
+    bool,
+    typer.Option("--scores", help="Draw by one noisy sequence and release its noisy scores."),
+]
 DataIsPublic: TypeAlias = Annotated[
     bool,
     typer.Option(

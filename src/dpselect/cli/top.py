@@ -26,6 +26,8 @@ row. With --dry-run it is said how many people a value needs.
 [bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
 --neighbours add-remove[/bold]
 
+With --above in place of --k all candidates of at least so many noisy people are released.
+
 With --engine spark only counts of the candidates, or the largest ones, leave the cluster.
 """
 
@@ -38,9 +40,13 @@ def register(app: typer.Typer) -> None:
 def top(
     data: engines.Data,
     column: key_options.Columns,
-    k: Annotated[int, typer.Option("--k", help="How many values, of each group.")],
     epsilon: options.Epsilon,
     neighbours: key_options.Neighbours,
+    k: Annotated[
+        int | None, typer.Option("--k", help="How many values, of each group.")
+    ] = None,
+    above: options.Above = None,
+    scores: options.Scores = False,
     delta: Annotated[
         float, typer.Option(help="Without --candidates: far below one over the people.")
     ] = 0.0,
@@ -91,13 +97,16 @@ def top(
     asked: dict[str, Any] = {
         **rows,
         "k": k,
+        "above": above,
         "limit": limit,
         "counts_share": counts_share,
         "epsilon": epsilon,
         "delta": delta,
         "neighbours": options.relation("--neighbours", neighbours),
-        "mechanism": mechanism,
+        "mechanism": "noisy-sequence" if scores else mechanism,
     }
+    if scores and (candidates is None or mechanism is not None):
+        raise ParameterError("--scores is for a release with --candidates and no --mechanism")
     plan = plan_top(**asked)
     if plot is not None and candidates is not None:
         raise ParameterError("--plot shows P(released) of a release without --candidates")
@@ -114,7 +123,7 @@ def top(
             release = release_top(table, **asked, budget=budget)
         output.print_release(
             release,
-            "values" if k > 1 else "value",
+            "value" if k == 1 else "values",
             budget,
             as_json=as_json,
             more=key_options.noisy_counts(release),

@@ -27,7 +27,11 @@ END = 80.0
 
 
 def rounds_or_sequence(
-    mechanism: Mechanism, objective: Objective, k: int
+    mechanism: Mechanism,
+    objective: Objective,
+    k: int,
+    *,
+    sequence: NoisySequence | None = None,
 ) -> Mechanism | NoisySequence:
     """Return the mechanism, or a noisy sequence of its epsilon if that resolves more.
 
@@ -40,18 +44,21 @@ def rounds_or_sequence(
             ``l1``, ``step`` and whether it is monotone. Without ``l1`` the mechanism is
             returned.
         k: How many candidates will be drawn.
+        sequence: The sequence to compare with, where it has another epsilon or ``l1`` than
+            the rounds: one of all groups, of which the rounds draw in one.
     """
     if not isinstance(mechanism, PermuteAndFlip | ExponentialMechanism):
         return mechanism
     if objective.sensitivity.l1 is None:
         return mechanism
-    sequence = NoisySequence(epsilon=mechanism.epsilon).for_objective(objective)
+    if sequence is None:
+        sequence = NoisySequence(epsilon=mechanism.epsilon).for_objective(objective)
     others = len(objective) - checked_k(k, objective)
     if others == 0:
         return sequence
     factor = 1 if objective.monotone else 2
     scale = factor * k * objective.sensitivity.bound / mechanism.epsilon
-    ours = sequence.stated_l1 / mechanism.epsilon
+    ours = sequence.stated_l1 / sequence.epsilon
     lead = _least_lead(k, others) * ours
     noise = _exponential if isinstance(mechanism, PermuteAndFlip) else _gumbel
     return mechanism if _by_rounds(noise, k, others, lead / scale) >= RIGHT else sequence

@@ -65,7 +65,9 @@ CASES = [
         for case in (
             _top("of a known domain", relation, k=2, candidates=range(KEYS)),
             _top("by the exponential", relation, k=1, candidates=[0], mechanism="exponential"),
-            _top("with counts", relation, k=2, candidates=range(KEYS), counts_share=0.5),
+            _top("with counts", relation, k=1, candidates=range(KEYS), counts_share=0.5),
+            _top("of one sequence", relation, k=4, candidates=range(KEYS)),
+            _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, limit=3, delta=1e-3),
             _top("unknown, with counts", relation, k=1, delta=1e-3, counts_share=0.25),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
