@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpselect.budget import Budget, ledger
+from dpselect.budget import Budget, connection
 from dpselect.errors import (
     BudgetError,
     InsufficientBudgetError,
@@ -460,7 +460,7 @@ def test_a_ledger_without_its_totals_is_refused(path, budget, change):
 
 
 def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):
-    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    monkeypatch.setattr(connection, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="locked"):
@@ -470,7 +470,7 @@ def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):
 
 
 def test_readers_do_not_wait_for_a_spend_that_is_not_committed(path, budget, monkeypatch):
-    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    monkeypatch.setattr(connection, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
 
@@ -509,7 +509,7 @@ def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
 
 def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):
     """Durability against power loss cannot be tried here; this is the setting behind it."""
-    with ledger._connected(Path(path)) as connection:
-        (level,) = connection.execute("PRAGMA synchronous").fetchone()
+    with connection.connected(Path(path)) as opened:
+        (level,) = opened.execute("PRAGMA synchronous").fetchone()
 
     assert (level, budget.remaining) == (3, 1.0)

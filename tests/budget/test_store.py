@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from dpselect.budget import connection
 from dpselect.budget.entry import Entry, Totals
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Memory
@@ -17,11 +18,13 @@ from dpselect.neighbours import Neighbours
 EDGE = Neighbours.EDGE
 
 
-@pytest.fixture(params=["memory", "ledger"])
-def store(request, tmp_path):
+@pytest.fixture(params=["memory", "ledger", "ledger at work"])
+def store(request, tmp_path, monkeypatch):
     totals = Totals(epsilon=1.0, delta=0.0, neighbours=EDGE)
     if request.param == "memory":
         return Memory()
+    if request.param == "ledger at work":
+        monkeypatch.setattr(connection, "MANY", 1)
     return Ledger.create_or_open(tmp_path / "budget.db", totals)
 
 

@@ -2,10 +2,9 @@
 
 One spend is one transaction: it takes the write lock, reads, decides, inserts and commits.
 SIGKILL at any moment leaves the file as it was before the transaction or after it, and the
-next reader rolls back what was begun. Every operation opens a connection of its own, so
-threads and forks share none. A file system without working locks (some network mounts) is
-no place for a ledger, nor is one without hard links: a new ledger gets its name when it is
-complete.
+next reader rolls back what was begun. A file system without working locks (some network
+mounts) is no place for a ledger, nor is one without hard links: a new ledger gets its name
+when it is complete.
 
 Each entry holds the exact sums of all entries up to it, so a spend takes the same time
 however many there are, and a random token. A ledger has a random identity. Whoever has it
@@ -21,14 +20,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
+from dpselect.budget.connection import Connections, connected
 from dpselect.budget.entry import Entry, Totals
 from dpselect.budget.store import Entries
 from dpselect.budget.sums import Sums
@@ -37,8 +37,6 @@ from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 4
-PATIENCE = 120.0
-"""Seconds to wait for one's turn; 200 spends at once need about 3."""
 
 _CREATE = (
     """CREATE TABLE totals (
@@ -129,6 +127,8 @@ class Ledger:
         self.totals = totals
         self._identity: str | None = None
         self._seen: tuple[int, str] = (0, "")
+        self._connections = Connections(path)
+        self._known: tuple[sqlite3.Connection, int, Sums] | None = None
 
     @classmethod
     def create_or_open(cls, path: str | Path, totals: Totals) -> Self:
@@ -154,7 +154,7 @@ class Ledger:
         where = _absolute(path)
         if not where.exists():
             raise LedgerError(f"there is no ledger at {where}")
-        with _connected(where) as connection:
+        with connected(where) as connection:
             ledger = cls(where, _stored_totals(connection, where)[0])
         ledger.entries()
         return ledger
@@ -166,9 +166,8 @@ class Ledger:
             LedgerError: The file is gone, was replaced, emptied or restored, holds an entry
                 that is none, or cannot be read.
         """
-        with _connected(self.path) as connection:
-            # One snapshot for all that is read.
-            connection.execute("BEGIN")
+        # One snapshot for all that is read.
+        with self._connections.transaction("BEGIN") as connection:
             sums = self._checked(connection)
             rows = connection.execute(
                 f"SELECT {', '.join(_COLUMNS)}, answer FROM entries "  # noqa: S608
@@ -185,8 +184,7 @@ class Ledger:
         Raises:
             LedgerError: As for :meth:`entries`.
         """
-        with _connected(self.path) as connection:
-            connection.execute("BEGIN")
+        with self._connections.transaction("BEGIN") as connection:
             return self._checked(connection)
 
     def append(self, decide: Callable[[Sums], Entry]) -> Entry:
@@ -196,9 +194,9 @@ class Ledger:
             LedgerError: The file is gone, was replaced, emptied or restored, or cannot be
                 written.
         """
-        with _connected(self.path) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            before = self._checked(connection)
+        with self._connections.transaction("BEGIN IMMEDIATE") as connection:
+            version = _pragma(connection, "data_version")
+            before = self._sums_at(connection, version)
             entry = decide(before)
             after = before.plus(entry)
             row = [getattr(entry, column) for column in _COLUMNS]
@@ -207,7 +205,9 @@ class Ledger:
             connection.execute(_INSERT, row + sums)
             ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
             connection.execute("COMMIT")
+            self._known = connection, version, after
         self._seen = max(self._seen, (entry.sequence, token))
+        self._connections.count_spend()
         return entry
 
     def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
@@ -217,8 +217,7 @@ class Ledger:
             LedgerError: The ledger has another entry of this number or an answer of it, or
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
-        with _connected(self.path) as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._connections.transaction("BEGIN IMMEDIATE") as connection:
             self._checked(connection)
             found = connection.execute(
                 "SELECT token FROM entries WHERE sequence = ? AND time = ? AND mechanism = ?",
@@ -248,6 +247,12 @@ class Ledger:
         ):
             raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
         return Entry(**fields, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
+
+    def _sums_at(self, connection: sqlite3.Connection, version: int) -> Sums:
+        """Return the sums, and check the file if another connection wrote since our spend."""
+        if self._known is not None and self._known[:2] == (connection, version):
+            return self._known[2]
+        return self._checked(connection)
 
     def _checked(self, connection: sqlite3.Connection) -> Sums:
         """Return the sums of a file that is the one seen before, and remember it."""
@@ -290,29 +295,6 @@ class Ledger:
         self._identity = identity
 
 
-@contextmanager
-def _connected(path: Path) -> Iterator[sqlite3.Connection]:
-    if not path.parent.is_dir():
-        raise LedgerError(f"there is no folder {path.parent} for the ledger")
-    try:
-        # Closing rolls back a transaction that was not committed.
-        with closing(
-            sqlite3.connect(
-                f"{path.as_uri()}?mode=rw",
-                uri=True,
-                timeout=PATIENCE,
-                isolation_level=None,
-            )
-        ) as connection:
-            # FULL alone may forget a commit at a power loss: the journal's removal is not
-            # on the disk until its folder is. EXTRA syncs the folder; fullfsync is for macOS.
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA fullfsync = ON")
-            yield connection
-    except sqlite3.Error as error:
-        raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
-
-
 def _mapping(text: object) -> dict[str, object] | None:
     """Return a JSON object, or None for no text; ValueError for anything else."""
     if text is None:
@@ -343,7 +325,7 @@ def _create(totals: Totals, path: Path) -> None:
         with TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
             made = Path(folder) / "new"
             made.touch()
-            with _connected(made) as connection:
+            with connected(made) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 for statement in _CREATE:
                     connection.execute(statement)
