@@ -79,7 +79,7 @@ def test_what_is_beyond_the_digits_is_another_geometric_variable(monkeypatch):
 
     monkeypatch.setattr(laplace, "_ones", ones)
     next(steps)
-    drawn = laplace._geometric(1, 1.0)
+    drawn = laplace.geometric(1, 1.0)
 
     assert laplace._digits(1.0) == 6
     assert drawn.tolist() == [63 + 2 * 64]

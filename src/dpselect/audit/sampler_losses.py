@@ -10,6 +10,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
+``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
 ``swapped``, ``joined``      :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
@@ -31,6 +32,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.draws import above_threshold
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.swaps import DistanceLaw
 from dpselect.typing import Indices, Values
@@ -122,6 +124,19 @@ def _log_decision(below: Indices, scale: float, above: NDArray[np.bool_]) -> Val
     tail = -(np.maximum(m, 0) + 1) / scale - side
     rest = np.log1p(-np.exp(np.minimum(m, -1) / scale - side))
     return np.where(m >= 0, tail, rest)
+
+
+def first_above(
+    here: Indices, there: Indices, public: Mapping[str, Any], found: list[int]
+) -> Loss | None:
+    """Return the loss of AboveThreshold, at the positions that were drawn."""
+    if np.shape(here) != np.shape(there):
+        return None
+    logs = [
+        above_threshold.log_probability(np.asarray(queries), **public, found=found)
+        for queries in (here, there)
+    ]
+    return Loss(0.0, drawn=logs[0] - logs[1])
 
 
 def flipped(
@@ -275,6 +290,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "dpselect.draws.opendp.exceeds": Rule(
             ("counts", "threshold", "scale"), "counts", exceeds
+        ),
+        "dpselect.draws.above_threshold.first_above": Rule(
+            ("queries", "threshold", "threshold_scale", "query_scale", "stops"),
+            "queries",
+            first_above,
         ),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
         "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),

@@ -66,12 +66,12 @@ def noisy_counts(counts: Indices, scale: float) -> Indices:
         raise ParameterError(f"counts must be integers, not {exact.dtype}")
     if not 0 < scale <= LARGEST_SCALE:
         raise ParameterError(f"scale must be above 0 and at most 2**50, got {scale!r}")
-    noise = _geometric(exact.size, scale) - _geometric(exact.size, scale)
+    noise = geometric(exact.size, scale) - geometric(exact.size, scale)
     return np.clip(exact.astype(np.int64) + noise, -ENDS, ENDS)
 
 
-def _geometric(size: int, scale: float) -> Indices:
-    """Return geometric variables, shape ``(size,)``."""
+def geometric(size: int, scale: float) -> Indices:
+    r"""Return exact variables with :math:`P(g) \propto e^{-g/\text{scale}}`, for samplers."""
     step = 1 / Fraction(scale)
     drawn = np.zeros(size, dtype=np.int64)
     digits = _digits(scale)

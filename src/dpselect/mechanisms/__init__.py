@@ -3,6 +3,12 @@
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
+from dpselect.mechanisms.above_threshold import (
+    StoppingLaw,
+    plan_above_threshold,
+    release_above_threshold,
+    stopping_law,
+)
 from dpselect.mechanisms.base import Mechanism, MechanismFactory
 from dpselect.mechanisms.catalogue import (
     AnchoredLocalDampening,
@@ -30,7 +36,11 @@ __all__ = [
     "PermuteAndFlip",
     "ReportNoisyMax",
     "ShiftedLocalDampening",
+    "StoppingLaw",
     "by_name",
+    "plan_above_threshold",
+    "release_above_threshold",
+    "stopping_law",
 ]
 
 

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 import dpselect as dp
+from dpselect.mechanisms import plan_above_threshold, release_above_threshold
 from support.releases import ReleaseCase
 
 AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
@@ -29,6 +30,13 @@ MECHANISMS = [
     dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0),
     dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0, with_scores=True),
 ]
+FIRST_ABOVE = {
+    "threshold": 5,
+    "sensitivity": 1,
+    "monotone": True,
+    "epsilon": EPSILON,
+    "neighbours": AR,
+}
 ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0, with_scores=True)
 
 
@@ -42,6 +50,11 @@ def counts(ballots):
     """Counts: monotone under add/remove, with one global sensitivity."""
     tally = np.bincount(np.array(ballots), minlength=4)
     return dp.Objective(tally, dp.GlobalSensitivity(1, AR), CANDIDATES, monotone=True)
+
+
+def _first_above(ballots, budget, *, stops):
+    tally = np.bincount(np.array(ballots), minlength=4)
+    return release_above_threshold(tally, **FIRST_ABOVE, stops=stops, budget=budget)
 
 
 def graphs(rng):
@@ -90,3 +103,13 @@ CASES.append(
         pair=votes,
     )
 )
+CASES += [
+    ReleaseCase(
+        name=f"release_above_threshold, {stops} stops, add-remove",
+        neighbours=AR,
+        release=partial(_first_above, stops=stops),
+        plan=partial(plan_above_threshold, **FIRST_ABOVE, stops=stops),
+        pair=votes,
+    )
+    for stops in (1, 2)
+]

@@ -1,0 +1,187 @@
+r"""Exact draw and exact law of AboveThreshold: the first queries above a noisy threshold.
+
+The threshold gets noise :math:`\rho`, every query noise :math:`\nu_i` of its own, both
+geometric, :math:`P(\rho = z) \propto e^{-z/b_1}` and :math:`P(\nu_i = z) \propto e^{-z/b_2}`
+for :math:`z = 0, 1, \dots`. Query :math:`i` is above if :math:`q_i + \nu_i \ge T + \rho`, which
+given :math:`\rho` has probability :math:`e^{-(T + \rho - q_i)^+ / b_2}`. The draw ends after a
+number of queries above. Given :math:`\rho` the queries are independent, so every law is a sum
+over :math:`\rho`.
+
+Guarantee:
+    Let one neighbour step raise no query by more than ``u`` and let it lower those that are
+    found above by at most ``d``. A step from :math:`\rho` to :math:`\rho + u` costs
+    :math:`u/b_1`, leaves every query below that was below, and each of ``c`` queries above
+    costs :math:`(u + d)^+/b_2`. So the loss is at most :math:`u/b_1 + c (u + d)^+/b_2`, for
+    any number of queries. Geometric noise needs no steps downwards, and has half of the
+    variance of Laplace noise.
+
+Source: Dwork and Roth 2014, section 3.6; noise on the threshold drawn once: Lyu, Su and Li,
+VLDB 2017; one-sided noise: Durfee, NeurIPS 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import ceil, expm1, inf, log, nextafter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.draws.door import sampler
+from dpselect.draws.laplace import LARGEST_SCALE, geometric
+from dpselect.errors import ParameterError
+from dpselect.typing import Indices, Probabilities, Values
+
+TAIL = 45.0
+"""What is beyond so many scales has a probability below e^-45."""
+
+NEGLIGIBLE = 2.0**-100
+"""Probabilities that no sum of them shows."""
+
+BLOCK = 4096
+"""Queries that get their noise at a time."""
+
+CELLS = 2**20
+"""Numbers held at a time by a law."""
+
+
+@sampler
+def first_above(
+    queries: Indices, threshold: int, threshold_scale: float, query_scale: float, stops: int
+) -> list[int]:
+    """Return the positions of the first queries above the noisy threshold.
+
+    Args:
+        queries: Integers of at most 2**52, shape ``(n,)``. Private.
+        threshold: Of at most 2**52. Public.
+        threshold_scale: ``b_1``; finite, > 0, at most 2**50. Public.
+        query_scale: ``b_2``, likewise. Public.
+        stops: How many positions at most; >= 1. Public.
+
+    Returns:
+        Ascending; fewer than ``stops`` if the queries end; a release.
+    """
+    noisy = threshold + int(geometric(1, threshold_scale)[0])
+    found: list[int] = []
+    for start in range(0, queries.size, BLOCK):
+        block = queries[start : start + BLOCK]
+        above = np.flatnonzero(block + geometric(block.size, query_scale) >= noisy)
+        found += [start + int(position) for position in above]
+        if len(found) >= stops:
+            break
+    return found[:stops]
+
+
+def scales_for(epsilon: float, *, rise: int, move: int, least: int = 0) -> tuple[float, float]:
+    r"""Return the scales of the noise on the threshold and on a query.
+
+    They have the least :math:`b_1^2 + b_2^2` with
+    :math:`\text{rise}/b_1 + \text{move}/b_2 \le \varepsilon` and
+    :math:`\text{least}/b_1 \le \varepsilon`, rounded up.
+
+    Args:
+        epsilon: In nats; finite, > 0.
+        rise: What one step can raise a query by, in their units; >= 1.
+        move: What it can then move all queries above by, together; >= 1.
+        least: What it can raise a query by where it moves none that is above.
+
+    Raises:
+        ParameterError: ``epsilon`` is too small for these units.
+    """
+    share = 1 / (1 + (move / rise) ** (2 / 3))
+    first = max(
+        _up(rise / (Fraction(epsilon) * Fraction(share))), _up(least / Fraction(epsilon))
+    )
+    second = _up(move / (Fraction(epsilon) - rise / Fraction(first)))
+    if max(first, second) > LARGEST_SCALE:
+        raise ParameterError("epsilon is too small: the noise has a scale above 2**50")
+    return first, second
+
+
+def _up(number: Fraction) -> float:
+    near = float(number)
+    return near if Fraction(near) >= number else nextafter(near, inf)
+
+
+def law_of_stops(
+    queries: Indices,
+    threshold: int,
+    threshold_scale: float,
+    query_scale: float,
+    stops: int,
+    ending: NDArray[np.bool_] | None = None,
+) -> Probabilities:
+    """Return the law of each stop.
+
+    Args:
+        queries: As for :func:`first_above`, and so are the next four.
+        threshold: In the units of the queries.
+        threshold_scale: Of its noise.
+        query_scale: Of the noise of a query.
+        stops: How many at most.
+        ending: Queries, shape ``(n,)``, at which a stop is the last one whatever its number.
+
+    Returns:
+        Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query ``i``, and in the
+        last column that there is no such stop. Exact up to what is beyond ``TAIL`` scales. As
+        private as the queries.
+    """
+    law = np.zeros((stops, queries.size + 1))
+    near = np.flatnonzero(queries >= threshold - TAIL * query_scale)
+    for noise, mass in _noise(threshold_scale):
+        waiting = np.zeros((stops, mass.size))
+        waiting[0] = mass
+        for place in near.tolist():
+            over = np.maximum(threshold + noise - int(queries[place]), 0)
+            stopping = waiting * np.exp(-over / query_scale)
+            law[:, place] += stopping.sum(axis=1)
+            waiting -= stopping
+            if ending is None or not ending[place]:
+                waiting[1:] += stopping[:-1]
+            if waiting.max() < NEGLIGIBLE:
+                break
+    law[:, -1] = 1 - law[:, :-1].sum(axis=1)
+    return law
+
+
+def log_probability(
+    queries: Indices,
+    threshold: int,
+    threshold_scale: float,
+    query_scale: float,
+    stops: int,
+    found: Sequence[int],
+) -> float:
+    """Return the natural logarithm of the probability of an output, however small it is.
+
+    Args:
+        queries: As for :func:`first_above`, and so are the next four.
+        threshold: In the units of the queries.
+        threshold_scale: Of its noise.
+        query_scale: Of the noise of a query.
+        stops: How many at most.
+        found: The output.
+    """
+    seen = int(found[-1]) + 1 if len(found) == stops else queries.size
+    above = np.zeros(seen, dtype=np.bool_)
+    above[list(found)] = True
+    gaps = threshold - queries[:seen]
+    # Below this noise some query that was not found would have been.
+    least = max(0, 1 - int(gaps[~above].min(initial=1)))
+    steps = ceil(TAIL * (threshold_scale + query_scale) + query_scale * log(seen + 1))
+    logs = []
+    for start in range(least, least + steps, CELLS // (seen + 1) + 1):
+        noise = np.arange(start, min(start + CELLS // (seen + 1) + 1, least + steps))
+        over = np.maximum(noise[:, None] + gaps, 0) / query_scale
+        each = -noise / threshold_scale - over[:, above].sum(axis=1)
+        logs.append(each + np.log(-np.expm1(-over[:, ~above])).sum(axis=1))
+    return float(np.logaddexp.reduce(np.concatenate(logs)) + log(-expm1(-1 / threshold_scale)))
+
+
+def _noise(scale: float) -> Iterator[tuple[Indices, Values]]:
+    """Yield the noise of the threshold and its probabilities, so many at a time."""
+    values = np.arange(ceil(TAIL * scale) + 1)
+    masses = -expm1(-1 / scale) * np.exp(-values / scale)
+    for start in range(0, values.size, CELLS):
+        yield values[start : start + CELLS], masses[start : start + CELLS]

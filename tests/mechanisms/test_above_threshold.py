@@ -1,0 +1,280 @@
+"""AboveThreshold: private by the law of all outputs, wrong variants caught, drawn exactly."""
+
+from itertools import combinations, product
+from math import ceil, exp, log
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.draws import above_threshold as draws
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import (
+    plan_above_threshold,
+    release_above_threshold,
+    stopping_law,
+)
+
+EPSILON, THRESHOLD = 1.2, 2
+ASKED = {"threshold": THRESHOLD, "sensitivity": 1, "epsilon": EPSILON}
+AR = dp.Neighbours.ADD_REMOVE
+
+
+def outputs(n, stops):
+    return [found for c in range(stops + 1) for found in combinations(range(n), c)]
+
+
+def law_of_outputs(queries, stops, scales):
+    return np.exp(
+        [
+            draws.log_probability(np.array(queries), THRESHOLD, *scales, stops, found)
+            for found in outputs(len(queries), stops)
+        ]
+    )
+
+
+def within_one(x, y):
+    return max(abs(a - b) for a, b in zip(x, y, strict=True)) <= 1
+
+
+def in_one_direction(x, y):
+    steps = {b - a for a, b in zip(x, y, strict=True)}
+    return steps <= {0, 1} or steps <= {0, -1}
+
+
+@pytest.mark.parametrize(
+    ("stops", "relation", "moves"),
+    [(1, within_one, 2), (2, within_one, 4), (2, in_one_direction, 2)],
+    ids=["one stop", "two stops", "two stops, monotone"],
+)
+def test_the_law_keeps_epsilon_on_every_pair_of_queries_and_attains_it(stops, relation, moves):
+    scales = draws.scales_for(EPSILON, rise=1, move=moves)
+    report = dp.audit.check_private(
+        lambda queries: law_of_outputs(queries, stops, scales),
+        product(range(4), repeat=4),
+        relation,
+        EPSILON,
+    )
+
+    assert report.ok, str(report)
+    assert report.pairs == (4872 if relation is within_one else 2145)
+    assert report.loss == pytest.approx(EPSILON, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("stops", "relation", "scales"),
+    [
+        (1, within_one, draws.scales_for(EPSILON, rise=1, move=1)),
+        (2, within_one, draws.scales_for(EPSILON, rise=1, move=2)),
+        (2, in_one_direction, draws.scales_for(EPSILON, rise=1, move=1)),
+    ],
+    ids=["move of one", "stops not paid", "stops not paid, monotone"],
+)
+def test_scales_that_are_too_small_are_caught(stops, relation, scales):
+    report = dp.audit.check_private(
+        lambda queries: law_of_outputs(queries, stops, scales),
+        product(range(4), repeat=4),
+        relation,
+        EPSILON,
+    )
+
+    assert not report.ok
+
+
+class Published:
+    """A variant of the sparse vector technique in Figure 1 of Lyu, Su and Li, by its law.
+
+    Laplace noise of the figure as discrete Laplace noise, for sensitivity 1. An output is one
+    letter for each query that is answered.
+    """
+
+    def __init__(self, threshold_scale, query_scale, stops=None, *, fresh=False, numbers=False):
+        self.threshold = threshold_scale
+        self.query = query_scale
+        self.stops, self.fresh, self.numbers = stops, fresh, numbers
+        self.noise = np.arange(-ceil(30 * threshold_scale), ceil(30 * threshold_scale) + 1)
+
+    def above(self, query, noise):
+        """Return the chance that a query is above the threshold with each noise."""
+        gap = THRESHOLD + noise - query
+        if self.query == 0:
+            return (gap <= 0).astype(float)
+        side = 1 / (1 + exp(-1 / self.query))
+        tail = np.exp(-np.abs(gap) / self.query) * side
+        return np.where(
+            gap > 0, tail, 1 - np.exp(-(1 - np.minimum(gap, 0)) / self.query) * side
+        )
+
+    def equal(self, query, noise, value):
+        """Return the chance that a query is above and noisy as this value."""
+        mass = np.tanh(0.5 / self.query) * exp(-abs(value - query) / self.query)
+        return mass * (value >= THRESHOLD + noise)
+
+    def law(self, queries, values=range(-60, 70)):
+        weights = np.tanh(0.5 / self.threshold) * np.exp(-np.abs(self.noise) / self.threshold)
+        states, done = {(): weights}, {}
+        for query in queries:
+            following = {}
+            for output, state in states.items():
+                above = self.above(query, self.noise)
+                following[(*output, "no")] = state * (1 - above)
+                reached = output.count("no") == len(output) - (self.stops or 99) + 1
+                letters = (
+                    {value: self.equal(query, self.noise, value) for value in values}
+                    if self.numbers
+                    else {"yes": above}
+                )
+                for letter, chance in letters.items():
+                    hit = state * chance
+                    if self.fresh:
+                        hit = hit.sum() * weights
+                    (done if reached else following)[(*output, letter)] = hit
+            states = following
+        return {output: state.sum() for output, state in (states | done).items()}
+
+    def loss(self, x, y):
+        here, there = self.law(x), self.law(y)
+        pairs = [(here[o], there[o]) for o in here if max(here[o], there[o]) > 1e-12]
+        return max(np.inf if min(p, q) == 0 else abs(log(p / q)) for p, q in pairs)
+
+
+ZEROS, ONES = (THRESHOLD - 1,) * 3, (THRESHOLD,) * 3
+HALF = 2 / EPSILON
+FIGURE_1 = {
+    # Algorithms 1 and 2, and the pairs of queries that the figure's proofs are about.
+    "1, one threshold": (Published(HALF, 4 / EPSILON, 1), ZEROS + ONES, ONES + ZEROS, True),
+    "2, Dwork and Roth": (
+        Published(2 * HALF, 8 / EPSILON, 2, fresh=True),
+        ZEROS + ONES,
+        ONES + ZEROS,
+        True,
+    ),
+    "3, Roth: releases the noisy answer": (
+        Published(HALF, HALF, 1, numbers=True),
+        (THRESHOLD - 2,) * 6 + (THRESHOLD,),
+        (THRESHOLD - 1,) * 6 + (THRESHOLD - 1,),
+        False,
+    ),
+    "4, Lee and Clifton: stops are free": (
+        Published(4 / EPSILON, 4 / (3 * EPSILON), 3),
+        ZEROS + ONES,
+        ONES + ZEROS,
+        False,
+    ),
+    "5, Stoddard: no noise on queries": (
+        Published(HALF, 0),
+        (THRESHOLD - 1, THRESHOLD),
+        (THRESHOLD, THRESHOLD - 1),
+        False,
+    ),
+    "6, Chen: no end": (
+        Published(HALF, HALF),
+        ZEROS + ONES,
+        ONES + ZEROS,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURE_1)
+def test_published_variants_are_judged_as_their_critics_did(name):
+    variant, x, y, private = FIGURE_1[name]
+    loss = max(variant.loss(x, y), variant.loss(y, x))
+
+    assert (loss <= EPSILON) == private, loss
+
+
+@pytest.mark.parametrize("stops", [1, 2])
+def test_the_law_is_the_sum_over_all_noise(stops):
+    queries, scales = np.array([0, 2, 1, 4, 3]), (1.5, 0.75)
+    law = draws.law_of_stops(queries, THRESHOLD, *scales, stops)
+    by_output = dict(
+        zip(outputs(5, stops), law_of_outputs(queries, stops, scales), strict=True)
+    )
+    expected = np.zeros((stops, 6))
+    for found, chance in by_output.items():
+        for stop in range(stops):
+            expected[stop, found[stop] if stop < len(found) else 5] += chance
+
+    assert law == pytest.approx(expected, abs=1e-12)
+    alarm = stopping_law(queries, **(ASKED | {"epsilon": 0.4}), stops=stops).false_alarm
+    wide = draws.scales_for(0.4, rise=1, move=2 * stops)
+    by_output = zip(outputs(5, stops), law_of_outputs(queries, stops, wide), strict=True)
+    assert alarm == pytest.approx(sum(p for found, p in by_output if {0, 2} & set(found)))
+
+
+def test_the_law_is_that_of_the_noise_by_definition():
+    queries, (b1, b2) = (1, 3), (1.5, 0.75)
+    noise, law = np.arange(80), np.zeros(3)
+    p, q = ((1 - exp(-1 / b)) * np.exp(-noise / b) for b in (b1, b2))
+    for rho, first, second in product(range(60), range(60), range(60)):
+        above = [
+            query + nu >= THRESHOLD + rho
+            for query, nu in zip(queries, (first, second), strict=True)
+        ]
+        law[above.index(True) if any(above) else 2] += p[rho] * q[first] * q[second]
+
+    assert draws.law_of_stops(np.array(queries), THRESHOLD, b1, b2, 1)[0] == pytest.approx(law)
+
+
+def test_releases_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    from scipy import stats
+
+    queries, repeats = [0, 1, 3, 2], 1000
+    expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
+    counts = dict.fromkeys(outputs(4, 2), 0)
+    for _ in range(repeats):
+        counts[release_above_threshold(queries, **ASKED, stops=2, neighbours=AR).answer] += 1
+
+    assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
+
+
+def test_a_large_epsilon_finds_what_is_above():
+    asked = ASKED | {"epsilon": 1e3, "stops": 3, "neighbours": AR}
+
+    assert release_above_threshold([0, 2, 1, 9, 2**60, 7], **asked).answer == (1, 3, 4)
+    assert release_above_threshold([2**70, -(2**70)], **asked).answer == (0,)
+    assert release_above_threshold([], **asked).answer == ()
+    assert stopping_law([0, 2], threshold=2, sensitivity=1, epsilon=1e3).expected_queries == 2
+
+
+def test_the_price_does_not_depend_on_the_number_of_queries():
+    plan = plan_above_threshold(**ASKED, stops=3, neighbours=AR)
+    release = release_above_threshold(np.zeros(10_000, int), **ASKED, stops=3, neighbours=AR)
+
+    assert release.plan == plan
+    assert [spend.epsilon for spend in plan.spends] == [EPSILON]
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 7.7])
+@pytest.mark.parametrize(("rise", "move", "least"), [(1, 2, 0), (3, 1, 0), (1, 100, 99)])
+def test_scales_cost_epsilon_and_no_more(epsilon, rise, move, least):
+    from fractions import Fraction
+
+    first, second = map(Fraction, draws.scales_for(epsilon, rise=rise, move=move, least=least))
+    paid = rise / first + move / second
+
+    assert Fraction(epsilon) * Fraction(1 - 1e-12) < paid <= Fraction(epsilon)
+    assert least / first <= Fraction(epsilon)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"threshold": 0.5}, "threshold must be"),
+        ({"threshold": 2**53}, "threshold must be at most"),
+        ({"sensitivity": 0}, "sensitivity must be"),
+        ({"stops": 0}, "stops must be"),
+        ({"epsilon": 0}, "epsilon must be"),
+        ({"epsilon": 1e-300}, "epsilon is too small"),
+        ({"queries": [0.5]}, "queries must be integers"),
+        ({"queries": [[1]]}, "queries must be integers"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(arguments, message):
+    asked = {"queries": [1], "neighbours": AR} | ASKED | arguments
+
+    with pytest.raises(ParameterError, match=message):
+        release_above_threshold(asked.pop("queries"), **asked)
