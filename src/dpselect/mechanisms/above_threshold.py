@@ -178,9 +178,9 @@ def release_above_threshold(
     asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
     plan = asked.plan(neighbours)
     checked = _integers(queries)
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     found = draws.first_above(checked, asked.threshold, *asked.scales, asked.stops)
-    return Release(answer=tuple(found), plan=plan, exact=True)
+    return Release(answer=tuple(found), plan=plan, exact=True).recorded(receipt)
 
 
 def stopping_law(
