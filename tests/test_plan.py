@@ -57,6 +57,17 @@ def test_without_a_budget_or_a_price_nothing_is_recorded():
     assert free.remaining_after(budget) == 1.0
 
 
+def test_an_answer_is_kept_with_its_refund():
+    budget, made = dp.Budget(1.0, neighbours=AR), plan(0.5)
+
+    for back in (0.25, 0.0):
+        made.charge(budget).keep({"answer": back}, refund=back)
+    made.charge(None).keep({"answer": 1}, refund=0.5)
+
+    assert [entry.refunded for entry in budget.entries] == [0.25, 0.0]
+    assert [entry.answer for entry in budget.entries] == [{"answer": 0.25}, {"answer": 0.0}]
+
+
 @pytest.mark.parametrize("ask", ["charge", "remaining_after"])
 def test_a_refusal_is_the_same_beforehand(ask):
     with pytest.raises(InsufficientBudgetError):

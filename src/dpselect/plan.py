@@ -56,6 +56,9 @@ class SupportsSpend(Protocol):
     def record_answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
         """Keep the released answer of an entry."""
 
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        """Give back a part of the epsilon of an entry, once."""
+
     def remaining_after(
         self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
     ) -> float:
@@ -303,14 +306,21 @@ class Receipt:
         """The number of the entry in its budget; None if nothing was recorded."""
         return None if self.entry is None else self.entry.sequence
 
-    def keep(self, answer: Mapping[str, object]) -> None:
-        """Keep released values beside the spend; call it after the draw.
+    def keep(self, answer: Mapping[str, object], *, refund: float = 0.0) -> None:
+        """Keep released values beside the spend; call it after the last draw.
 
         An answer that cannot be written is a warning: it is paid for and the caller's.
+
+        Args:
+            answer: Released values, by name.
+            refund: Epsilon that this outcome did not cost (:meth:`dpselect.Budget.refund`);
+                no other function of the library refunds.
         """
         if self.entry is None or self.budget is None:
             return
         try:
+            if refund > 0:
+                self.budget.refund(self.entry, refund)
             self.budget.record_answer(self.entry, answer)
         except BudgetError as error:
             warnings.warn(f"the answer was not recorded: {error}", stacklevel=2)

@@ -107,6 +107,23 @@ def test_a_spend_before_the_draw_is_fine(sampler):
     assert check(pays_before(sampler)).ok
 
 
+@pytest.mark.parametrize(("late", "ok"), [(True, True), (False, False)])
+def test_a_refund_comes_after_the_last_draw(late, ok):
+    def release(budget):
+        entry = budget.spend(0.5, neighbours=AR, mechanism="mine")
+        draw()
+        if not late:
+            budget.refund(entry, 0.25)
+        draw()
+        if late:
+            budget.refund(entry, 0.25)
+
+    report = check(release)
+
+    assert report.ok is ok
+    assert ok or "ran after a refund" in str(report)
+
+
 def test_a_measurement_may_be_built_before_the_spend():
     def release(budget):
         space = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)

@@ -51,6 +51,7 @@ def test_json_holds_all_that_the_budget_knows():
         "delta",
         "rho",
         "laplace",
+        "refunded",
         "neighbours",
         "mechanism",
         "note",

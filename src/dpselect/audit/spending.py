@@ -71,11 +71,12 @@ def check_spends_first(
 
     The first run has a budget in memory that allows the spend: an exact sampler (of
     :mod:`dpselect.draws`, of OpenDP, or one of ``samplers``) must run, and none before the
-    first spend returned; if the outcome carries a :class:`~dpselect.Plan` as ``plan_`` or
-    ``plan``, as every release and fitted estimator of the library does, the spends must add
-    up to the epsilon and delta that it states. In the second run every spend is refused, and
-    nothing may be drawn. Calls are recorded by :func:`dpselect.draws.door.handled` and a
-    profile function, so nothing is mocked; calls in other processes are not seen.
+    first spend returned or after a refund; if the outcome carries a
+    :class:`~dpselect.Plan` as ``plan_`` or ``plan``, as every release and fitted estimator of
+    the library does, the spends must add up to the epsilon and delta that it states. In the
+    second run every spend is refused, and nothing may be drawn. Calls are recorded by
+    :func:`dpselect.draws.door.handled` and a profile function, so nothing is mocked; calls in
+    other processes are not seen.
 
     Args:
         release: Makes one release, charged to the budget that it is called with. Use
@@ -126,6 +127,8 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
         yield "no exact sampler ran; name the release's own ones by samplers="
     if watch.spends and watch.draws_before:
         yield f"{watch.draws[0]} ran before the first spend"
+    if watch.refunded_after is not None and watch.refunded_after < len(watch.draws):
+        yield f"{watch.draws[watch.refunded_after]} ran after a refund"
     plan = plan_of(outcome)
     if plan is not None and watch.spends:
         for name, stated, spent in (
@@ -155,6 +158,7 @@ class _Watch:
     deltas: list[float] = field(default_factory=list)
     draws: list[str] = field(default_factory=list)
     draws_before: int = 0
+    refunded_after: int | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -228,6 +232,11 @@ class _WatchedBudget(Budget):
         self._watch.spends.append(epsilon)
         self._watch.deltas.append(delta)
         return entry
+
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        if self._watch.refunded_after is None:
+            self._watch.refunded_after = len(self._watch.draws)
+        super().refund(entry, epsilon)
 
 
 def _code_of(sampler: Callable[..., object]) -> CodeType:

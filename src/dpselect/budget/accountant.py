@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from dpselect._optional import needed
 from dpselect.budget import filter as stopping
 from dpselect.budget import zcdp
+from dpselect.budget.amount import positive
 from dpselect.budget.entry import Entry, Totals, cost, kept, plain, same_relation
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, Store
@@ -242,6 +243,29 @@ class Budget:
         view.__dict__.update(self.__dict__)
         view._request = _Request(**{name: _text(name, one) for name, one in texts.items()})
         return view
+
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        """Give back a part of a spend whose outcome cost less; after the last draw of it.
+
+        A spend counts in full until this returned: who dies before loses nothing but epsilon.
+
+        Guarantee:
+            That of the budget, if outside an event of probability ``entry.delta`` the outcome
+            that was drawn is at most ``exp(entry.epsilon - epsilon)`` times as probable as
+            under any neighbour (:mod:`dpselect.budget.filter` has the proof).
+
+        Args:
+            entry: What :meth:`spend` returned.
+            epsilon: What is given back, in nats; > 0, at most ``entry.epsilon``.
+
+        Raises:
+            ParameterError: ``epsilon`` is out of its range.
+            LedgerError: It is no entry of this budget, had a refund, or cannot be written.
+        """
+        given = positive("epsilon", epsilon)
+        if given > entry.epsilon:
+            raise ParameterError(f"a refund is at most the {entry.epsilon!r} that was spent")
+        self._store.refund(entry, given)
 
     def remaining_after(
         self, epsilon: float, *, delta: float = 0.0, rho: float | None = None

@@ -67,12 +67,15 @@ class Cost:
         laplace: Where the release is so many adaptive rounds at ``epsilon / laplace`` each,
             all of them dominated by the Laplace mechanism of that epsilon, their number;
             else 0.
+        refunded: What was given back of ``epsilon`` when the outcome was known, in nats
+            (:mod:`~dpselect.budget.filter`).
     """
 
     epsilon: float
     delta: float
     rho: float
     laplace: int = 0
+    refunded: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

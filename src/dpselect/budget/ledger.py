@@ -11,8 +11,8 @@ however many there are, and a random token. A ledger has a random identity. Whoe
 open compares both with what they saw last, so a file that was replaced, emptied or restored
 from a copy is refused.
 
-The answer of a release is a row of its own, written after the draw and tied to the entry by
-its token: a crash between the two loses the answer and never the spend.
+The answer of a release and its refund are rows of their own, written after the draw: a crash
+in between loses the answer and the refund and never the spend.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -71,10 +71,16 @@ _CREATE = (
         token TEXT NOT NULL,
         answer TEXT NOT NULL
     )""",
+    """CREATE TABLE refunds (
+        number INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL UNIQUE,
+        epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon > 0),
+        refunds TEXT NOT NULL
+    )""",
     *(
         f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
         BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
-        for table in ("totals", "entries", "answers")
+        for table in ("totals", "entries", "answers", "refunds")
         for action in ("UPDATE", "DELETE")
     ),
     # INSERT OR REPLACE deletes a row without the trigger for it.
@@ -88,6 +94,13 @@ _CREATE = (
     WHEN EXISTS (SELECT * FROM answers WHERE sequence = NEW.sequence)
         OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)
     BEGIN SELECT RAISE(ABORT, 'an entry has one answer'); END""",
+    """CREATE TRIGGER refunds_in_order BEFORE INSERT ON refunds
+    WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)
+        OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence)
+        OR NOT EXISTS (
+            SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon
+        )
+    BEGIN SELECT RAISE(ABORT, 'a spend is refunded once'); END""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -112,6 +125,16 @@ _INSERT = (
     f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
 )
 _MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
+_ENTRIES = (
+    f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, answer, "  # noqa: S608
+    "coalesce(refunds.epsilon, 0.0) FROM entries LEFT JOIN answers USING (sequence) "
+    "LEFT JOIN refunds USING (sequence) ORDER BY entries.sequence"
+)
+_LAST = (
+    "SELECT sequence, token, epsilons, deltas, rhos, coalesce("
+    "(SELECT refunds FROM refunds ORDER BY number DESC LIMIT 1), '0') "
+    "FROM entries ORDER BY sequence DESC LIMIT 1"
+)
 
 
 class Ledger:
@@ -169,10 +192,7 @@ class Ledger:
         # One snapshot for all that is read.
         with self._connections.transaction("BEGIN") as connection:
             sums = self._checked(connection)
-            rows = connection.execute(
-                f"SELECT {', '.join(_COLUMNS)}, answer FROM entries "  # noqa: S608
-                "LEFT JOIN answers USING (sequence) ORDER BY sequence"
-            )
+            rows = connection.execute(_ENTRIES)
             entries = tuple(map(self._entry, rows))
         if Sums.of(entries) != sums:
             raise LedgerError(f"the ledger {self.path} does not add up")
@@ -201,7 +221,7 @@ class Ledger:
             after = before.plus(entry)
             row = [getattr(entry, column) for column in _COLUMNS]
             row[_COLUMNS.index("asked")] = json.dumps(entry.asked)
-            sums = [str(after.epsilon), str(after.delta), str(after.rho)]
+            sums = [str(after.epsilon + after.refunded), str(after.delta), str(after.rho)]
             connection.execute(_INSERT, row + sums)
             ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
             connection.execute("COMMIT")
@@ -217,29 +237,42 @@ class Ledger:
             LedgerError: The ledger has another entry of this number or an answer of it, or
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
+        with self._holding(entry) as (connection, token, _):
+            row = entry.sequence, token, json.dumps(answer)
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?)", row)
+
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        """Give back a part of an entry's epsilon, on the disk; errors as for :meth:`answer`."""
+        with self._holding(entry) as (connection, _, sums):
+            row = entry.sequence, epsilon, str(sums.less(epsilon).refunded)
+            insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ? FROM refunds"
+            connection.execute(insert, row)
+
+    @contextmanager
+    def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, str, Sums]]:
+        """Write what belongs to an entry in one transaction, with its token and the sums."""
         with self._connections.transaction("BEGIN IMMEDIATE") as connection:
-            self._checked(connection)
+            sums = self._checked(connection)
             found = connection.execute(
                 "SELECT token FROM entries WHERE sequence = ? AND time = ? AND mechanism = ?",
                 (entry.sequence, entry.time, entry.mechanism),
             ).fetchone()
             if found is None:
-                raise LedgerError(f"the ledger {self.path} does not hold the entry answered")
-            connection.execute(
-                "INSERT INTO answers (sequence, token, answer) VALUES (?, ?, ?)",
-                (entry.sequence, *found, json.dumps(answer)),
-            )
+                raise LedgerError(f"the ledger {self.path} does not hold the entry")
+            yield connection, found[0], sums
             connection.execute("COMMIT")
+        # The sums that the last spend left are not those of now.
+        self._known = None
 
     def _entry(self, row: tuple[object, ...]) -> Entry:
-        fields = dict(zip((*_COLUMNS, "answer"), row, strict=True))
+        fields = dict(zip((*_COLUMNS, "answer", "refunded"), row, strict=True))
         texts = [fields[name] for name in _TEXTS]
         try:
             for name in ("asked", "answer"):
                 fields[name] = _mapping(fields[name])
         except ValueError:
             texts.append(None)
-        amounts = [fields[name] for name in ("epsilon", "delta", "rho")]
+        amounts = [fields[name] for name in ("epsilon", "delta", "rho", "refunded")]
         if not (
             all(isinstance(text, str) for text in texts)
             and all(isinstance(amount, float) and 0 <= amount < inf for amount in amounts)
@@ -265,15 +298,13 @@ class Ledger:
                     f"the ledger {self.path} has lost spends: it was emptied or restored from "
                     "a copy"
                 )
-        last = connection.execute(
-            "SELECT sequence, token, epsilons, deltas, rhos FROM entries "
-            "ORDER BY sequence DESC LIMIT 1"
-        ).fetchone()
+        last = connection.execute(_LAST).fetchone()
         if last is None:
             return Sums()
         ((first_delta,),) = connection.execute("SELECT delta FROM entries WHERE sequence = 1")
         try:
-            sums = Sums(last[0], float(first_delta), *(Fraction(text) for text in last[2:]))
+            epsilon, delta, rho, refunded = (Fraction(text) for text in last[2:])
+            sums = Sums(last[0], float(first_delta), epsilon - refunded, delta, rho, refunded)
         except (TypeError, ValueError, ZeroDivisionError):
             raise LedgerError(
                 f"the ledger {self.path} holds an entry that is not one"

@@ -38,6 +38,10 @@ class Store(Protocol):
         """Add the answer of an entry, once."""
         ...
 
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        """Give back a part of an entry's epsilon, once."""
+        ...
+
 
 class Memory:
     """A store for one process; safe between its threads.
@@ -78,10 +82,32 @@ class Memory:
         """
         self._check_process()
         with self._lock:
-            place = entry.sequence - 1
-            if self._entries[place : place + 1] != [entry]:
-                raise LedgerError("an entry has one answer, in its own budget")
-            self._entries[place] = replace(entry, answer=dict(answer))
+            place, found = self._found(entry)
+            if found.answer is not None:
+                raise LedgerError("an entry has one answer")
+            self._entries[place] = replace(found, answer=dict(answer))
+
+    def refund(self, entry: Entry, epsilon: float) -> None:
+        """Give back a part of an entry's epsilon.
+
+        Raises:
+            LedgerError: This is no entry of the budget, or it had a refund.
+        """
+        self._check_process()
+        with self._lock:
+            place, found = self._found(entry)
+            if found.refunded:
+                raise LedgerError("an entry is refunded once")
+            self._entries[place] = replace(found, refunded=epsilon)
+            self._sums = self._sums.less(epsilon)
+
+    def _found(self, entry: Entry) -> tuple[int, Entry]:
+        """Return the place of an entry, and the entry as it is now."""
+        place = entry.sequence - 1
+        for found in self._entries[place : place + 1]:
+            if (found.time, found.mechanism) == (entry.time, entry.mechanism):
+                return place, found
+        raise LedgerError("the budget does not hold the entry")
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

@@ -77,7 +77,7 @@ def _show(shown: Budget, file: Path) -> None:
             table.add_row(
                 str(entry.sequence),
                 entry.time,
-                f"{entry.epsilon:g}",
+                f"{entry.epsilon:g}" + (f" - {entry.refunded:g}" if entry.refunded else ""),
                 f"{entry.delta:g}",
                 entry.mechanism,
                 entry.note,
