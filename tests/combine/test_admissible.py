@@ -139,14 +139,21 @@ def assert_private(universe, combined, mechanism):
 anything = st.one_of(universes(), monotone_universes())
 
 
-@given(anything)
-def test_the_pareto_sensitivity_is_admissible(universe):
-    assert_admissible(universe, universe.everywhere(dp.pareto))
+dominances = st.sampled_from(["pareto", "weak"])
 
 
-@given(anything, st.sampled_from([0, 1, 2, 5, 40]))
-def test_all_scalings_of_the_pareto_score_are_unit_scores(universe, horizon):
-    combined = universe.everywhere(lambda parts: dp.pareto(parts, horizon=horizon))
+@given(anything, dominances)
+def test_the_pareto_sensitivity_is_admissible(universe, dominance):
+    combined = universe.everywhere(lambda parts: dp.pareto(parts, dominance=dominance))
+
+    assert_admissible(universe, combined)
+
+
+@given(anything, st.sampled_from([0, 1, 2, 5, 40]), dominances)
+def test_all_scalings_of_the_pareto_score_are_unit_scores(universe, horizon, dominance):
+    combined = universe.everywhere(
+        lambda parts: dp.pareto(parts, dominance=dominance, horizon=horizon)
+    )
     for scale in (
         dp.scaling.dampened,
         lambda objective: dp.scaling.shifted(objective, "non-increasing"),

@@ -34,9 +34,18 @@ def breeder(seed, max_depth=5):
 
 
 def nodes_of(tree):
-    if isinstance(tree, ev.Answer):
-        return [tree]
-    return [tree, *nodes_of(tree.yes), *nodes_of(tree.no)]
+    """Every subtree by walking down, independent of the sizes that are kept."""
+    if tree[0, ev.COLUMN] < 0:
+        return [tree[:1]]
+    yes = nodes_of(tree[1:])
+    no = nodes_of(tree[1 + len(yes) :])
+    return [tree[: 1 + len(yes) + len(no)], *yes, *no]
+
+
+def depth_of(tree):
+    if tree[0, ev.COLUMN] < 0:
+        return 0
+    return 1 + max(map(depth_of, ev.branches(tree)))
 
 
 @given(seeds, st.integers(0, 4))
@@ -44,15 +53,17 @@ def test_random_trees_are_full(seed, questions):
     tree = breeder(seed).random_tree(questions)
 
     assert ev.depth(tree) == questions
-    assert tree.size == 2 ** (questions + 1) - 1 == len(nodes_of(tree))
+    assert len(tree) == 2 ** (questions + 1) - 1 == len(nodes_of(tree))
 
 
 @given(seeds)
 def test_positions_count_nodes_yes_before_no(seed):
     tree = breeder(seed).mutated(breeder(seed).random_tree(3))
 
-    assert [ev.subtree(tree, k) for k in range(tree.size)] == nodes_of(tree)
-    assert all(ev.replaced(tree, k, ev.subtree(tree, k)) == tree for k in range(tree.size))
+    for k, node in enumerate(nodes_of(tree)):
+        assert np.array_equal(ev.subtree(tree, k), node)
+        assert np.array_equal(ev.replaced(tree, k, node), tree)
+    assert ev.depth(tree) == depth_of(tree)
 
 
 @given(seeds, st.integers(0, 4))
@@ -60,8 +71,8 @@ def test_children_obey_the_depth_and_know_their_size(seed, deepest):
     family = breeder(seed, deepest)
     parents = [family.random_tree(min(deepest, 3)) for _ in range(3)]
     for child in family.children(parents, 4):
-        assert ev.depth(child) <= deepest
-        assert child.size == len(nodes_of(child))
+        assert depth_of(child) <= deepest
+        assert child[:, ev.SIZE].tolist() == [len(node) for node in nodes_of(child)]
 
 
 @given(seeds, st.integers(0, 3))
@@ -69,13 +80,13 @@ def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, quest
     rng = np.random.default_rng(seed)
     family = ev.Breeder(SCHEMA, rng, 5, "published")
     tree = family.random_tree(questions)
-    position = int(np.random.default_rng(seed).integers(tree.size))
+    position = int(np.random.default_rng(seed).integers(len(tree)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ev.Breeder, "_anywhere", lambda _self, _tree: position)
         mutated = family.mutated(tree)
     grown = ev.subtree(mutated, position)
 
-    assert grown.size == 2 ** (6 - ev.level(tree, position)) - 1
+    assert len(grown) == 2 ** (6 - ev.levels(tree)[position]) - 1
     assert ev.depth(mutated) == 5
 
 
@@ -104,7 +115,7 @@ def test_crossing_exchanges_what_is_not_cut(seed):
     one, other = family.random_tree(3), family.random_tree(3)
     children = family.cross(one, other)
 
-    assert sum(child.size for child in children) == one.size + other.size
+    assert sum(map(len, children)) == len(one) + len(other)
 
 
 @given(seeds)
@@ -210,7 +221,7 @@ def test_the_noisy_rates_cost_what_is_set_aside_for_them():
     """By definition: a record counts for its class and for every tree that is right."""
     schema = Schema(("a",), (Categories([0, 1]),), (0, 1))
     plan = classifier(front=2, rates_share=0.4, epsilon=1.0)._training(schema, 100, 1.0)
-    trees, worst = [ev.Answer(1), ev.Answer(1)], 0.0
+    trees, worst = [ev.answer(1), ev.answer(1)], 0.0
 
     def log_probability(counts):
         sampler = Recording([0] * 6)

@@ -118,7 +118,7 @@ def _first_overlap(table: Values, gap: _Gap, least: int, most: int) -> int:
 
 
 @compiled
-def _turning_point(of: GroupTable, rival: int, candidate: int, most: int) -> int:
+def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, alike: int) -> int:
     """Return the steps after which ``rival`` can begin to dominate ``candidate``.
 
     Or, negative, after which it can cease to, if it dominates now. It can begin as soon as
@@ -133,7 +133,7 @@ def _turning_point(of: GroupTable, rival: int, candidate: int, most: int) -> int
                 begins = _first_overlap(of.table, _gap(of, i, rival, candidate), begins, most)
         elif of.scores[i, rival] > of.scores[i, candidate]:
             ahead = True
-    if behind or not ahead:
+    if behind or not (ahead or alike):
         return begins
     ceases = most + 1
     for i in range(of.lasts.size):
@@ -146,7 +146,13 @@ def _turning_point(of: GroupTable, rival: int, candidate: int, most: int) -> int
 
 @compiled
 def pareto_shortfall(
-    of: GroupTable, weights: Indices, most: int, totals: Indices, first: int, step: int
+    of: GroupTable,
+    weights: Indices,
+    most: int,
+    alike: int,
+    totals: Indices,
+    first: int,
+    step: int,
 ) -> None:
     r"""Add up :math:`n - 1 - \delta(x, t, r)` over ``t < most``, for the Pareto score.
 
@@ -157,12 +163,14 @@ def pareto_shortfall(
         P_k = P_(k-1) + begin[k],    S_k = S_(k-1) - cease[k],
         delta(k - 1) = max(P_k - S_(k-1), P_(k-1) - S_k).
 
-    Identical candidates are possible from the first step on.
+    Identical candidates are possible from the first step on; if they dominate each other,
+    they are not sure after it.
 
     Args:
         of: Tables of the groups.
         weights: The candidates in each group, shape ``(n,)``.
         most: Distances to add.
+        alike: 1 if identical scores dominate each other, else 0.
         totals: Zeros, shape ``(n,)``; the sums are written here.
         first: The first candidate to do.
         step: From each candidate to the next.
@@ -172,11 +180,12 @@ def pareto_shortfall(
     for candidate in range(first, groups, step):
         begin[:] = 0
         cease[:] = 0
-        begin[1] = weights[candidate] - 1
-        possible = 0
+        identical = weights[candidate] - 1
+        possible = alike * identical
+        (cease if alike else begin)[1] = identical
         for rival in range(groups):
             if rival != candidate:
-                at = _turning_point(of, rival, candidate, most)
+                at = _turning_point(of, rival, candidate, most, alike)
                 if at > 0:
                     begin[at] += weights[rival]
                 else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,48 +19,49 @@ from dpselect.trees.records import Schema
 from dpselect.trees.tree import Leaf, Node, Split
 from dpselect.typing import Indices
 
+Individual: TypeAlias = Indices
+"""A tree as a table of its nodes, shape ``(nodes, 3)``: each before those below it, yes first.
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A leaf: the position of a class."""
+- ``COLUMN``: the position in the schema of the column that is asked for; -1 for an answer.
+- ``VALUE``: the code compared with, yes if ``code < value`` for an ordered domain and if
+  ``code == value`` for another; the position of the class, for an answer.
+- ``SIZE``: the number of nodes from here down.
+"""
 
-    label: int
-    size: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """``code < value`` for an ordered domain, else ``code == value``.
-
-    Attributes:
-        column: Position in the schema.
-        value: The code compared with.
-        yes: The tree for the records that it holds for.
-        no: The tree for the others.
-        size: Nodes in this subtree.
-    """
-
-    column: int
-    value: int
-    yes: Individual
-    no: Individual
-    size: int
-
-
-Individual: TypeAlias = Answer | Question
+COLUMN, VALUE, SIZE = 0, 1, 2
 
 Operators: TypeAlias = Literal["compact", "published"]
 """How children are made: see :class:`Breeder`."""
 
 
-def ask(column: int, value: int, yes: Individual, no: Individual) -> Question:
-    """Return a question with the size of its subtree."""
-    return Question(column, value, yes, no, 1 + yes.size + no.size)
+def answer(label: int) -> Individual:
+    """Return the tree that always answers one class."""
+    return np.array([[-1, label, 1]])
+
+
+def ask(column: int, value: int, yes: Individual, no: Individual) -> Individual:
+    """Return a question above two trees."""
+    return np.vstack([[[column, value, 1 + len(yes) + len(no)]], yes, no])
+
+
+def branches(tree: Individual) -> tuple[Individual, Individual]:
+    """Return the trees for yes and for no below a question."""
+    end = 1 + int(tree[1, SIZE])
+    return tree[1:end], tree[end:]
+
+
+def levels(tree: Individual) -> Indices:
+    """Return how many questions lead to each node."""
+    questions = np.flatnonzero(tree[:, COLUMN] >= 0)
+    steps = np.zeros(len(tree) + 1, dtype=np.int64)
+    steps[questions + 1] = 1
+    np.subtract.at(steps, questions + tree[questions, SIZE], 1)
+    return np.cumsum(steps[:-1])
 
 
 def depth(tree: Individual) -> int:
     """Return the largest number of questions on a path."""
-    return 0 if isinstance(tree, Answer) else 1 + max(depth(tree.yes), depth(tree.no))
+    return int(levels(tree).max())
 
 
 @dataclass(frozen=True)
@@ -83,18 +85,22 @@ class Breeder:
     max_depth: int
     operators: Operators = "compact"
 
+    @cached_property
+    def _least(self) -> Indices:
+        # "code < 0" separates nothing; neither does any question on a single code.
+        return self.schema.ordered * (self.schema.sizes > 1)
+
     def random_tree(self, questions: int) -> Individual:
         """Return a full random tree of that depth."""
-        if questions == 0:
-            return Answer(int(self.rng.integers(len(self.schema.classes))))
-        column = int(self.rng.integers(len(self.schema.names)))
-        domain = self.schema.domains[column]
-        # "code < 0" separates nothing; neither does any question on a single code.
-        least = 1 if domain.ordered and domain.size > 1 else 0
-        value = int(self.rng.integers(least, domain.size))
-        return ask(
-            column, value, self.random_tree(questions - 1), self.random_tree(questions - 1)
-        )
+        sizes = _sizes_of_full(questions)
+        tree = np.full((sizes.size, 3), -1)
+        tree[:, SIZE] = sizes
+        asked = np.flatnonzero(sizes > 1)
+        columns = self.rng.integers(len(self.schema.names), size=asked.size)
+        tree[asked, COLUMN] = columns
+        tree[asked, VALUE] = self.rng.integers(self._least[columns], self.schema.sizes[columns])
+        self._answer(tree, np.flatnonzero(sizes == 1))
+        return tree
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""
@@ -121,87 +127,65 @@ class Breeder:
         """Replace a random subtree by a full random one, to the depth of the operators."""
         position = self._anywhere(tree)
         deepest = self.max_depth if self.operators == "published" else depth(tree)
-        left = deepest - level(tree, position)
+        left = deepest - int(levels(tree)[position])
         return replaced(tree, position, self.random_tree(left))
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
-        if isinstance(tree, Answer):
+        level = levels(tree)
+        if level.max() <= questions:
             return tree
-        if questions == 0:
-            return self.random_tree(0)
-        yes, no = self.cut(tree.yes, questions - 1), self.cut(tree.no, questions - 1)
-        return (
-            tree if yes is tree.yes and no is tree.no else ask(tree.column, tree.value, yes, no)
-        )
+        kept = level <= questions
+        before = np.concatenate([[0], np.cumsum(kept)])
+        left = tree[kept]
+        left[:, SIZE] = (before[np.arange(len(tree)) + tree[:, SIZE]] - before[:-1])[kept]
+        ended = (level[kept] == questions) & (left[:, COLUMN] >= 0)
+        left[ended, COLUMN] = -1
+        self._answer(left, np.flatnonzero(ended))
+        return left
+
+    def _answer(self, tree: Individual, leaves: Indices) -> None:
+        """Give leaves random classes."""
+        classes = len(self.schema.classes)
+        tree[leaves, VALUE] = self.rng.integers(classes, size=leaves.size)
 
     def _anywhere(self, tree: Individual) -> int:
-        return int(self.rng.integers(tree.size))
+        return int(self.rng.integers(len(tree)))
 
 
 def subtree(tree: Individual, position: int) -> Individual:
-    """Return the node at a position, counted from 0 at the root, yes before no."""
-    while position > 0 and isinstance(tree, Question):
-        inside = position <= tree.yes.size
-        position -= 1 if inside else 1 + tree.yes.size
-        tree = tree.yes if inside else tree.no
-    return tree
-
-
-def level(tree: Individual, position: int) -> int:
-    """Return how many questions lead to the node at a position."""
-    questions = 0
-    while position > 0 and isinstance(tree, Question):
-        inside = position <= tree.yes.size
-        position -= 1 if inside else 1 + tree.yes.size
-        tree = tree.yes if inside else tree.no
-        questions += 1
-    return questions
+    """Return the tree from a node down."""
+    return tree[position : position + tree[position, SIZE]]
 
 
 def replaced(tree: Individual, position: int, new: Individual) -> Individual:
     """Return the tree with another subtree at a position."""
-    if position == 0 or isinstance(tree, Answer):
-        return new
-    if position <= tree.yes.size:
-        return ask(tree.column, tree.value, replaced(tree.yes, position - 1, new), tree.no)
-    below = replaced(tree.no, position - 1 - tree.yes.size, new)
-    return ask(tree.column, tree.value, tree.yes, below)
-
-
-def flattened(trees: Sequence[Individual], schema: Schema) -> tuple[Indices, Indices]:
-    """Return all trees as one table of nodes, and where each begins.
-
-    Returns:
-        Shape ``(k, 5)``, as :func:`dpselect.trees.kernels.hits` reads it, and
-        shape ``(trees,)``.
-    """
-    ordered = [int(domain.ordered) for domain in schema.domains]
-    rows: list[tuple[int, int, int, int, int]] = []
-    roots = []
-    for tree in trees:
-        roots.append(len(rows))
-        waiting = [tree]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, Answer):
-                rows.append((-1, 0, node.label, 0, 0))
-            else:
-                here = len(rows)
-                no = here + 1 + node.yes.size
-                rows.append((node.column, ordered[node.column], node.value, here + 1, no))
-                waiting += [node.no, node.yes]
-    return np.array(rows, dtype=np.int64), np.array(roots, dtype=np.int64)
+    old = tree[position, SIZE]
+    out = np.concatenate([tree[:position], new, tree[position + old :]])
+    above = np.flatnonzero(np.arange(position) + tree[:position, SIZE] > position)
+    out[above, SIZE] += len(new) - old
+    return out
 
 
 def as_node(tree: Individual, schema: Schema) -> Node:
     """Return an individual in the form that is released; an answer weighs 1."""
-    if isinstance(tree, Answer):
-        return Leaf(tuple(float(k == tree.label) for k in range(len(schema.classes))))
-    domain = schema.domains[tree.column]
+    column, value, size = tree[0].tolist()
+    if size == 1:
+        return Leaf(tuple(float(k == value) for k in range(len(schema.classes))))
+    domain = schema.domains[column]
     no = (
-        tuple(int(code >= tree.value) for code in range(domain.size))
+        tuple(int(code >= value) for code in range(domain.size))
         if domain.ordered
-        else tuple(int(code != tree.value) for code in range(domain.size))
+        else tuple(int(code != value) for code in range(domain.size))
     )
-    return Split(tree.column, no, (as_node(tree.yes, schema), as_node(tree.no, schema)))
+    yes_tree, no_tree = branches(tree)
+    return Split(column, no, (as_node(yes_tree, schema), as_node(no_tree, schema)))
+
+
+@cache
+def _sizes_of_full(questions: int) -> Indices:
+    """Return the sizes of the subtrees of a full tree of that depth."""
+    if questions == 0:
+        return np.ones(1, dtype=np.int64)
+    half = _sizes_of_full(questions - 1)
+    return np.concatenate([[2 * half.size + 1], half, half])

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from dpselect.trees.candidates import Individual, flattened
+from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.records import Schema
 from dpselect.typing import Indices
@@ -118,8 +118,9 @@ class MemoryCounts:
     def hits(self, trees: Sequence[Individual]) -> Indices:
         from dpselect.trees import kernels
 
-        nodes, roots = flattened(trees, self.schema)
-        return kernels.hits(self.codes, self.counts, nodes, roots)
+        roots = np.cumsum([0, *map(len, trees)])[:-1]
+        nodes = np.concatenate(trees)
+        return kernels.hits(self.codes, self.counts, nodes, roots, self.schema.ordered)
 
 
 def compress(

@@ -55,9 +55,9 @@ class Domain(ABC):
         """Return the domain as plain values, as in a domains file."""
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """The number of codes."""
-        return len(self.labels)
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,10 @@ class Categories(Domain):
         if self.other is None or self.other in self.values:
             return self.values
         return (*self.values, self.other)
+
+    @property
+    def size(self) -> int:
+        return len(self._all)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -180,6 +184,10 @@ class Bins(Domain):
     def edges(self) -> Values:
         """The ``bins + 1`` edges."""
         return np.linspace(self.low, self.high, self.bins + 1)
+
+    @property
+    def size(self) -> int:
+        return self.bins + (self.other is not None)
 
     @property
     def labels(self) -> tuple[str, ...]:

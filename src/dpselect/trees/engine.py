@@ -15,7 +15,7 @@ from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
 from dpselect.tables.values import Kind, refused_type
 from dpselect.trees import records
-from dpselect.trees.candidates import Answer, Individual
+from dpselect.trees.candidates import Individual, branches
 from dpselect.trees.counts import Branching, Target
 from dpselect.trees.domains import Bins, Categories, Domain
 from dpselect.typing import Indices
@@ -242,12 +242,12 @@ def _kind(name: str, dtype: Any) -> tuple[Kind, Any]:  # noqa: ANN401 -- narwhal
 
 def _target(tree: Individual, public: records.Schema) -> Target:
     """Return a candidate as a partial tree whose leaves are numbered by their class."""
-    if isinstance(tree, Answer):
-        return tree.label
-    domain = public.domains[tree.column]
-    yes, no = _target(tree.yes, public), _target(tree.no, public)
+    column, value, size = tree[0].tolist()
+    if size == 1:
+        return int(value)
+    domain = public.domains[column]
+    yes, no = (_target(part, public) for part in branches(tree))
     holds = (
-        (code < tree.value) if domain.ordered else (code == tree.value)
-        for code in range(domain.size)
+        (code < value) if domain.ordered else (code == value) for code in range(domain.size)
     )
-    return Branching(tree.column, tuple(yes if held else no for held in holds))
+    return Branching(column, tuple(yes if held else no for held in holds))

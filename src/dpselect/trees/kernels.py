@@ -60,16 +60,17 @@ def leaves(
 
 
 @compiled
-def hits(codes: Indices, counts: Indices, nodes: Indices, roots: Indices) -> Indices:
+def hits(
+    codes: Indices, counts: Indices, nodes: Indices, roots: Indices, ordered: Indices
+) -> Indices:
     """Return the records of each class that each of many trees assigns to it.
 
     Args:
         codes: Shape ``(m, columns)``.
         counts: Shape ``(m, classes)``.
-        nodes: All trees' nodes, shape ``(k, 5)``: column (-1 for a leaf), 1 if the question
-            is ``code < value`` and 0 if it is ``code == value``, the value (the class, for
-            a leaf), and the nodes for yes and for no.
+        nodes: All trees' nodes, shape ``(k, 3)``, as in :mod:`dpselect.trees.candidates`.
         roots: The first node of each tree.
+        ordered: Whether a question is ``code < value``, for each column.
 
     Returns:
         Shape ``(trees, classes)``.
@@ -79,10 +80,12 @@ def hits(codes: Indices, counts: Indices, nodes: Indices, roots: Indices) -> Ind
         for i in range(codes.shape[0]):
             node = roots[tree]
             while nodes[node, 0] >= 0:
-                code, value = codes[i, nodes[node, 0]], nodes[node, 2]
-                yes = code < value if nodes[node, 1] == 1 else code == value
-                node = nodes[node, 3] if yes else nodes[node, 4]
-            label = nodes[node, 2]
+                column, value = nodes[node, 0], nodes[node, 1]
+                code = codes[i, column]
+                yes = code < value if ordered[column] == 1 else code == value
+                # Below a question stands the tree for yes, and after it the one for no.
+                node += 1 if yes else 1 + nodes[node + 1, 2]
+            label = nodes[node, 1]
             out[tree, label] += counts[i, label]
     return out
 

@@ -62,6 +62,7 @@ class RateSensitivity(Sensitivity):
         self._total = total
         self._more = np.maximum(hits, total - hits)
         self._less = total - self._more
+        self._shift = np.where(self._less > 0, 0, 1)
         self._last = np.where(hits >= 1, 1.0, 0.5)
 
     @property
@@ -83,18 +84,18 @@ class RateSensitivity(Sensitivity):
         return np.where(distance < self._less, removing, emptied)
 
     def cumulative(self, distance: int | Indices) -> Values:
-        distances = np.broadcast_to(checked_distances(distance), self._more.shape)
+        distances = checked_distances(distance)
         inside = np.minimum(distances, self.horizon)
-        total, less = self._total, self._less
-        body = np.clip(inside, 0, max(total - 1, 0))
-        telescoped = np.minimum(body, less)
+        total = self._total
+        body = np.minimum(inside, max(total - 1, 0))
+        left = total - np.minimum(body, self._less)
         # While the rarer kind is removed, M/((P-t)(P-t-1)) telescopes; after it, harmonic.
-        first = self._more * (1 / np.maximum(total - telescoped, 1) - 1 / max(total, 1))
-        shift = np.where(less > 0, 0, 1)
-        rest = _harmonic(total - telescoped + shift) - _harmonic(total - body + shift)
-        last = np.where((total >= 1) & (inside >= total), self._last, 0.0)
-        alone = np.maximum(inside - total, 0) + (distances - inside)
-        return first + rest + last + alone
+        sums = self._more * (1 / np.maximum(left, 1) - 1 / max(total, 1))
+        sums += _harmonic(left + self._shift) - _harmonic(total - body + self._shift)
+        if distances.max() >= min(total, self.horizon):
+            sums += np.where((total >= 1) & (inside >= total), self._last, 0.0)
+            sums += np.maximum(inside - total, 0) + (distances - inside)
+        return sums
 
     def shortfall(self) -> Values:
         return self.horizon - self.cumulative(self.horizon)

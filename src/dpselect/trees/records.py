@@ -47,6 +47,11 @@ class Schema:
         """The number of codes of each column."""
         return np.array([domain.size for domain in self.domains])
 
+    @cached_property
+    def ordered(self) -> Indices:
+        """1 for each column whose domain is ordered, else 0."""
+        return np.array([int(domain.ordered) for domain in self.domains])
+
 
 @dataclass(frozen=True)
 class Columns:

@@ -3,11 +3,14 @@
 Domains are those that the publishers document, not those that occur; a tree is trained on
 codes. NLTCS and ACS are zeros and ones, and their last column is the class. Adult has twelve
 columns: ``fnlwgt``, a sampling weight, and ``education_num``, a second name of education, are
-left out, which the papers do not say; four are numbers, in eight bins of equal width.
+left out, which the papers do not say; four are numbers, in eight bins of equal width. A
+second reading of it has a bin for every integer, where a question that cuts at the edge of a
+bin drawn at random is one that cuts at any real number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,7 +23,15 @@ from dpselect.trees.records import Schema, codes, read
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
-TITLES = {"nltcs": "NLTCS", "acs": "ACS", "adult": "Adult"}
+ANYWHERE = "adult-anywhere"
+"""Adult with a bin for every integer: a cut between numbers may be anywhere."""
+
+TITLES = {
+    "nltcs": "NLTCS",
+    "acs": "ACS",
+    "adult": "Adult",
+    ANYWHERE: "Adult, cuts anywhere",
+}
 """Names in tables."""
 
 MAX_RECORDS = 50_000
@@ -97,8 +108,9 @@ def load(name: str) -> Survey:
     Raises:
         DataError: The data set cannot be had.
     """
-    frame = datasets.load(name)
-    return _adult(frame) if name == "adult" else _binary(frame)
+    if name in {"adult", ANYWHERE}:
+        return _adult(datasets.load("adult"), _whole if name == ANYWHERE else Bins)
+    return _binary(datasets.load(name))
 
 
 @cache
@@ -114,10 +126,15 @@ def _binary(frame: pl.DataFrame) -> Survey:
     return Survey(table[:, :-1], table[:, -1], schema)
 
 
-def _adult(frame: pl.DataFrame) -> Survey:
+def _whole(low: int, high: int) -> Bins:
+    """Return one bin for every integer."""
+    return Bins(low, high + 1, bins=high + 1 - low)
+
+
+def _adult(frame: pl.DataFrame, bins: Callable[[int, int], Bins]) -> Survey:
     names = tuple(name for name in frame.columns if name in NUMBERS or name in WORDS)
     domains: tuple[Domain, ...] = tuple(
-        Bins(*NUMBERS[name]) if name in NUMBERS else Categories(WORDS[name].split())
+        bins(*NUMBERS[name]) if name in NUMBERS else Categories(WORDS[name].split())
         for name in names
     )
     schema = Schema(names, domains, ("<=50K", ">50K"))

@@ -17,6 +17,7 @@ from support.strategies import (
 )
 
 EDGE = dp.Neighbours.EDGE
+dominances = st.sampled_from(["pareto", "weak"])
 
 
 def moved(objective, steps, towards):
@@ -26,9 +27,10 @@ def moved(objective, steps, towards):
     return objective.scores + towards * (0.5 if halved else 1.0) * total
 
 
-def dominates(objectives, rival, candidate):
+def dominates(objectives, rival, candidate, dominance="pareto"):
     pairs = [(part.scores[rival], part.scores[candidate]) for part in objectives]
-    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+    better = dominance == "weak" or any(a > b for a, b in pairs)
+    return better and all(a >= b for a, b in pairs)
 
 
 def possible(objectives, steps, rival, candidate):
@@ -43,10 +45,10 @@ def sure(objectives, steps, rival, candidate):
     )
 
 
-def definition(objectives, distance, candidate):
+def definition(objectives, distance, candidate, dominance):
     """Definition 4.5, directional: the four sets of rivals, by name."""
     rivals = [r for r in range(len(objectives[0])) if r != candidate]
-    dominating = {r for r in rivals if dominates(objectives, r, candidate)}
+    dominating = {r for r in rivals if dominates(objectives, r, candidate, dominance)}
 
     def ceasing(t):
         kept = {r for r in rivals if t >= 0 and not sure(objectives, t + 1, r, candidate)}
@@ -61,13 +63,17 @@ def definition(objectives, distance, candidate):
     )
 
 
-@given(several_objectives(), st.integers(0, 6))
-def test_the_sensitivity_equals_its_definition(objectives, distance):
-    sensitivity = dp.pareto(objectives, horizon=9).sensitivity
-    n = len(objectives[0])
-    expected = [definition(objectives, distance, r) for r in range(n)] if n > 1 else [1]
+@given(several_objectives(), st.integers(0, 6), dominances)
+def test_score_and_sensitivity_equal_their_definitions(objectives, distance, dominance):
+    objective = dp.pareto(objectives, dominance=dominance, horizon=9)
+    everyone = range(len(objective))
+    pairs = [[dominates(objectives, s, r, dominance) for s in everyone] for r in everyone]
+    deltas = [definition(objectives, distance, r, dominance) for r in everyone]
 
-    assert np.broadcast_to(sensitivity.at(distance), n).tolist() == expected
+    others = [sum(row) - row[r] for r, row in enumerate(pairs)]
+    assert objective.scores.tolist() == [-others[r] for r in everyone]
+    found = np.broadcast_to(objective.sensitivity.at(distance), len(objective))
+    assert found.tolist() == (deltas if len(objective) > 1 else [1])
 
 
 @given(several_objectives(), st.integers(0, 6))
@@ -95,9 +101,9 @@ def test_scores_and_sensitivity_are_bounded_by_the_number_of_rivals(objectives, 
     assert (objective.sensitivity.at(distance) <= objective.sensitivity.bound).all()
 
 
-@given(several_objectives(), st.integers(0, 12))
-def test_the_shortfall_adds_what_every_distance_falls_short(objectives, horizon):
-    sensitivity = ParetoSensitivity(objectives, horizon)
+@given(several_objectives(), st.integers(0, 12), dominances)
+def test_the_shortfall_adds_what_every_distance_falls_short(objectives, horizon, dominance):
+    sensitivity = ParetoSensitivity(objectives, horizon, dominance=dominance)
     expected = sum((sensitivity.bound - sensitivity.at(t) for t in range(horizon)), 0.0)
 
     assert (sensitivity.shortfall() == expected).all()
@@ -152,11 +158,14 @@ def test_many_groups_take_the_same_path_as_few():
     assert (sensitivity.shortfall() == by_distance).all()
 
 
-def test_identical_candidates_do_not_dominate_each_other():
+def test_identical_candidates_dominate_each_other_only_in_the_weak_sense():
     one = dp.GlobalSensitivity(1, EDGE)
-    objective = dp.pareto([dp.Objective([3, 3, 1], one), dp.Objective([4, 4, 4], one)])
+    parts = [dp.Objective([3, 3, 1], one), dp.Objective([4, 4, 4], one)]
 
-    assert objective.scores.tolist() == [0, 0, -2]
+    assert dp.pareto(parts).scores.tolist() == [0, 0, -2]
+    assert dp.pareto(parts, dominance="weak").scores.tolist() == [-1, -1, -2]
+    with pytest.raises(ParameterError, match="dominance must be 'pareto' or 'weak'"):
+        dp.pareto(parts, dominance="strict")
 
 
 def test_one_candidate_is_drawn_by_every_mechanism():

@@ -42,18 +42,18 @@ def count_above(points: Values, queries: Values) -> Indices:
     return count_at_least(points, np.nextafter(queries, np.inf))
 
 
-def dominators(scores: Values) -> Indices:
+def dominators(scores: Values, *, weak: bool = False) -> Indices:
     """Count for every candidate the others that dominate it.
 
     Args:
         scores: Shape ``(m, n)``, finite; one row per objective, larger is better.
+        weak: Whether identical candidates dominate each other.
 
     Returns:
-        Shape ``(n,)``; 0 on the Pareto front. Identical candidates do not dominate each
-        other.
+        Shape ``(n,)``; 0 on the Pareto front, but for identical candidates if ``weak``.
     """
     groups, first = alike(scores)
-    identical = np.bincount(groups)
+    identical = 1 if weak else np.bincount(groups)
     return (count_at_least(scores, scores[:, first]) - identical)[groups]
 
 

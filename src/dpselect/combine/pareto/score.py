@@ -6,6 +6,7 @@ Source: Farias et al., PrivPareto, section 4.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -16,15 +17,21 @@ from dpselect.objective import Objective
 from dpselect.typing import Indices
 
 
-def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Objective:
+def pareto(
+    objectives: Sequence[Objective],
+    *,
+    dominance: Literal["pareto", "weak"] = "pareto",
+    horizon: int | None = None,
+) -> Objective:
     r"""Return the Pareto score of several objectives, with its sensitivity.
 
     .. math:: u_r = -\#\{r' \ne r : r' \text{ dominates } r\}
 
     :math:`r'` dominates :math:`r` if it is at least as good in every objective and better in
     one: identical candidates do not dominate each other, and the score is 0 exactly on the
-    Pareto front. PrivPareto is a mechanism on this objective; its global version is
-    :class:`~dpselect.ExponentialMechanism`, its local one
+    Pareto front. In the paper's weak sense it need not be better in one: each of several
+    identical candidates is dominated by the others. PrivPareto is a mechanism on this
+    objective; its global version is :class:`~dpselect.ExponentialMechanism`, its local one
     :class:`~dpselect.LocalDampening`.
 
     Guarantee:
@@ -33,6 +40,7 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
 
     Args:
         objectives: At least one, for the same candidates in the same order.
+        dominance: ``"pareto"``, or ``"weak"`` as Definition 4.3 has it.
         horizon: Public distance from which on the sensitivity is the bound ``n - 1``; the
             largest of the objectives' horizons if not given. Only
             :class:`~dpselect.ShiftedLocalDampening` depends on it, and it is best well
@@ -41,16 +49,18 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
     Returns:
         Scores in ``-(n - 1), ..., 0`` with a :class:`ParetoSensitivity`, in O(n log n) for
         two objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which
-        the front attains in every database; its ``direction`` is ``"non-increasing"``, by
-        which the shifted mechanism adds to the scores of the front: no rival surely
-        dominates it, so its sensitivity is small as long as few rivals may come to.
+        the front attains in every database unless dominance is weak; its ``direction`` is
+        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front:
+        no rival surely dominates it, so its sensitivity is small as long as few rivals may
+        come to.
 
     Raises:
-        ParameterError: No objective, different candidates, or a negative horizon.
+        ParameterError: No objective, different candidates, a negative horizon, or another
+            dominance.
         NeighboursError: Different neighbour relations.
 
-    Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. The paper counts the
-        candidate itself and those identical to it.
+    Source: Farias et al., PrivPareto, Definitions 4.3 and 4.5. As printed the candidate
+        itself counts too.
 
     Examples:
         >>> import dpselect as dp
@@ -59,7 +69,7 @@ def pareto(objectives: Sequence[Objective], *, horizon: int | None = None) -> Ob
         array([ 0.,  0., -2.])
     """
     parts = aligned(objectives)
-    sensitivity = ParetoSensitivity(parts, horizon)
+    sensitivity = ParetoSensitivity(parts, horizon, dominance=dominance)
     return Objective(
         -sensitivity.dominators,
         sensitivity,

@@ -10,7 +10,8 @@ For a candidate :math:`r` and a number of steps :math:`k` let
 both bounded by interval arithmetic on the scores (:mod:`dpselect.combine.score_range`): above
 by the rivals whose upper ends are at least the lower ends of :math:`r` in every objective,
 below by those whose lower ends are above the upper ends of :math:`r` in every objective.
-:math:`P_0 = S_0` are counted exactly. Then
+:math:`P_0 = S_0` are counted exactly, with the dominance of the score: at least as good in
+every objective, and better in one unless it is weak. Then
 
 .. math:: \delta(x, t, r) = \max(P_{t+1} - S_t, \; P_t - S_{t+1}).
 
@@ -28,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from math import log2
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
 from dpselect.combine.pareto.dominance import count_above, count_at_least, dominators
 from dpselect.combine.score_range import radius, running_sums
+from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity
 from dpselect.typing import Indices, Values
@@ -67,12 +69,14 @@ class ParetoSensitivity(Sensitivity):
         objectives: At least one, for the same candidates and neighbours.
         horizon: Public distance from which on the bound is used; the largest of the
             objectives' if not given.
+        dominance: ``"pareto"`` or ``"weak"``, as for :func:`~dpselect.pareto`.
 
     Attributes:
         dominators: How many others dominate each candidate, shape ``(n,)``; private.
 
     Raises:
-        ParameterError: No objective, different candidates, or a negative horizon.
+        ParameterError: No objective, different candidates, a negative horizon, or another
+            dominance.
         NeighboursError: Different neighbour relations.
 
     Source: Farias et al., PrivPareto, Definition 4.5 and Theorem 4.7, with the candidate
@@ -81,8 +85,17 @@ class ParetoSensitivity(Sensitivity):
         scores moves half as far, which is ours.
     """
 
-    def __init__(self, objectives: Sequence[Objective], horizon: int | None = None) -> None:
+    def __init__(
+        self,
+        objectives: Sequence[Objective],
+        horizon: int | None = None,
+        *,
+        dominance: Literal["pareto", "weak"] = "pareto",
+    ) -> None:
         parts = aligned(objectives)
+        if dominance not in {"pareto", "weak"}:
+            raise ParameterError(f"dominance must be 'pareto' or 'weak', not {dominance!r}")
+        self._weak = dominance == "weak"
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:
@@ -91,7 +104,7 @@ class ParetoSensitivity(Sensitivity):
         self._parts = parts
         self._scores = np.stack([part.scores for part in parts])
         self._everyone = np.arange(len(parts[0]))
-        self.dominators = dominators(self._scores)
+        self.dominators = dominators(self._scores, weak=self._weak)
         self._next = self._rivals(self._radii(1), self._everyone)
 
     def _radii(self, steps: int) -> Values:
@@ -169,7 +182,8 @@ class ParetoSensitivity(Sensitivity):
         if self._pairs_are_cheaper(keys, lasts, members.size):
             of = tabulate(self._parts, keys, members, most)
             weights, totals = np.bincount(groups), np.zeros(members.shape, dtype=np.int64)
-            each_stride(partial(pareto_shortfall, of, weights, most, totals), members.size)
+            adding = partial(pareto_shortfall, of, weights, most, int(self._weak), totals)
+            each_stride(adding, members.size)
         else:
             totals = self._shortfall_by_distance(members, most)
         return totals[groups].astype(np.float64)

@@ -59,7 +59,7 @@ FULL = Setting(
     surveys=("nltcs", "acs", "adult"),
     sizes=SIZES,
     epsilons=(0.01, 0.05, 0.1, 0.5, 1.0, 2.0),
-    runs=12,
+    runs=100,
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 2.0), runs=1)
 
