@@ -3,6 +3,7 @@
 ``docs/percentiles.md`` compares the two by exact expected errors.
 """
 
+from dpselect.percentiles.laws import percentile_laws
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.record_release import (
@@ -16,6 +17,7 @@ __all__ = [
     "PercentileSensitivity",
     "Range",
     "percentile",
+    "percentile_laws",
     "percentile_rank",
     "plan_percentile_record",
     "plan_percentiles",

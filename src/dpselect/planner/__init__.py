@@ -1,0 +1,1 @@
+"""The planner: which mechanism, which epsilon, how many people; as a page and in Python."""

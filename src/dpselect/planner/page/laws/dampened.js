@@ -1,0 +1,17 @@
+// Local dampening: scores measured in accumulated local sensitivities.
+
+// `deltas[t][r]` is the sensitivity of candidate r at distance t; the bound holds beyond.
+// D is piecewise linear with D(b_i) = i, b_i = sum_{j < i} delta(j), and odd.
+export function dampened(scores, deltas, bound) {
+  return scores.map((score, r) => {
+    const height = Math.abs(score);
+    if (height === 0) return 0;
+    let [start, steps] = [0, 0];
+    while (steps < deltas.length && start + deltas[steps][r] < height) {
+      start += deltas[steps][r];
+      steps += 1;
+    }
+    const width = steps < deltas.length ? deltas[steps][r] : bound;
+    return Math.sign(score) * (steps + (height - start) / width);
+  });
+}

@@ -1,0 +1,43 @@
+// A percentile by rank: the score of a public candidate is minus the distance of its ranks.
+
+import { largest, smallest } from "./numbers.js";
+
+// What the ranks of candidates among values are: counts below and up to each candidate, and
+// where it lies between the values next to it.
+export function ranksOf(values, candidates) {
+  const sorted = Float64Array.from(values).sort();
+  const [lowest, highest] = [smallest(candidates), largest(candidates)];
+  const below = candidates.map((one) => countBelow(sorted, one, false));
+  const upto = candidates.map((one) => countBelow(sorted, one, true));
+  const share = candidates.map((one, i) => {
+    const low = Math.max(below[i] > 0 ? sorted[below[i] - 1] : -Infinity, lowest);
+    const high = Math.min(upto[i] < sorted.length ? sorted[upto[i]] : Infinity, highest);
+    return high > low ? (one - low) / (high - low) : 0.5;
+  });
+  return { below, upto, share, numbers: sorted.length };
+}
+
+function countBelow(sorted, value, orEqual) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const before = orEqual ? sorted[middle] <= value : sorted[middle] < value;
+    [low, high] = before ? [middle + 1, high] : [low, middle];
+  }
+  return low;
+}
+
+// What one step changes of a score: one record added or removed, or one replaced.
+export const rankBound = (fraction, neighbours) =>
+  neighbours === "substitute" ? 1 : Math.max(fraction, 1 - fraction);
+
+// Ranks between two values are interpolated; u = -max(0, low - wanted, wanted - high).
+export function rankScores({ below, upto, share, numbers }, p) {
+  const wanted = (p / 100) * (numbers + 1) + 0.5;
+  return below.map((count, i) => {
+    const held = upto[i] > count;
+    const low = held ? count + 1 : count + share[i];
+    const high = held ? upto[i] : low;
+    return 0 - Math.max(0, low - wanted, wanted - high);
+  });
+}
