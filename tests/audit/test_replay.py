@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace as with_changes
+from functools import partial
 from math import inf
 from types import SimpleNamespace
 
@@ -110,6 +111,15 @@ def raises_on_one(votes):
     return honest(votes)
 
 
+GAUSSIAN = partial(dp.NoisySequence, noise="gaussian", delta=1e-3)
+
+
+def gaussian_at_twice_the_epsilon(votes):
+    drawn = GAUSSIAN(epsilon=2.0, l1=1.0, step=1).release(counted(votes), 2)
+    plan = GAUSSIAN(epsilon=1.0, l1=1.0, step=1).plan(2, neighbours=AR)
+    return with_changes(drawn, plan=plan)
+
+
 def sampler_by_the_data(votes):
     mechanism = dp.PermuteAndFlip if len(votes) == 9 else dp.ExponentialMechanism
     return mechanism(epsilon=1.0).release(counted(votes), plan=PLAN)
@@ -129,6 +139,7 @@ PLANTED = {
     one_draw_not_paid_for: ("the draws use epsilon", 1.0),
     draws_for_those_who_are_there: ("the number of draws depends on the data", 0.1),
     counts_of_those_who_are_there: ("a number of inputs that depends on the data", 0.1),
+    gaussian_at_twice_the_epsilon: ("the draws use delta", 1.0),
     raises_on_one: ("ValueError is raised on one", 1.0),
     sampler_by_the_data: ("top_k_gumbel_noise, depending on the data", 1.0),
     plan_by_the_data: ("the outcome.plan depends on the data", 1.0),
@@ -154,6 +165,15 @@ def test_an_honest_release_uses_all_of_its_budget_on_some_pair():
     assert all(report.ok for report in reports)
     assert max(report.share for report in reports) == pytest.approx(1, abs=1e-5)
     assert str(reports[0]) == "as planned on this pair: epsilon 1 of 1, in 1 draws"
+
+
+def test_gaussian_noise_uses_all_of_its_delta_on_a_pair_that_moves_by_l1():
+    mechanism = GAUSSIAN(epsilon=1.0, l1=1.0, step=1)
+
+    report = replay(lambda votes: mechanism.release(counted(votes), 3), *ballots(0))
+
+    assert report.ok
+    assert report.delta_used == pytest.approx(1e-3, rel=1e-6)
 
 
 def test_no_value_of_a_database_is_in_a_report():

@@ -15,6 +15,7 @@ import dpselect as dp
 from dpselect import draws
 from dpselect.audit import sampler_losses
 from dpselect.audit.sampler_losses import RULES, SECRET, UNKNOWN
+from dpselect.budget.zcdp import delta_of
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.swaps import DistanceLaw, Part
 
@@ -165,3 +166,19 @@ def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():
     assert rule(here, there, public, [1, 2]).pure == pytest.approx(2 * each)
     assert rule(here, here + 7, public, [0, 1]).pure == 0
     assert rule(here, there[:2], public, [0, 1]) is None
+
+
+def test_gaussian_noise_has_the_rho_of_its_move_and_a_delta_that_covers_the_exact_one():
+    scale, here, there = 3.0, np.array([5, 0, 7]), np.array([4, 2, 7])
+    loss = RULES["dpselect.draws.opendp.discrete_gaussian"].loss(
+        here, there, {"scale": scale}, here
+    )
+    z = np.arange(-40, 41)
+    mass = np.exp(-(z**2) / (2 * scale**2))
+    p = np.outer(mass, mass) / mass.sum() ** 2
+    q = np.roll(p, (1, -2), axis=(0, 1))
+
+    assert loss.rho == 5 / (2 * scale**2)
+    for epsilon in (0.1, 1.0, 2.0):
+        exact = np.maximum(p - exp(epsilon) * q, 0).sum()
+        assert exact <= delta_of(loss.rho, epsilon) <= 20 * exact

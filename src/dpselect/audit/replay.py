@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from dpselect.audit.outcomes import difference
 from dpselect.audit.sampler_losses import RULES, SECRET, Loss
 from dpselect.audit.spending import plan_of
+from dpselect.budget.zcdp import delta_of
 from dpselect.draws import door
 from dpselect.errors import AuditError, ParameterError
 from dpselect.plan import ROUNDING, Plan
@@ -142,14 +143,20 @@ def replay(
 def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float, float]:
     """Return the epsilon and delta that several draws use of what is stated.
 
-    Pure losses add up. If they are above ``epsilon`` and a delta is stated, draws that have a
-    delta share what the others leave of epsilon equally.
+    Pure losses add up, and the rho of draws that have one. If they are above ``epsilon``, or
+    there is a rho, and a delta is stated, draws that have a delta of their own share what the
+    others leave of epsilon equally.
     """
     drawn = abs(fsum(loss.drawn for loss in losses))
     pure = fsum(loss.pure for loss in losses) + drawn
+    rho = fsum(loss.rho for loss in losses)
     curves = [loss.delta for loss in losses if loss.delta is not None]
-    if pure <= epsilon * (1 + ROUNDING) or delta == 0 or not curves:
+    if rho > 0:
+        curves.append(lambda left: delta_of(rho, left))
+    elif pure <= epsilon * (1 + ROUNDING):
         return pure, 0.0
+    if delta == 0 or not curves:
+        return inf if rho > 0 else pure, 0.0
     left = epsilon - drawn - fsum(loss.pure for loss in losses if loss.delta is None)
     if left < 0:
         return pure, 0.0

@@ -7,6 +7,8 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
                              over the rounds, with :math:`d` the difference of the scores on
                              the grid of the candidates that are left
 ``discrete_laplace``         :math:`\lVert x - y \rVert_1 / \text{scale}`
+``discrete_gaussian``        :math:`\rho = \lVert x - y \rVert_2^2 / 2\,\text{scale}^2`, which
+                             is converted to a delta
 ``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
@@ -48,11 +50,14 @@ class Loss:
             pure loss is known.
         drawn: The log ratio of the two laws at the output that was drawn, where no single
             draw has a useful bound; ``pure`` is 0 then.
+        rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
+            of these; ``pure`` is 0 then.
     """
 
     pure: float
     delta: Callable[[float], float] | None = None
     drawn: float = 0.0
+    rho: float = 0.0
 
 
 LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
@@ -98,6 +103,16 @@ def discrete_laplace(
         return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(int(np.abs(moved).sum()) / public["scale"])
+
+
+def discrete_gaussian(
+    here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
+) -> Loss | None:
+    """Return the loss of independent Gaussian noise on counts."""
+    if np.shape(here) != np.shape(there):
+        return None
+    moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
+    return Loss(0.0, rho=int((moved**2).sum()) / (2 * public["scale"] ** 2))
 
 
 def exceeds(
@@ -285,6 +300,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.opendp.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
+        "dpselect.draws.opendp.discrete_gaussian": Rule(
+            ("counts", "scale"), "counts", discrete_gaussian
+        ),
         "dpselect.draws.laplace.noisy_counts": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
@@ -309,7 +327,6 @@ SECRET = frozenset({"dpselect.draws.uniform.sample", "dpselect.draws.swaps.draw_
 UNKNOWN = frozenset(
     {
         "dpselect.draws.coins.select",
-        "dpselect.draws.opendp.discrete_gaussian",
         "dpselect.draws.pieces.draw_position",
     }
 )

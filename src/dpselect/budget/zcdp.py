@@ -10,10 +10,13 @@ Source: Bun & Steinke (2016), arXiv:1605.02065.
 from __future__ import annotations
 
 import sys
-from math import expm1, inf, log, log1p, sqrt, tanh
+from math import exp, expm1, inf, log, log1p, sqrt, tanh
 
 SLACK = 2.0**-40
 """Relative margin above the rounding errors of a few elementary functions (2^-50)."""
+
+LARGEST_DELTA = 1 - 2.0**-40
+"""Below 1, where no epsilon is needed."""
 
 
 def rho_of_pure(epsilon: float) -> float:
@@ -81,3 +84,44 @@ def epsilon_of(rho: float, delta: float) -> float:
             high = x
     terms = (rho, rho * high, log(high), -log1p(high), (log_inverse - log1p(high)) / high)
     return max(0.0, sum(terms) + SLACK * sum(map(abs, terms)))
+
+
+def delta_of(rho: float, epsilon: float) -> float:
+    r"""Return a delta such that every rho-zCDP mechanism is (epsilon, delta)-DP.
+
+    .. math::
+
+        \delta = \min_{\alpha > 1} \frac{e^{(\alpha - 1)(\alpha\rho - \varepsilon)}}{\alpha - 1}
+            \left(1 - \frac1\alpha\right)^\alpha
+
+    Args:
+        rho: >= 0; may be infinite.
+        epsilon: In nats, >= 0.
+
+    Returns:
+        In [0, 1], the inverse of :func:`epsilon_of`, by bisection.
+    """
+    if rho == 0:
+        return 0.0
+    if rho == inf:
+        return 1.0
+    low, high = log(sys.float_info.min), 0.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        enough = epsilon_of(rho, min(exp(middle), LARGEST_DELTA)) <= epsilon
+        low, high = (low, middle) if enough else (middle, high)
+    return exp(high)
+
+
+def rho_for(epsilon: float, delta: float) -> float:
+    """Return the largest rho up to epsilon that is (epsilon, delta)-DP, by bisection.
+
+    Args:
+        epsilon: In nats; > 0.
+        delta: In (0, 1).
+    """
+    low, high = 0.0, epsilon
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
+    return low

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
@@ -238,7 +238,7 @@ class GaussianLaw:
 
     def _for(self, share: float) -> tuple[float, int, float]:
         of_noise = share * self.delta
-        sigma = sqrt(self.changed / (2 * _rho_for(self.epsilon, of_noise))) * (1 + MARGIN)
+        sigma = sqrt(self.changed / (2 * rho_for(self.epsilon, of_noise))) * (1 + MARGIN)
         each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
         tails = _gaussian_tails(sigma)
         z = 1 + int(np.flatnonzero(tails[1:] * (1 + MARGIN) <= each)[0])
@@ -340,15 +340,6 @@ def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]
 def _each_of(delta: float, times: int) -> float:
     r"""Return :math:`1 - (1 - \delta)^{1/m}`."""
     return delta if times == 1 else -expm1(log1p(-delta) / times) * (1 - 2.0**-40)
-
-
-def _rho_for(epsilon: float, delta: float) -> float:
-    """Return the largest rho that is (epsilon, delta)-DP, by bisection."""
-    low, high = 0.0, epsilon
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
-    return low
 
 
 def _gaussian_tails(sigma: float) -> Values:

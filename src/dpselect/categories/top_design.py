@@ -194,7 +194,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
         )
     spends, count_scale = draws.spends, None
     if isinstance(draws.draw, NoisySequence):
-        count_scale = draws.draw.stated_l1 / epsilon
+        count_scale, delta = draws.draw.noise_scale, draws.draw.delta
     elif of_counts > 0:
         from dpselect.draws.opendp import scale_for
 
@@ -288,7 +288,7 @@ def _of_known(
     if mechanism is not None:
         draw = by_name(mechanism, each)
         if isinstance(draw, NoisySequence):
-            draw = sequence
+            draw = replace(draw, epsilon=epsilon, with_scores=True, l1=most, bound=1, step=1)
     elif k is not None:
         draw = rounds_or_sequence(PermuteAndFlip(epsilon=each), example, k, sequence=sequence)
     if isinstance(draw, NoisySequence):

@@ -91,8 +91,8 @@ def discrete_gaussian(counts: Indices, scale: float) -> Indices:
     r"""Add independent discrete Gaussian noise, :math:`P(z) \propto e^{-z^2/2\text{scale}^2}`.
 
     Guarantee:
-        :math:`m/(2\,\text{scale}^2)`-zCDP where one neighbour step moves at most ``m`` counts,
-        each by one.
+        :math:`\ell_2^2/(2\,\text{scale}^2)`-zCDP where the squares of what one neighbour step
+        moves of each count add up to at most :math:`\ell_2^2`.
 
     Args:
         counts: Integers, shape ``(n,)``. Private.

@@ -1,10 +1,9 @@
-r"""Laws of the largest of several integers with discrete Laplace noise.
+r"""Laws of the largest of several integers with independent noise.
 
-Every candidate has an integer :math:`c_r` and gets noise :math:`Z_r` of its own,
-:math:`P(Z = z) = \frac{1 - \alpha}{1 + \alpha} \alpha^{|z|}` with
-:math:`\alpha = e^{-1/\text{scale}}`. Candidates are ordered by :math:`X_r = c_r + Z_r`, and of
-equal ones the earlier is first. The laws are sums over the values of one candidate, exact up to
-what is beyond ``TAIL`` scales of it (:math:`e^{-45}`).
+Every candidate has an integer :math:`c_r` and gets noise :math:`Z_r` of its own
+(:mod:`dpselect.draws.sequence_noise`). Candidates are ordered by :math:`X_r = c_r + Z_r`, and
+of equal ones the earlier is first. The laws are sums over the values of one candidate, exact up
+to what is beyond the ``reach`` of the noise, at most :math:`e^{-45}`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.noisy_max import LaplaceNoisyMax
+from dpselect.draws.sequence_noise import LARGEST_SCALE, DiscreteLaplace, Noise
 from dpselect.typing import Indices, Probabilities, Values
-
-TAIL = 45.0
-LARGEST_SCALE = 512.0
-"""Above it the first is computed for continuous noise; ties have less than 1 / scale then."""
 
 CELLS = 2**21
 """Numbers held at a time."""
@@ -37,67 +33,64 @@ def largest(noisy: Indices, k: int) -> list[int]:
     return [int(position) for position in near[order]]
 
 
-def first(counts: Indices, scale: float) -> Probabilities:
+def first(counts: Indices, noise: Noise) -> Probabilities:
     """Return the probability of each candidate to be the largest.
 
     Args:
         counts: Shape ``(n,)``.
-        scale: Of the noise, in counts. Above ``LARGEST_SCALE`` the law is that of continuous
-            noise, from which it differs by at most the probability of a tie.
+        noise: The noise, in counts. Laplace noise of a scale above ``LARGEST_SCALE`` is taken
+            as continuous; the law differs by at most the probability of a tie.
 
     Returns:
         Shape ``(n,)``; sums to 1. As private as the counts.
     """
-    if scale > LARGEST_SCALE:
-        return LaplaceNoisyMax().law(counts.astype(np.float64), 2 / scale)
+    if isinstance(noise, DiscreteLaplace) and noise.scale > LARGEST_SCALE:
+        return LaplaceNoisyMax().law(counts.astype(np.float64), 2 / noise.scale)
     law = np.zeros(counts.size)
-    near = counts >= counts.max() - 2 * TAIL * scale
-    law[near] = _leads(counts[near], scale).sum(axis=0)
+    near = counts >= counts.max() - 2 * noise.reach
+    held = counts[near]
+    law[near] = sum(
+        (noise.mass(d) * np.exp(_log_others_below(d, noise))).sum(axis=0)
+        for x in _chunks(held.max(), held.max(), noise, held.size)
+        for d in [x[:, None] - held]
+    )
     return law / law.sum()
 
 
-def _leads(counts: Indices, scale: float) -> Values:
-    """Return the probability of each to be the largest, in chunks of its values, summed."""
-    return np.array(
-        [
-            (_mass(x, counts, scale) * np.exp(_log_others_below(x, counts, scale))).sum(axis=0)
-            for x in _chunks(counts.max(), counts.max(), scale, counts.size)
-        ]
-    )
-
-
-def _log_others_below(x: Indices, counts: Indices, scale: float) -> Values:
+def _log_others_below(d: Values, noise: Noise) -> Values:
     """Return the log probability that all others are behind a candidate of value ``x``.
 
-    Earlier candidates must be below ``x``, later ones at most ``x``.
+    Earlier candidates must be below ``x``, later ones at most ``x``; ``d`` is ``x`` less the
+    counts, shape ``(x, n)``.
     """
-    at_most = _log_at_most(x, counts, scale)
-    below = _log_at_most(x - 1, counts, scale) - at_most
+    at_most = noise.log_at_most(d)
+    below = noise.log_below(d) - at_most
     earlier = np.cumsum(below, axis=1) - below
     return at_most.sum(axis=1, keepdims=True) - at_most + earlier
 
 
-def all_before(counts: Indices, scale: float, chosen: NDArray[np.bool_]) -> float:
+def all_before(counts: Indices, noise: Noise, chosen: NDArray[np.bool_]) -> float:
     """Return the probability that all chosen candidates are before all others.
 
     Args:
         counts: Shape ``(n,)``.
-        scale: Of the noise, in counts.
+        noise: The noise, in counts.
         chosen: Shape ``(n,)``, boolean.
     """
     if chosen.all() or not chosen.any():
         return 1.0
     rest, high = counts[~chosen], counts[chosen]
     places, high_places = np.flatnonzero(~chosen), np.flatnonzero(chosen)
-    near = rest >= rest.max() - 2 * TAIL * scale
+    near = rest >= rest.max() - 2 * noise.reach
     rest, places = rest[near], places[near]
     # Sum over the best of the rest and its value; a chosen one that is earlier may equal it.
     earlier = np.searchsorted(high_places, places)
     total = 0.0
-    for x in _chunks(rest.max(), rest.max(), scale, max(rest.size, high.size)):
-        best = np.log(_mass(x, rest, scale)) + _log_others_below(x, rest, scale)
-        reach = _log_at_most(-x, -high, scale)
-        beyond = _log_at_most(-x - 1, -high, scale)
+    for x in _chunks(rest.max(), rest.max(), noise, max(rest.size, high.size)):
+        d = x[:, None] - rest
+        best = np.log(noise.mass(d)) + _log_others_below(d, noise)
+        reach = noise.log_at_most(high - x[:, None])
+        beyond = noise.log_below(high - x[:, None])
         sums = np.zeros((x.size, high.size + 1))
         np.cumsum(reach - beyond, axis=1, out=sums[:, 1:])
         above = beyond.sum(axis=1, keepdims=True) + sums[:, earlier]
@@ -105,7 +98,7 @@ def all_before(counts: Indices, scale: float, chosen: NDArray[np.bool_]) -> floa
     return min(total, 1.0)
 
 
-def included(counts: Indices, scale: float, k: int) -> Probabilities | None:
+def included(counts: Indices, noise: Noise, k: int) -> Probabilities | None:
     """Return the probability of each candidate to be among the ``k`` largest.
 
     Dynamic programming over the candidates before and after each: how many of them are ahead
@@ -113,21 +106,21 @@ def included(counts: Indices, scale: float, k: int) -> Probabilities | None:
 
     Args:
         counts: Shape ``(n,)``.
-        scale: Of the noise, in counts.
+        noise: The noise, in counts.
         k: 1 to ``n``.
 
     Returns:
         Shape ``(n,)``; sums to ``k``. As private as the counts.
     """
     last = np.partition(counts, counts.size - k)[counts.size - k]
-    near = np.flatnonzero(counts >= last - 2 * TAIL * scale)
-    values = counts.max() - last + 2 * TAIL * scale
+    near = np.flatnonzero(counts >= last - 2 * noise.reach)
+    values = (counts.max() - last + 2 * noise.reach) / noise.spacing
     if near.size * values * k > MOST_CELLS:
         return None
-    [x] = _chunks(counts.max(), last, scale, 1)
-    close = counts[near]
-    ahead_if_earlier = np.exp(_log_at_most(-x, -close, scale))
-    ahead_if_later = np.exp(_log_at_most(-x - 1, -close, scale))
+    [x] = _chunks(counts.max(), last, noise, 1)
+    d = x[:, None] - counts[near]
+    ahead_if_earlier = np.exp(noise.log_at_most(-d))
+    ahead_if_later = np.exp(noise.log_below(-d))
     after = np.zeros((near.size, x.size, k))
     state = _none_ahead(x.size, k)
     for r in range(near.size - 1, -1, -1):
@@ -135,7 +128,7 @@ def included(counts: Indices, scale: float, k: int) -> Probabilities | None:
         state = _one_more(state, ahead_if_later[:, r])
     law = np.zeros(counts.size)
     state = _none_ahead(x.size, k)
-    mass = _mass(x, close, scale)
+    mass = noise.mass(d)
     for r, place in enumerate(near):
         law[place] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
         state = _one_more(state, ahead_if_earlier[:, r])
@@ -155,26 +148,10 @@ def _one_more(state: Values, ahead: Values) -> Values:
     return moved
 
 
-def _chunks(high: int, low: int, scale: float, width: int) -> Iterator[Indices]:
+def _chunks(high: int, low: int, noise: Noise, width: int) -> Iterator[Values]:
     """Yield all values that matter, in stretches for tables of so many columns."""
-    values = np.arange(int(low - TAIL * scale), int(high + TAIL * scale) + 2)
+    start, end = int(low - noise.reach), int(high + noise.reach) + 2
+    values = np.arange(start, end, noise.spacing)
     rows = values.size if width == 1 else max(1, CELLS // width)
-    for start in range(0, values.size, rows):
-        yield values[start : start + rows]
-
-
-def _mass(x: Indices, counts: Indices, scale: float) -> Values:
-    """Return ``P(X_r = x)``, shape ``(x, n)``."""
-    return np.tanh(0.5 / scale) * np.exp(-np.abs(x[:, None] - counts) / scale)
-
-
-def _log_at_most(x: Indices, counts: Indices, scale: float) -> Values:
-    r"""Return :math:`\ln P(X_r \le x)`, shape ``(x, n)``.
-
-    With :math:`d = x - c_r` it is :math:`\alpha^{-d}/(1 + \alpha)` for :math:`d < 0`, else
-    :math:`1 - \alpha^{d+1}/(1 + \alpha)`.
-    """
-    d = x[:, None] - counts
-    side = np.log1p(np.exp(-1 / scale))
-    tail = np.exp(-np.abs(d + 1) / scale - side)
-    return np.where(d < 0, d / scale - side, np.log1p(-tail))
+    for first_row in range(0, values.size, rows):
+        yield values[first_row : first_row + rows]

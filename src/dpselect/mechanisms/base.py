@@ -185,12 +185,14 @@ class Mechanism(ABC):
             error: A bound on the error that holds on all data.
         """
         k = _validate.at_least("k", k, 1)
+        spend = self.spend(self.paid_for, k)
         return Plan(
             function=function,
             arguments={"k": k} if arguments is None else arguments,
             mechanism=repr(self),
-            spends=(self.spend(self.paid_for, k),),
+            spends=(spend,),
             epsilon=self.epsilon,
+            delta=spend.times * spend.delta,
             neighbours=_validate.neighbours(neighbours),
             public=public,
             error=error,
@@ -303,15 +305,16 @@ def check_covers(plan: Plan, mechanism: Mechanism, objective: Objective) -> None
 
     Raises:
         NeighboursError: It is for another relation.
-        ParameterError: It states a smaller epsilon.
+        ParameterError: It states a smaller epsilon or delta.
     """
     if plan.neighbours is not objective.neighbours:
         raise NeighboursError(
             f"the plan is for {plan.neighbours} neighbours, the objective for "
             f"{objective.neighbours} neighbours"
         )
-    if plan.epsilon < mechanism.epsilon:
+    delta = mechanism.spend("").delta
+    if plan.epsilon < mechanism.epsilon or plan.delta < delta:
         raise ParameterError(
-            f"the plan states epsilon = {plan.epsilon!r} and the mechanism draws at "
-            f"{mechanism.epsilon!r}"
+            f"the plan states epsilon = {plan.epsilon!r} and delta = {plan.delta!r}, and the "
+            f"mechanism draws at {mechanism.epsilon!r} and {delta!r}"
         )

@@ -5,6 +5,7 @@ from functools import partial
 import polars as pl
 
 from dpselect.categories import plan_keys, plan_top, release_keys, release_top
+from dpselect.mechanisms import NoisySequence
 from dpselect.neighbours import Neighbours
 from support.releases import ReleaseCase
 
@@ -49,7 +50,7 @@ def _case(name, release, plan, relation, **asked):
         release=partial(_release, release, asked),
         plan=partial(plan, **asked),
         pair=PAIRS[relation],
-        delta=asked.get("delta", 0.0),
+        delta=asked.get("delta", 1e-3 if "Gaussian" in name else 0.0),
     )
 
 
@@ -67,6 +68,14 @@ CASES = [
             _top("by the exponential", relation, k=1, candidates=[0], mechanism="exponential"),
             _top("with counts", relation, k=1, candidates=range(KEYS), counts_share=0.5),
             _top("of one sequence", relation, k=4, candidates=range(KEYS)),
+            _top(
+                "of a Gaussian sequence",
+                relation,
+                k=4,
+                candidates=range(KEYS),
+                mechanism=partial(NoisySequence, noise="gaussian", delta=1e-3),
+                **GROUPED,
+            ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, limit=3, delta=1e-3),
             _top("unknown, with counts", relation, k=1, delta=1e-3, counts_share=0.25),

@@ -4,6 +4,7 @@ from functools import partial
 
 import polars as pl
 
+from dpselect.mechanisms import NoisySequence
 from dpselect.neighbours import Neighbours
 from dpselect.networks import EdgeTable, Graph, ego_density, plan_nodes, release_nodes
 from support.releases import ReleaseCase
@@ -56,13 +57,14 @@ def in_an_engine(asked, k, edges, budget):
     return release_nodes(table, k, **asked, epsilon=EPSILON, budget=budget)
 
 
-def case(name, asked, *, k, release):
+def case(name, asked, *, k, release, delta=0.0):
     return ReleaseCase(
         name=name,
         neighbours=Neighbours.EDGE,
         release=partial(release, asked, k),
         plan=partial(plan_nodes, NODES, k, **asked, epsilon=EPSILON),
         pair=pair,
+        delta=delta,
     )
 
 
@@ -70,6 +72,16 @@ CASES = [
     *(
         case(f"release_nodes, edge, {name}", asked, k=2, release=in_memory)
         for name, asked in PLANS.items()
+    ),
+    case(
+        "release_nodes, edge, degree, Gaussian sequence",
+        {
+            "metric": "degree",
+            "mechanism": partial(NoisySequence, noise="gaussian", delta=1e-4, with_scores=True),
+        },
+        k=3,
+        release=in_memory,
+        delta=1e-4,
     ),
     case("release_nodes, edge, one node", PLANS["degree"], k=1, release=in_memory),
     case("release_nodes, edge, five nodes", PLANS["degree"], k=5, release=in_memory),
