@@ -17,6 +17,7 @@ APPLICATIONS = (
     "retrieval",
     "spatial",
     "trees",
+    "tuning",
 )
 LAST = ["epsilon", "delta", "neighbours", "mechanism", "budget", "on_invalid", "outside"]
 """Keyword-only arguments that end a signature, in this order; the last two in any."""
@@ -37,7 +38,7 @@ OF_LAWS = {
 READ_OFF_THE_DATA = {"records", "nodes"}
 """Sizes that are public under the relation: a release reads them, a plan takes them."""
 
-PRICED_BY = {"pooling.release_outcomes": "flip"}
+PRICED_BY = {"pooling.release_outcomes": "flip", "tuning.release_best": "epsilon_per_run"}
 """Releases whose epsilon follows from another public argument."""
 
 

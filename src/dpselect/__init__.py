@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         spatial,
         tables,
         trees,
+        tuning,
     )
     from dpselect.accuracy import Comparison, compare
     from dpselect.budget import Budget
@@ -142,6 +143,7 @@ __all__ = [
     "spatial",
     "tables",
     "trees",
+    "tuning",
     "weighted_sum",
 ]
 

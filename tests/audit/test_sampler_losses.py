@@ -14,7 +14,7 @@ import pytest
 import dpselect as dp
 from dpselect import draws
 from dpselect.audit import sampler_losses
-from dpselect.audit.sampler_losses import RULES, SECRET, UNKNOWN
+from dpselect.audit.sampler_losses import RULES, SCOPES, SECRET, UNKNOWN
 from dpselect.budget.zcdp import delta_of
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.swaps import DistanceLaw, Part
@@ -37,7 +37,7 @@ def every_sampler():
 def test_every_sampler_has_a_rule_of_its_own_parameters_or_is_listed():
     listed = dict(every_sampler())
 
-    assert set(listed) == set(RULES) | SECRET | UNKNOWN
+    assert set(listed) == set(RULES) | SECRET | SCOPES | UNKNOWN
     assert {name: listed[name] for name in RULES} == {
         name: rule.parameters for name, rule in RULES.items()
     }

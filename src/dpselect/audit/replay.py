@@ -7,6 +7,10 @@ inputs of each draw have for the past that was drawn (adaptive composition along
 and whatever else depends on the data shows: other public arguments of a sampler, another
 number of draws, another outcome.
 
+Where the best of a hidden number of runs is released, that number and the choices are frozen,
+the losses are added up run by run, and the whole is charged what Theorem 32 of
+``docs/theory.md`` states for the largest of them.
+
 One replay looks at one pair of databases and one path of outputs. It proves nothing about
 others; a fault that it shows is real.
 
@@ -22,7 +26,7 @@ from math import fsum, inf
 from typing import Any, TypeVar
 
 from dpselect.audit.outcomes import difference
-from dpselect.audit.sampler_losses import RULES, SECRET, Loss
+from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET, Loss
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of
 from dpselect.draws import door
@@ -218,6 +222,9 @@ class _Recording:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:  # noqa: ANN401 -- the sampler's own output
+        if name in SCOPES:
+            self.draws.append(_Draw(name, args, kwargs))
+            return draw()
         # Copied before drawing: a release may reuse its arrays.
         one = _Draw(name, deepcopy(args), deepcopy(kwargs))
         self.draws.append(one)
@@ -234,11 +241,12 @@ class _Replay:
     next: int = 0
     losses: list[Loss] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    runs: list[float] | None = None
 
     def handle(
         self,
         name: str,
-        _: Callable[[], Any],
+        draw: Callable[[], Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:  # noqa: ANN401 -- the sampler's own output
@@ -252,11 +260,32 @@ class _Replay:
                 f"draw {self.next} is {frozen.name} or {name}, depending on the data"
             )
             raise _DivergedError
+        if name in SCOPES:
+            return self._go_inside(draw, frozen)
         self._compare(frozen, _Draw(name, args, kwargs))
         return deepcopy(frozen.output)
 
+    def _go_inside(self, draw: Callable[[], Any], frozen: _Draw) -> Any:  # noqa: ANN401
+        """Replay the draws of repeated runs, or of one of them, and combine their losses."""
+        outside, self.losses = self.losses, []
+        within, self.runs = self.runs, [] if frozen.name == BEST_OF else None
+        output = draw()
+        used, runs = self.losses, self.runs
+        self.losses, self.runs = outside, within
+        if frozen.name != BEST_OF and within is not None:
+            within.append(compose(used, inf, 0.0)[0])
+        elif frozen.name == BEST_OF:
+            *_, cost = frozen.args
+            self.losses.append(Loss(cost(max(runs or [], default=0.0))))
+        return output
+
     def _compare(self, here: _Draw, there: _Draw) -> None:
         where = f"draw {self.next} ({here.name})"
+        if here.name in SECRET and self.runs is not None:
+            # The number of runs and the choice of each: independent of the data, and hidden.
+            if difference((here.args, here.kwargs), (there.args, there.kwargs), "") is not None:
+                self.problems.append(f"{where} has public arguments that depend on the data")
+            return
         if here.name in SECRET:
             self.problems.append(
                 f"{where} has no private input: its output must stay secret, and cannot be "

@@ -321,8 +321,18 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 )
 """The rules of samplers whose output may be published, by name."""
 
-SECRET = frozenset({"dpselect.draws.uniform.sample", "dpselect.draws.swaps.draw_distance"})
+SECRET = frozenset(
+    {
+        "dpselect.draws.repetitions.draw_number",
+        "dpselect.draws.swaps.draw_distance",
+        "dpselect.draws.uniform.sample",
+    }
+)
 """Samplers without a private input: their output protects only while it is secret."""
+
+BEST_OF = "dpselect.draws.repetitions.best_of"
+SCOPES = frozenset({BEST_OF, "dpselect.draws.repetitions.one_run"})
+"""Runs repeated a hidden number of times, and each one: a replay compares run by run."""
 
 UNKNOWN = frozenset(
     {

@@ -3,7 +3,8 @@
 Every sampler of the library is decorated with :func:`sampler`, and only modules of
 ``dpselect.draws`` import OpenDP or :mod:`secrets` (a test reads the imports). Audits can thus
 see every draw of a release, in order and in every thread. A sampler that calls another one is
-one draw: only the outer call is seen.
+one draw: only the outer call is seen. Of a :func:`scope`, such as runs repeated a hidden number
+of times, the inner draws are seen, too.
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ _inside = threading.local()
 
 def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
     """Register a function that draws, so that :func:`handled` sees its calls."""
+    return _registered(function, seen_inside=False)
+
+
+def scope(function: Callable[P, Output]) -> Callable[P, Output]:
+    """Register a function that calls samplers: :func:`handled` sees it and its calls."""
+    return _registered(function, seen_inside=True)
+
+
+def _registered(function: Callable[P, Output], *, seen_inside: bool) -> Callable[P, Output]:
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
@@ -36,6 +46,8 @@ def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
             return function(*args, **kwargs)
 
         def draw() -> Output:
+            if seen_inside:
+                return function(*args, **kwargs)
             _inside.sampler = True
             try:
                 return function(*args, **kwargs)

@@ -1,0 +1,65 @@
+"""Releases of the best of several private runs."""
+
+from functools import partial
+
+import numpy as np
+
+import dpselect as dp
+from dpselect.draws import opendp
+from dpselect.neighbours import Neighbours
+from dpselect.tuning import (
+    Geometric,
+    Logarithmic,
+    Poisson,
+    TruncatedNegativeBinomial,
+    plan_best,
+    release_best,
+)
+from support.releases import ReleaseCase
+
+RELATION = Neighbours.ADD_REMOVE
+
+
+def run(votes, names, epsilon):
+    """The favourite among some names, with the noisy number of its votes."""
+    one_vote = dp.GlobalSensitivity(1, RELATION)
+    objective = dp.Objective([votes.count(name) for name in names], one_vote, names)
+    favourite = dp.PermuteAndFlip(epsilon=epsilon / 2).release(objective).candidate
+    count = np.array([votes.count(favourite)])
+    noisy = opendp.discrete_laplace(count, opendp.scale_for(epsilon / 2))
+    return float(noisy[0]), favourite
+
+
+def one_vote_less(rng):
+    votes = "".join(rng.choice(list("abc"), 20))
+    return votes, votes[1:]
+
+
+def best(repetitions, **more):
+    public = {
+        "repetitions": repetitions,
+        "epsilon_per_run": 0.5,
+        "neighbours": RELATION,
+        **more,
+    }
+
+    def release(votes, budget):
+        runs = [partial(run, votes, names, 0.5) for names in ("ab", "bc", "ca")]
+        return release_best(runs, budget=budget, **public)
+
+    return ReleaseCase(
+        name=f"release_best, {repetitions!r}, {more}",
+        neighbours=RELATION,
+        release=release,
+        plan=partial(plan_best, **public),
+        pair=one_vote_less,
+    )
+
+
+CASES = [
+    best(Geometric(mean=3)),
+    best(Geometric(mean=3), threshold=5.0),
+    best(Logarithmic(mean=3)),
+    best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
+    best(Poisson(mean=3)),
+]
