@@ -39,9 +39,14 @@ class Release:
     noisy_scores: tuple[float, ...] | None = None
     entry: int | None = None
 
-    def recorded(self, receipt: Receipt) -> Self:
-        """Keep the answer beside its spend, and return the release with the entry's number."""
-        receipt.keep(self.released())
+    def recorded(self, receipt: Receipt, *, refund: float = 0.0) -> Self:
+        """Keep the answer beside its spend, and return the release with the entry's number.
+
+        Args:
+            receipt: Of the plan's charge.
+            refund: Epsilon that this outcome did not cost.
+        """
+        receipt.keep(self.released(), refund=refund)
         return replace(self, entry=receipt.number)
 
     def released(self) -> dict[str, Any]:

@@ -260,9 +260,9 @@ class Ledger:
             if found is None:
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
             yield connection, found[0], sums
+            # The sums that the last spend left are not those of now.
+            self._known = None
             connection.execute("COMMIT")
-        # The sums that the last spend left are not those of now.
-        self._known = None
 
     def _entry(self, row: tuple[object, ...]) -> Entry:
         fields = dict(zip((*_COLUMNS, "answer", "refunded"), row, strict=True))

@@ -16,10 +16,12 @@ class KeyRelease(Release):
     Attributes:
         counts: Noisy numbers of people, one for each key of ``answer``; or None.
         scale: Of the noise of the counts; or None.
+        refunded: What the answer did not cost of the plan's epsilon, in nats.
     """
 
     counts: tuple[int, ...] | None = None
     scale: float | None = None
+    refunded: float = 0.0
 
     @property
     def by_group(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
@@ -34,4 +36,9 @@ class KeyRelease(Release):
         """Return all that was released, as plain Python values by name."""
         counts = None if self.counts is None else list(self.counts)
         # A dataclass with slots is made twice, which a bare super() does not see.
-        return {**Release.released(self), "counts": counts, "scale_of_counts": self.scale}
+        return {
+            **Release.released(self),
+            "counts": counts,
+            "scale_of_counts": self.scale,
+            "refunded": self.refunded,
+        }

@@ -100,7 +100,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     more for ``k``, ``max_per_user`` and the number of candidates. The sequence releases the
     noisy counts of its keys at the same price. Without candidates, they are drawn from the
     ``limit`` keys that most people have, until one draw falls on the stop, so fewer than
-    ``k`` may be released; this needs ``delta``.
+    ``k`` may be released; this needs ``delta``. Draws that were not made are refunded to the
+    budget, that of the stop is paid.
 
     Guarantee:
         ``epsilon``-DP with candidates, else ``(epsilon, delta)``-DP, under ``neighbours``: one
@@ -135,7 +136,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         mechanism: A short name (:data:`dpselect.mechanisms.MECHANISMS`), or a function of
             ``epsilon=``; by default permute-and-flip or the noisy sequence, as above. Without
             candidates it is the exponential mechanism.
-        budget: Where to record the spend, once, before anything is drawn.
+        budget: Where to record the spend, once, before anything is drawn, and afterwards the
+            refund.
 
     Returns:
         The keys in the order drawn; with groups, pairs of a group and a key.
@@ -188,4 +190,5 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     )
     draw = design.drawing(people_in(data, question))
     receipt = design.plan.charge(budget)
-    return draw().recorded(receipt)
+    release = draw()
+    return release.recorded(receipt, refund=release.refunded)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from dpselect import _validate
+from dpselect.budget.amount import exact, floor
 from dpselect.categories.asked import Missing, asked_question, changed_keys, checked_delta
 from dpselect.categories.columns import checked_names
 from dpselect.categories.counts import PeoplePerKey
@@ -74,20 +76,25 @@ class TopDesign:
         def draw() -> KeyRelease:
             answer: list[Hashable] = []
             people: list[float] = []
+            made = []
             for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
                 drawn = one()
                 noisy = drawn.noisy_scores or objective.scores[drawn.positions]
-                for position, count in zip(drawn.positions, noisy, strict=True):
+                made.append(len(drawn.positions))
+                for number, (position, count) in enumerate(
+                    zip(drawn.positions, noisy, strict=True), start=1
+                ):
                     key = objective.candidates[position]
                     if key is STOP:
+                        made[-1] = number
                         break
                     answer.append((self.groups[place], key) if self.groups else key)
                     people.append(count)
-            return self._release(answer, np.array(people, dtype=np.int64))
+            return self._release(answer, np.array(people, dtype=np.int64), made)
 
         return draw
 
-    def _release(self, answer: list[Hashable], people: Indices) -> KeyRelease:
+    def _release(self, answer: list[Hashable], people: Indices, made: list[int]) -> KeyRelease:
         counts = None
         if isinstance(self.draw, NoisySequence):
             counts = tuple(people.tolist())
@@ -101,7 +108,30 @@ class TopDesign:
             exact=True,
             counts=counts,
             scale=self.count_scale,
+            refunded=self.refund(made, len(answer)),
         )
+
+    def refund(self, made: Sequence[int], released: int) -> float:
+        r"""Return what an outcome did not cost of epsilon: draws, and noise on their counts.
+
+        A draw, also that of the stop, costs :math:`\eta = \varepsilon_1 / k`, and one person
+        takes part in the draws of at most ``times`` groups, at worst of those with most
+        draws. Noise on few counts costs one person what they change of them.
+
+        Args:
+            made: The number of draws in each group, with that of the stop.
+            released: The number of keys that were drawn.
+        """
+        if self.candidates is not None:
+            return 0.0
+        of_draws = self.plan.spends[0]
+        worst = Fraction(sum(sorted(made)[-of_draws.times :]), self.k)
+        refund = exact(of_draws.epsilon) * (of_draws.times - worst)
+        if self.count_scale is not None:
+            most = min(self.changed, self.k * max(1, len(self.groups)))
+            share = 1 - Fraction(min(self.changed, released), most)
+            refund += exact(self.plan.spends[1].epsilon) * share
+        return floor(refund)
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""

@@ -81,12 +81,15 @@ def people_for(
     return needed
 
 
-def noisy_counts(release: KeyRelease) -> dict[str, str]:
-    """Return the noisy counts of a release in words, if it has any."""
-    if release.counts is None:
-        return {}
-    pairs = zip(release.answer, release.counts, strict=True)
-    return {"noisy counts": ", ".join(f"{key}: {count}" for key, count in pairs)}
+def besides(release: KeyRelease) -> dict[str, str]:
+    """Return noisy counts and the refund of a release in words, if it has any."""
+    facts: dict[str, str] = {}
+    if release.counts is not None:
+        pairs = zip(release.answer, release.counts, strict=True)
+        facts["noisy counts"] = ", ".join(f"{key}: {count}" for key, count in pairs)
+    if release.refunded:
+        facts["refunded"] = f"epsilon {release.refunded:.6g}, of draws that were not made"
+    return facts
 
 
 def _lines(option: str, text: str) -> list[str]:

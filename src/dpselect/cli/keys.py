@@ -88,7 +88,7 @@ def keys(
             "values",
             budget,
             as_json=as_json,
-            more=key_options.noisy_counts(release),
+            more=key_options.besides(release),
         )
     if plot is not None:
         from dpselect.categories import plot_chances

@@ -126,7 +126,7 @@ def top(
             "value" if k == 1 else "values",
             budget,
             as_json=as_json,
-            more=key_options.noisy_counts(release),
+            more=key_options.besides(release),
         )
     if plot is not None:
         from dpselect.categories import plot_chances
