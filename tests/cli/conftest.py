@@ -22,10 +22,11 @@ class Ran:
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, monkeypatch):
     """Run ``dpselect`` with arguments and return what it gave."""
 
-    def call(*arguments):
+    def call(*arguments, columns=120):
+        monkeypatch.setenv("COLUMNS", str(columns))
         with pytest.raises(SystemExit) as stop:
             main([str(argument) for argument in arguments])
         caught = capsys.readouterr()

@@ -106,7 +106,7 @@ def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     (entry,) = dp.Budget.open(ledger).entries
     assert (entry.epsilon, entry.delta) == (0.0, 0.75)
-    assert "0.75" in run("budget", ledger).out.splitlines()[-2]
+    assert "delta 0.75" in run("budget", ledger).out
     for more in ((), ("--dry-run",)):
         assert run(*arguments, "--out", tmp_path / "b", *more).code == 2
     assert not (tmp_path / "b").exists()

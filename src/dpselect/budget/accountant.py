@@ -305,6 +305,15 @@ class Budget:
         }
         return json.dumps(document, allow_nan=False, indent=2)
 
+    def to_html(self) -> str:
+        """Return a report to print and sign: each question, answer, price and what is left.
+
+        One self-contained page. It holds what the entries hold, released values among them.
+        """
+        from dpselect.budget import report
+
+        return report.html(self, name="budget" if self.path is None else self.path.name)
+
     def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
         """Return the spends as an event for an accountant of ``dp_accounting``.
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from dpselect.budget import Budget
 
 
+LONGEST = 300
+"""Characters of an answer that the table shows; 'dpselect report' shows all."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("budget")(budget)
@@ -63,23 +67,36 @@ def budget(
 def _show(shown: Budget, file: Path) -> None:
     from rich.table import Table
 
+    from dpselect.budget import wording
+
     output.print_facts(
         {
             "ledger": file,
             "total": f"epsilon {shown.epsilon:g}, delta {shown.delta:g} ({shown.neighbours})",
-            "spent": f"{shown.spent:g} ({shown.composition} composition)",
-            "remaining": f"{shown.remaining:g}",
+            "spent": f"{shown.spent:.6g} ({shown.composition} composition)",
+            "remaining": f"{shown.remaining:.6g}",
+            "odds": f"all releases together change them by a factor of at most "
+            f"{wording.odds(shown.epsilon)}",
         }
     )
-    if shown.entries:
-        table = Table("", "time (UTC)", "epsilon", "delta", "mechanism", "note")
-        for entry in shown.entries:
-            table.add_row(
-                str(entry.sequence),
-                entry.time,
-                f"{entry.epsilon:g}" + (f" - {entry.refunded:g}" if entry.refunded else ""),
-                f"{entry.delta:g}",
-                entry.mechanism,
-                entry.note,
-            )
-        output.console().print(table)
+    if not shown.entries:
+        return
+    table = Table("", "asked", "answered", "price", show_lines=True)
+    for entry in shown.entries:
+        price = f"{entry.epsilon:.6g}"
+        if entry.refunded:
+            price += f"\n- {entry.refunded:.6g}"
+        if entry.delta:
+            price += f"\ndelta {entry.delta:.3g}"
+        about = [entry.note, entry.analyst, entry.time.removesuffix("+00:00") + " UTC"]
+        table.add_row(
+            str(entry.sequence),
+            f"{wording.question_of(entry)}\n({', '.join(filter(None, about))})",
+            _short(wording.answer_of(entry)),
+            price,
+        )
+    output.console().print(table)
+
+
+def _short(answer: str) -> str:
+    return answer if len(answer) <= LONGEST else f"{answer[:LONGEST]} ..."

@@ -49,6 +49,8 @@ def keys(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     plot: options.Plot = None,
@@ -71,7 +73,7 @@ def keys(
         "missing": key_options.missing(missing_is_key),
     }
     plan = plan_keys(**rows, **law)
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     table = engines.opened(data, engine, master)
     if dry_run:
         from dpselect.categories.asked import asked_question
@@ -87,6 +89,7 @@ def keys(
             release,
             "values",
             budget,
+            source=data,
             as_json=as_json,
             more=key_options.besides(release),
         )

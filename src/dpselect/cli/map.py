@@ -96,13 +96,15 @@ def release(
     master: engines.Master = None,
     plot: options.Plot = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
     """Release a map."""
     from dpselect.spatial import Box
 
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)
     box = Box.of(_rectangle("--bounds", bounds), crs=crs)
     public: dict[str, Any] = {
         "x": x,
@@ -134,7 +136,7 @@ def release(
         released.to_parquet(out)
     if plot is not None:
         output.save(released.plot(), plot)
-    _print_map(released, out, budget, as_json=as_json)
+    _print_map(released, out, budget, source=points, as_json=as_json)
 
 
 def query(
@@ -201,9 +203,14 @@ def _print_plan(
 
 
 def _print_map(
-    released: SpatialHistogram, out: Path, budget: Budget | None, *, as_json: bool
+    released: SpatialHistogram,
+    out: Path,
+    budget: Budget | None,
+    *,
+    source: str,
+    as_json: bool,
 ) -> None:
-    remaining = None if budget is None else budget.remaining
+    kept = output.recorded(budget, released.entry)
     facts = {
         "cells": released.chosen,
         "chosen among": len(released.candidates),
@@ -212,10 +219,16 @@ def _print_map(
         "written to": str(out),
     }
     if as_json:
-        output.print_json({**released.plan.to_dict(), **facts, "remaining_budget": remaining})
+        output.print_json({"source": source, **released.plan.to_dict(), **facts, **kept})
         return
-    left = {} if remaining is None else {"remaining budget": f"{remaining:g}"}
-    output.print_facts({**facts, "price": output.price(released.plan), **left})
+    output.print_facts(
+        {
+            "asked": output.asked(released.plan, source),
+            **facts,
+            "price": output.price(released.plan),
+            **output.in_words(kept),
+        }
+    )
 
 
 def _print_answer(rectangles: list[list[float]], answer: Answer, *, as_json: bool) -> None:

@@ -80,6 +80,8 @@ def nodes(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     plot: options.Plot = None,
@@ -99,7 +101,7 @@ def nodes(
         "max_degree": max_degree,
         "mechanism": mechanism,
     }
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=edges, note=note, analyst=analyst)
     plan = plan_nodes(labels, k, **asked, epsilon=epsilon)
     if dry_run:
         output.print_plan(plan, budget, as_json=as_json)
@@ -107,7 +109,9 @@ def nodes(
     with output.working("reading edges and scoring nodes"):
         graph = _graph(edges, labels, source, target, strict, engine, master)
         release = release_nodes(graph, k, **asked, epsilon=epsilon, budget=budget)
-    output.print_release(release, "nodes" if k > 1 else "node", budget, as_json=as_json)
+    output.print_release(
+        release, "nodes" if k > 1 else "node", budget, source=edges, as_json=as_json
+    )
     if plot is not None:
         _plot(graph, {**asked, "epsilon": epsilon / k}, plot)
 

@@ -25,6 +25,13 @@ Ledger: TypeAlias = Annotated[
         "--ledger", help="Budget file to spend from; make one with 'dpselect budget --create'."
     ),
 ]
+Note: TypeAlias = Annotated[
+    str, typer.Option("--note", help="With --ledger: kept beside the answer.")
+]
+Analyst: TypeAlias = Annotated[
+    str,
+    typer.Option("--analyst", help="With --ledger: who asks; your login if not given."),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 DryRun: TypeAlias = Annotated[
     bool,
@@ -53,13 +60,34 @@ DataIsPublic: TypeAlias = Annotated[
 ]
 
 
-def open_ledger(path: Path | None) -> Budget | None:
-    """Open the budget of ``--ledger``; the file must be there."""
+def open_ledger(
+    path: Path | None, *, source: str | Path, note: str = "", analyst: str = ""
+) -> Budget | None:
+    """Open the budget of ``--ledger`` for a question about a file; the ledger must be there.
+
+    Raises:
+        ParameterError: There is a note or an analyst, and no ledger to keep them.
+        LedgerError: There is no ledger at ``path``.
+    """
     if path is None:
+        for option, text in (("--note", note), ("--analyst", analyst)):
+            if text:
+                raise ParameterError(f"{option} goes with --ledger, which keeps it")
         return None
     from dpselect.budget import Budget
 
-    return Budget.open(path)
+    return Budget.open(path).for_request(
+        note=note, source=str(source), analyst=analyst or _login()
+    )
+
+
+def _login() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
 
 
 def numbers(option: str, text: str) -> list[float]:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return the console of standard output; wide where it is not a terminal."""
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=120)
+    """Return the console of standard output, as wide as the terminal or ``COLUMNS`` says.
+
+    It prints texts as they are: an answer may look like markup.
+    """
+    return Console(highlight=False, markup=False, emoji=False)
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -46,6 +48,7 @@ def print_release(
     chosen: str,
     budget: Budget | None,
     *,
+    source: str | Path,
     as_json: bool,
     more: Mapping[str, object] | None = None,
 ) -> None:
@@ -55,23 +58,47 @@ def print_release(
         release: The release.
         chosen: What its answers are.
         budget: What it was charged to.
+        source: The file that was read.
         as_json: Print one JSON object.
         more: What else of the release a person should see, by name.
     """
-    remaining = None if budget is None else budget.remaining
+    kept = recorded(budget, release.entry)
     if as_json:
-        print_json({**release.to_dict(), "remaining_budget": remaining})
+        print_json({"source": str(source), **release.to_dict(), **kept})
         return
     facts: dict[str, object] = {
+        "asked": asked(release.plan, source),
         chosen: ", ".join(map(str, release.answer)),
         **(more or {}),
         "mechanism": release.mechanism,
         "price": price(release.plan),
         "drawn": "exactly" if release.exact else "not exactly",
     }
-    if remaining is not None:
-        facts["remaining budget"] = f"{remaining:g}"
-    print_facts(facts)
+    print_facts({**facts, **in_words(kept)})
+
+
+def asked(plan: Plan, source: str | Path) -> str:
+    """Return what a plan asks of a file, in words."""
+    from dpselect.budget import wording
+    from dpselect.plan import shown
+
+    return wording.question(plan.function, shown(plan.arguments), str(source))
+
+
+def recorded(budget: Budget | None, entry: int | None) -> dict[str, object]:
+    """Return where a release was recorded and what is left there, by name."""
+    if budget is None or entry is None:
+        return {"recorded": None, "remaining_budget": None}
+    return {"recorded": f"{budget.path}#{entry}", "remaining_budget": budget.remaining}
+
+
+def in_words(kept: Mapping[str, object]) -> dict[str, str]:
+    """Return the same for a person to read."""
+    if kept["recorded"] is None:
+        return {"recorded": "nothing: give --ledger, or nobody can add up what was spent"}
+    path, _, entry = str(kept["recorded"]).rpartition("#")
+    left = f"{kept['remaining_budget']:.6g}"
+    return {"recorded": f"entry {entry} of {path}", "remaining budget": left}
 
 
 def print_plan(
@@ -105,15 +132,15 @@ def print_plan(
         )
     if plan.error is not None:
         facts["error"] = plan.error
-    facts.update({name: _in_words(fact) for name, fact in (more or {}).items()})
+    facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
-        facts["would remain"] = f"{remaining:g}"
+        facts["would remain"] = f"{remaining:.6g}"
     print_facts(facts)
 
 
-def _in_words(fact: object) -> str:
+def _fact(fact: object) -> str:
     if not isinstance(fact, Mapping):
         return str(fact)
     return "\n".join(f"{name}: {value}" for name, value in fact.items())

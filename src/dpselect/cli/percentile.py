@@ -84,12 +84,14 @@ def percentile(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
     """Release a record or a value at a percentile."""
     which = _which_release(upper, candidates, method, label_column, neighbours)
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     table = engines.opened(data, engine, master, numeric=[column])
     shared = {
         "column": column,
@@ -103,7 +105,7 @@ def percentile(
         return
     with output.working("choosing"):
         release = which.release(table, budget, shared)
-    output.print_release(release, which.chosen, budget, as_json=as_json)
+    output.print_release(release, which.chosen, budget, source=data, as_json=as_json)
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,8 @@ def worksheet(
     ] = 0,
     seed: Seed = 0,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -151,7 +153,7 @@ def worksheet(
     rng = np.random.default_rng(_seed(seed))
     matrix = _design(design, len(names), arguments, max_pool_size, rng)
     sheet = pooling.Worksheet(names, matrix, wells=wells)
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=samples, note=note, analyst=analyst)
     if budget is not None and not replace:
         raise ParameterError("without --replace nothing is private, and nothing can be spent")
     sheet.refuse_if_written(out)

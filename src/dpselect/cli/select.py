@@ -71,6 +71,8 @@ def select(
         ),
     ] = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -78,7 +80,7 @@ def select(
     relation = options.relation("--neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     how = _mechanism(mechanism, epsilon, direction)
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=scores, note=note, analyst=analyst)
     table = _Table(scores, terms, combine, relation)
     how, plan = _plan(table, how, k, label_column)
     if dry_run:
@@ -88,7 +90,7 @@ def select(
         whole = table.objective(table.column, table.labels(label_column))
         release = how.release(whole, k, budget, plan=plan)
     output.print_release(
-        release, "candidates" if k > 1 else "candidate", budget, as_json=as_json
+        release, "candidates" if k > 1 else "candidate", budget, source=scores, as_json=as_json
     )
 
 

@@ -77,6 +77,8 @@ def top(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     plot: options.Plot = None,
@@ -110,7 +112,7 @@ def top(
     plan = plan_top(**asked)
     if plot is not None and candidates is not None:
         raise ParameterError("--plot shows P(released) of a release without --candidates")
-    budget = options.open_ledger(ledger)
+    budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     if dry_run:
         from dpselect.categories.asked import asked_question
         from dpselect.categories.counts import people_in
@@ -125,6 +127,7 @@ def top(
             release,
             "value" if k == 1 else "values",
             budget,
+            source=data,
             as_json=as_json,
             more=key_options.besides(release),
         )

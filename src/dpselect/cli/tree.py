@@ -82,6 +82,8 @@ def tree(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -94,7 +96,8 @@ def tree(
         max_depth=max_depth,
         criterion=criterion,  # type: ignore[arg-type]
         mechanism=mechanism,
-        **_common(declared, neighbours, strict, ledger),
+        budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
+        **_common(declared, neighbours, strict),
     )
     where = data, engine, master
     _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
@@ -127,6 +130,8 @@ def trees_front(
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
@@ -145,7 +150,8 @@ def trees_front(
         generations=generations,
         initial_depth=min(3, max_depth),
         max_depth=max_depth,
-        **_common(declared, neighbours, strict, ledger),
+        budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
+        **_common(declared, neighbours, strict),
     )
     where = data, engine, master
     _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
@@ -172,16 +178,13 @@ def _declared(path: Path, label: str) -> Declaration:
     return declared
 
 
-def _common(
-    declared: Declaration, neighbours: str, strict: bool, ledger: Path | None
-) -> dict[str, Any]:
+def _common(declared: Declaration, neighbours: str, strict: bool) -> dict[str, Any]:
     return {
         "domains": declared.columns,
         "classes": declared.classes,
         "max_records": declared.max_records,
         "neighbours": str(options.relation("--neighbours", neighbours)),
         "on_invalid": "raise" if strict else "repair",
-        "budget": options.open_ledger(ledger),
     }
 
 
@@ -250,9 +253,7 @@ def _released(classifier: Any) -> dict[str, Any]:  # noqa: ANN401 -- either clas
         ]
     else:
         shown["tree"] = classifier.tree_.to_dict()
-    budget = classifier.budget
-    shown["remaining_budget"] = None if budget is None else budget.remaining
-    return shown
+    return {**shown, **output.recorded(classifier.budget, classifier.entry_)}
 
 
 def _print(classifier: Any, shown: dict[str, Any]) -> None:  # noqa: ANN401
@@ -263,11 +264,12 @@ def _print(classifier: Any, shown: dict[str, Any]) -> None:  # noqa: ANN401
             f"tree {k}: true positive rate {one['true_positive_rate']:.3f}, true negative "
             f"rate {one['true_negative_rate']:.3f} (noisy){mark}"
         )
-    out.print(str(classifier), markup=False)
-    out.print(f"\n{classifier.plan_}", markup=False)
-    for name in ("test_accuracy", "remaining_budget"):
-        if shown.get(name) is not None:
-            out.print(f"{name.replace('_', ' ')}: {shown[name]:.4g}")
+    out.print(str(classifier))
+    out.print(f"\n{classifier.plan_}")
+    if "test_accuracy" in shown:
+        out.print(f"test accuracy: {shown['test_accuracy']:.4g}")
+    for name, text in output.in_words(shown).items():
+        out.print(f"{name}: {text}")
 
 
 def _check_folders(*paths: Path | None) -> None:

@@ -1,0 +1,71 @@
+"""What a ledger shows: a table in a terminal, and a page to sign."""
+
+import re
+
+import pytest
+
+import dpselect as dp
+
+NOTE = "application <7> & more"
+
+
+@pytest.fixture
+def ledger(run, stays, tmp_path):
+    """A ledger with a percentile of a file, and a spend without an answer."""
+    path = tmp_path / "clinic.budget"
+    budget = dp.Budget(3.0, neighbours="add-remove", path=path)
+    ran = run(
+        "percentile", stays, "--column", "days", "--p", 50, "--candidates", "0:20:21",
+        "--neighbours", "add-remove", "--epsilon", 1, "--ledger", path, "--note", NOTE,
+        "--analyst", "Ann", "--json",
+    )  # fmt: skip
+    assert ran.json["recorded"] == f"{path}#1"
+    assert ran.json["source"] == str(stays)
+    budget.spend(0.5, neighbours="add-remove", mechanism="by hand")
+    return path
+
+
+def test_the_table_fits_80_columns_and_holds_question_answer_and_price(run, ledger):
+    out = run("budget", ledger, columns=80).out
+    cells = " ".join(re.findall(r"[^\s│]+", out))
+
+    assert max(map(len, out.splitlines())) <= 80
+    assert "column = days, p = 50" in cells
+    for word in (NOTE, "Ann", "none was kept", "20.1"):
+        assert word in cells
+
+
+def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_path):
+    page = tmp_path / "report.html"
+    ran = run("report", ledger, "--out", page)
+    text = page.read_text(encoding="utf-8")
+    [first, _] = dp.Budget.open(ledger).entries
+    answer = f"{first.answer['answer'][0]:g}"
+
+    assert ran.code == 0
+    assert text.count('<section class="release">') == 2
+    for part in (
+        "application &lt;7&gt; &amp; more",
+        f'<span class="answer">{answer}</span>',
+        "whether one record is in the data at all (add-remove)",
+        "epsilon 1: odds change by a factor of at most 2.72",
+        "the candidates; p",
+        "left</dt><dd>epsilon 1.5",
+        "none was kept",
+        "from 10% to at most 69.1%",
+    ):
+        assert part in text, part
+    assert not re.search(r"<script|https?:|src=|@import|url\(", text)
+
+
+def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
+    ask = ("percentile", stays, "--column", "days", "--p", 50, "--candidates", "0:20:21",
+           "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip
+
+    assert "nothing: give --ledger" in run(*ask).out
+    assert run(*ask, "--json").json["recorded"] is None
+    assert "--note goes with --ledger" in run(*ask, "--note", "x").error
+
+
+def test_a_report_into_no_folder_is_refused(run, ledger, tmp_path):
+    assert "cannot write" in run("report", ledger, "--out", tmp_path / "no" / "a.html").error
