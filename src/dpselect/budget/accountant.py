@@ -8,13 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from dpselect._optional import needed
 from dpselect.budget import filter as stopping
-from dpselect.budget import zcdp
 from dpselect.budget.amount import positive
 from dpselect.budget.entry import Entry, Totals, cost, kept, plain, same_relation
 from dpselect.budget.ledger import Ledger
@@ -334,29 +331,9 @@ class Budget:
             MissingDependencyError: ``dp_accounting`` is not installed.
             BudgetError: A spend has a delta of its own, for which it has no event.
         """
-        needed("dp_accounting", extra="accounting")
-        import dp_accounting
+        from dpselect.budget import events
 
-        # One event each: the PLD accountant of dp_accounting 0.6 takes a SelfComposedDpEvent of
-        # randomised responses for a single one.
-        events: list[dp_accounting.DpEvent] = []
-        for entry in self.entries:
-            if entry.delta > 0:
-                raise BudgetError(
-                    f"dp_accounting has no event for entry {entry.sequence}, which has a delta "
-                    "of its own"
-                )
-            if self._totals.delta > 0 and entry.laplace > 0:
-                each = entry.epsilon / entry.laplace
-                # Integer noise of 2^21 steps and more costs the last term (Theorem 3).
-                each *= 1 + zcdp.SLACK + each * 2.0**-44
-                events += [dp_accounting.LaplaceDpEvent(1 / each)] * entry.laplace
-            elif self._totals.delta > 0 and entry.rho < zcdp.rho_of_pure(entry.epsilon):
-                events.append(dp_accounting.ZCDpEvent(entry.rho))
-            else:
-                noise = _noise_parameter(entry.epsilon)
-                events.append(dp_accounting.RandomizedResponseDpEvent(noise, num_buckets=2))
-        return dp_accounting.ComposedDpEvent(events)
+        return events.composed(self.entries, delta=self.delta)
 
     def __copy__(self) -> Self:
         return self
@@ -401,9 +378,3 @@ def _text(name: str, value: object) -> str:
 @cache
 def _version() -> str:
     return version("dpselect")
-
-
-def _noise_parameter(epsilon: float) -> float:
-    # Two buckets, one of them drawn at random with probability p: the odds of the true one
-    # are (1 - p/2) / (p/2) = e^epsilon. Less noise than that is the safe side of rounding.
-    return 2 * exp(-epsilon) / (1 + exp(-epsilon)) * (1 - zcdp.SLACK)
