@@ -25,7 +25,7 @@ PAIRS = 1 if settings.default.derandomize else 100
 """Neighbouring pairs of each case; ``HYPOTHESIS_PROFILE=exploring`` looks at many."""
 
 CASES = all_cases()
-SECRET = {"draw_replaced"}
+SECRET = {"draw_replaced", "draw_swapped"}
 """Cases whose draws have no private input and must stay secret."""
 
 

@@ -129,6 +129,59 @@ def test_a_ledger_is_not_spent_from_for_nothing(run, samples, tmp_path):
     assert "without --replace" in ran.error
 
 
+def test_exchanged_pools_are_secret_charged_and_left_out(run, samples, tmp_path):
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(20.0, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)
+    arguments = (
+        "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 1,
+        "--clean", 0.3, "--contaminated", 0.3, "--ledger", ledger, "--json",
+    )  # fmt: skip
+    planned = run(*arguments, "--d", 2, "--out", tmp_path / "a", "--dry-run").json
+    ran = run(*arguments, "--out", tmp_path / "a")
+
+    secret = tmp_path / "a" / "SECRET-exchange-these-pools.csv"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert planned["epsilon"] == dp.Budget.open(ledger).entries[0].epsilon < 1
+    assert "COMP that allows 0 negative pools" in planned["error_bound"]["unit"]
+    assert "does not collude" in ran.json["lab_sees"]
+    exchanged = {line.split(",")[0] for line in secret.read_text().splitlines()[1:]}
+    decoded = run(
+        "pool", "decode", results(tmp_path, pools=12, positive=range(1, 13)),
+        "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
+    )  # fmt: skip
+    doubtful = {
+        f"P{i + 1:04d}" for i, row in enumerate(decoded.json["samples"]) if row["retest"]
+    }
+    assert doubtful == exchanged
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--clean", 0.1), "some outcomes are certain"),
+        (("--replace", 1, "--clean", 0.1), "does not go with"),
+        (("--epsilon", 1), "goes with --clean"),
+        (("--replace", 3, "--d", 2), "finds 0 positives for certain"),
+    ],
+)
+def test_noise_that_does_not_fit_is_refused(run, samples, tmp_path, more, says):
+    ran = run(
+        "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4, *more,
+        "--out", tmp_path / "x",
+    )  # fmt: skip
+
+    assert ran.code == 2
+    assert says in ran.error
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_certain_design_counts_the_replaced_vials(run, samples, tmp_path):
+    arguments = ("pool", "worksheet", samples, "--design", "kautz-singleton", "--d", 1)
+    ran = run(*arguments, "--replace", 1, "--out", tmp_path / "x", "--json")
+
+    assert ran.json["positives_found_for_certain"] >= 2
+
+
 def test_a_folder_in_use_costs_nothing(run, samples, array, tmp_path):
     ledger = tmp_path / "clinic.budget"
     dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)

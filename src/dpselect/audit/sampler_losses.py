@@ -325,6 +325,7 @@ SECRET = frozenset(
     {
         "dpselect.draws.repetitions.draw_number",
         "dpselect.draws.swaps.draw_distance",
+        "dpselect.draws.uniform.positions",
         "dpselect.draws.uniform.sample",
     }
 )

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect.cli import options, output
+from dpselect.cli.worksheet import Cap, Seed, checked_seed, worksheet
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dpselect.pooling import Assay, DesignComparison, OutcomePrivacy, Report
-    from dpselect.pooling.designs import Design
 
 HELP = """Test many samples in few pools.
 
@@ -37,10 +35,6 @@ Sensitivity = Annotated[float, typer.Option(help="P[positive | a positive in the
 Specificity = Annotated[float, typer.Option(help="P[negative | none in the pool].")]
 Dilution = Annotated[
     float, typer.Option(help="Sensitivity is multiplied by (share of positives)^dilution.")
-]
-Seed = Annotated[int, typer.Option(help="Of the design, which is public.")]
-Cap = Annotated[
-    int | None, typer.Option("--max-pool-size", help="Samples that a pool may hold.")
 ]
 
 
@@ -90,7 +84,7 @@ def plan(
             assay=_assay(sensitivity, specificity, dilution),
             privacy=_privacy(epsilon, delta, neighbours),
             trials=trials,
-            rng=np.random.default_rng(_seed(seed)),
+            rng=np.random.default_rng(checked_seed(seed)),
         )
     if plot is not None:
         output.save(found.plot(), plot)
@@ -101,76 +95,6 @@ def plan(
     _show(found)
     if plot is not None:
         output.console().print(f"picture: {plot}")
-
-
-def worksheet(
-    samples: Annotated[Path, typer.Argument(help="A CSV file with a column sample.")],
-    out: Annotated[Path, typer.Option("--out", help="A folder for the worksheets.")],
-    design: Annotated[
-        str,
-        typer.Option(
-            help="balanced, near-constant, constant, bernoulli, dorfman, array or "
-            "kautz-singleton."
-        ),
-    ] = "balanced",
-    pools: Annotated[int | None, typer.Option(help="Pooled tests.")] = None,
-    weight: Annotated[int | None, typer.Option(help="Pools for each sample.")] = None,
-    probability: Annotated[
-        float | None, typer.Option(help="Of a sample in a pool, with bernoulli.")
-    ] = None,
-    pool_size: Annotated[int | None, typer.Option(help="With dorfman.")] = None,
-    rows: Annotated[int | None, typer.Option(help="With array.")] = None,
-    columns: Annotated[int | None, typer.Option(help="With array.")] = None,
-    d: Annotated[int | None, typer.Option("--d", help="With kautz-singleton.")] = None,
-    max_pool_size: Cap = None,
-    wells: Annotated[int, typer.Option(help="96 or 384 on each plate.")] = 96,
-    replace: Annotated[
-        int, typer.Option(help="Vials to replace by known positives (Algorithm A2); secret.")
-    ] = 0,
-    seed: Seed = 0,
-    ledger: options.Ledger = None,
-    note: options.Note = "",
-    analyst: options.Analyst = "",
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-) -> None:
-    """Write the collector's file, the lab's, and the secret one."""
-    import numpy as np
-
-    from dpselect import pooling
-    from dpselect.pooling import worksheet as sheets
-
-    names = sheets.read_samples(samples)
-    arguments: dict[str, object] = {
-        "pools": pools,
-        "weight": weight,
-        "probability": probability,
-        "pool_size": pool_size,
-        "rows": rows,
-        "columns": columns,
-        "d": d,
-    }
-    rng = np.random.default_rng(_seed(seed))
-    matrix = _design(design, len(names), arguments, max_pool_size, rng)
-    sheet = pooling.Worksheet(names, matrix, wells=wells)
-    budget = options.open_ledger(ledger, source=samples, note=note, analyst=analyst)
-    if budget is not None and not replace:
-        raise ParameterError("without --replace nothing is private, and nothing can be spent")
-    sheet.refuse_if_written(out)
-    charge = pooling.plan_replaced(people=len(names), beta=replace)
-    facts = _facts(matrix)
-    if dry_run and replace:
-        if not as_json:
-            _print(facts, as_json=False)
-        output.print_plan(charge, budget, as_json=as_json)
-        return
-    if replace:
-        facts["lab_sees"] = f"(0, {charge.delta:g})-DP, {charge.neighbours} neighbours"
-    if not dry_run:
-        replaced = pooling.draw_replaced(people=len(names), beta=replace, budget=budget)
-        sheet = pooling.Worksheet(names, matrix, wells=wells, replaced=replaced.positions)
-        facts["files"] = [str(path) for path in sheet.write(out)]
-    _print(facts, as_json=as_json)
 
 
 def decode(
@@ -185,7 +109,8 @@ def decode(
     dilution: Dilution = 0.0,
     flip: Annotated[float, typer.Option(help="Chance that outcomes were flipped.")] = 0.0,
     secret: Annotated[
-        Path | None, typer.Option("--secret", help="The secret file, if vials were replaced.")
+        Path | None,
+        typer.Option("--secret", help="The secret file, if vials or pools were exchanged."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="A new CSV file.")] = None,
     as_json: options.Json = False,
@@ -195,6 +120,7 @@ def decode(
     from dpselect.pooling import worksheet as sheets
 
     samples, matrix = sheets.read_collector(worksheet)
+    replaced, exchanged = ([], []) if secret is None else sheets.read_secret(secret)
     report = pooling.decode(
         samples,
         matrix,
@@ -202,7 +128,8 @@ def decode(
         decoder=decoder,
         assay=_assay(sensitivity, specificity, dilution, flip),
         prevalence=prevalence,
-        replaced=() if secret is None else sheets.read_samples(secret),
+        replaced=replaced,
+        exchanged=exchanged,
     )
     if out is not None:
         report.write(out)
@@ -216,60 +143,6 @@ def decode(
         )
         return
     _summarise(report, out)
-
-
-DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "balanced": ("doubly_balanced", ("pools", "weight")),
-    "near-constant": ("near_constant_column_weight", ("pools", "weight")),
-    "constant": ("constant_column_weight", ("pools", "weight")),
-    "bernoulli": ("bernoulli", ("pools", "probability")),
-    "dorfman": ("dorfman", ("pool_size",)),
-    "array": ("array_2d", ("rows", "columns")),
-    "kautz-singleton": ("kautz_singleton", ("d",)),
-}
-"""Function and options by name; those with pools are drawn."""
-
-
-def _design(
-    name: str,
-    people: int,
-    arguments: dict[str, object],
-    cap: int | None,
-    rng: np.random.Generator,
-) -> Design:
-    from dpselect import pooling
-
-    if name not in DESIGNS:
-        raise ParameterError(f"--design must be one of {', '.join(DESIGNS)}")
-    function, needed = DESIGNS[name]
-    for option, value in arguments.items():
-        flag = "--" + option.replace("_", "-")
-        if option in needed and value is None:
-            raise ParameterError(f"--design {name} needs {flag}")
-        if option not in needed and value is not None:
-            raise ParameterError(f"{flag} does not go with --design {name}")
-    given: dict[str, Any] = {option: arguments[option] for option in needed}
-    if "pools" in needed:
-        given["rng"] = rng
-    if name == "balanced":
-        given["max_pool_size"] = cap
-    matrix: Design = getattr(pooling, function)(people, **given)
-    if cap is not None and matrix.sum(axis=1).max() > cap:
-        raise ParameterError(
-            f"this design has a pool above --max-pool-size {cap}: take more or smaller pools, "
-            "or --design balanced"
-        )
-    return matrix
-
-
-def _facts(matrix: Design) -> dict[str, object]:
-    pools, people = matrix.shape
-    return {
-        "samples": people,
-        "pools": pools,
-        "largest_pool": int(matrix.sum(axis=1).max()),
-        "pools_per_sample": int(matrix.sum(axis=0).max()),
-    }
 
 
 def _privacy(epsilon: float | None, delta: float, neighbours: str) -> OutcomePrivacy | None:
@@ -289,29 +162,12 @@ def _assay(sensitivity: float, specificity: float, dilution: float, flip: float 
     return Assay(sensitivity=sensitivity, specificity=specificity, dilution=dilution, flip=flip)
 
 
-def _seed(seed: int) -> int:
-    if seed < 0:
-        raise ParameterError("--seed must be at least 0")
-    return seed
-
-
 def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without infinities, which JSON does not have."""
     return {
         name: None if isinstance(value, float) and not isfinite(value) else value
         for name, value in row.items()
     }
-
-
-def _print(facts: dict[str, object], *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(facts)
-        return
-    shown = {name.replace("_", " "): value for name, value in facts.items()}
-    files = shown.pop("files", [])
-    output.print_facts(shown)
-    for path in files if isinstance(files, list) else []:
-        output.console().print(f"wrote {path}")
 
 
 def _show(found: DesignComparison) -> None:

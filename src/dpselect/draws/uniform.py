@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 from secrets import SystemRandom, randbelow
 from typing import TypeVar
 
@@ -28,6 +30,18 @@ def flipped(bits: Sequence[bool], chance: Fraction) -> list[bool]:
     """
     over, under = chance.numerator, chance.denominator
     return [bool(bit) != (randbelow(under) < over) for bit in bits]
+
+
+@sampler
+def positions(weights: Sequence[int], times: int) -> list[int]:
+    """Draw positions independently, each with a chance in proportion to its integer weight.
+
+    Args:
+        weights: At least one above 0. Public.
+        times: How many to draw. Public.
+    """
+    ends = list(accumulate(weights))
+    return [bisect_right(ends, randbelow(ends[-1])) for _ in range(times)]
 
 
 @sampler

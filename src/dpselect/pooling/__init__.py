@@ -9,6 +9,7 @@ before pooling).
 from dpselect.pooling.assay import Assay, outcomes, simulate_outcomes
 from dpselect.pooling.belief_propagation import Marginals, bp
 from dpselect.pooling.decoders import comp, dd, scomp
+from dpselect.pooling.decoding_bounds import decoding_error, positives_found
 from dpselect.pooling.design_comparison import (
     DesignComparison,
     SimulatedDesign,
@@ -31,11 +32,15 @@ from dpselect.pooling.outcome_privacy import (
     flip_for,
     union_delta,
 )
+from dpselect.pooling.pool_noise import IndependentNoise, JointNoise, noise_of_replaced
 from dpselect.pooling.private_outcomes import (
     ReplacedSamples,
+    SwappedPools,
     draw_replaced,
+    draw_swapped,
     plan_outcomes,
     plan_replaced,
+    plan_swapped,
     release_outcomes,
 )
 from dpselect.pooling.results import Report, Results, decode, read_results
@@ -45,12 +50,15 @@ __all__ = [
     "Assay",
     "DesignComparison",
     "ErrorModel",
+    "IndependentNoise",
+    "JointNoise",
     "Marginals",
     "OutcomePrivacy",
     "ReplacedSamples",
     "Report",
     "Results",
     "SimulatedDesign",
+    "SwappedPools",
     "Worksheet",
     "array_2d",
     "bernoulli",
@@ -60,9 +68,11 @@ __all__ = [
     "constant_column_weight",
     "dd",
     "decode",
+    "decoding_error",
     "dorfman",
     "doubly_balanced",
     "draw_replaced",
+    "draw_swapped",
     "flip_delta",
     "flip_epsilon",
     "flip_for",
@@ -70,9 +80,12 @@ __all__ = [
     "kautz_singleton",
     "lp",
     "near_constant_column_weight",
+    "noise_of_replaced",
     "outcomes",
     "plan_outcomes",
     "plan_replaced",
+    "plan_swapped",
+    "positives_found",
     "read_results",
     "release_outcomes",
     "scomp",

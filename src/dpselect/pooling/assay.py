@@ -6,8 +6,10 @@ With the design :math:`M` and the positives :math:`e`, the outcome of a pool is
 - (21) noise before pooling: the same of a subset that was made private before, by
   :mod:`dpselect.retrieval` or by :func:`~dpselect.pooling.draw_replaced`:
   ``outcomes(design, drawn)``;
-- (22) noise after pooling: (20) with every outcome flipped independently:
-  :func:`~dpselect.pooling.release_outcomes`.
+- (22) noise after pooling: (20) with pools exchanged for clean or contaminated ones:
+  ``outcomes(design, positives, states)`` with the states of
+  :func:`~dpselect.pooling.draw_swapped`; :func:`~dpselect.pooling.release_outcomes` flips
+  them instead, of the same law.
 
 An assay has errors of its own; they are no privacy, since their probability is not known.
 
@@ -84,18 +86,29 @@ class Assay:
         return np.asarray(chance * (1 - self.flip) + (1 - chance) * self.flip)
 
 
-def outcomes(design: ArrayLike, positives: ArrayLike) -> Outcomes:
-    """Return the outcome of every pool without any noise: equation (20).
+def outcomes(
+    design: ArrayLike, positives: ArrayLike, states: ArrayLike | None = None
+) -> Outcomes:
+    """Return the outcome of every pool without errors of the test: equations (20) to (22).
 
     Args:
         design: Shape ``(pools, people)``.
         positives: Whether each person is positive, shape ``(people,)``. Private.
+        states: 0 (clean), 1 (contaminated) or 2 (kept) for each pool; all are kept if not
+            given. Secret.
 
     Raises:
         DataError: ``positives`` is not one truth value for each person.
+        ParameterError: ``states`` is not a state for each pool.
     """
     matrix = designs.checked(design)
-    return np.asarray(matrix[:, statuses(positives, matrix.shape[1])].any(axis=1))
+    found = np.asarray(matrix[:, statuses(positives, matrix.shape[1])].any(axis=1))
+    if states is None:
+        return found
+    drawn = np.asarray(states)
+    if drawn.shape != found.shape or not np.isin(drawn, (0, 1, 2)).all():
+        raise ParameterError("states must be 0, 1 or 2 for each pool")
+    return np.asarray(np.where(drawn == 2, found, drawn == 1))
 
 
 def simulate_outcomes(

@@ -128,6 +128,7 @@ def decode(
     assay: Assay | None = None,
     prevalence: float | None = None,
     replaced: Collection[str] = (),
+    exchanged: Collection[str] = (),
 ) -> Report:
     """Decode valid results into a report.
 
@@ -140,16 +141,22 @@ def decode(
         prevalence: For ``bp``, and with an assay that errs: P[positive] before any test.
         replaced: Names of samples that were replaced by known positives; they are to be
             tested again.
+        exchanged: Names of pools that were exchanged for clean or contaminated ones; their
+            results are left out. With them the report is no longer private.
 
     Raises:
-        DataError: ``replaced`` names a sample that is not there.
+        DataError: ``replaced`` names a sample that is not there, ``exchanged`` a pool.
         ParameterError: The decoder needs an argument that is missing, or is none of these.
     """
     if decoder not in DECODERS:
         raise ParameterError(f"decoder must be one of {', '.join(DECODERS)}")
     if not set(replaced) <= set(samples):
         raise DataError("replaced names a sample that is not in the worksheet")
-    seen, outcomes = design[results.valid], results.positive[results.valid]
+    names = np.array([pool_name(t) for t in range(len(design))])
+    if not set(exchanged) <= set(names.tolist()):
+        raise DataError("exchanged names a pool that is not in the worksheet")
+    valid = results.valid & ~np.isin(names, list(exchanged))
+    seen, outcomes = design[valid], results.positive[valid]
     untested = ~seen.any(axis=0) | np.isin(np.asarray(samples), list(replaced))
     if decoder == "bp":
         if prevalence is None:

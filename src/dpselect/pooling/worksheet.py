@@ -2,8 +2,9 @@
 
 - The collector's: ``sample, plate, well, pool, pool_plate, pool_well``, one row for each
   sample in each pool.
-- The collector's secret: ``sample, plate, well``, the vials to replace by a known positive.
-  Only the owner can read it, and its name says that it is secret.
+- The collector's secrets: ``sample, plate, well``, the vials to replace by a known positive;
+  ``pool, pool_plate, pool_well, exchange_for``, the pools to exchange for clean or
+  contaminated ones. Only the owner can read them, and their names say that they are secret.
 - The lab's: ``pool, pool_plate, pool_well``, nothing else.
 
 All are written under other names first and renamed when all are complete, so that an
@@ -24,10 +25,15 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import designs, files
 from dpselect.pooling.designs import Design
 from dpselect.pooling.files import csv_text
+from dpselect.pooling.pool_noise import KEPT, States
 
 COLLECTOR = "collector.csv"
 LAB = "lab.csv"
 SECRET = "SECRET-replace-these-vials.csv"  # noqa: S105 -- a file name
+SECRET_POOLS = "SECRET-exchange-these-pools.csv"  # noqa: S105 -- a file name
+EXCHANGED_FOR = ("clean", "contaminated")
+"""By the state of a pool."""
+
 PLATES = {96: (8, 12), 384: (16, 24)}
 
 
@@ -48,12 +54,15 @@ class Worksheet:
         design: Shape ``(pools, people)``.
         wells: 96 or 384 on each plate.
         replaced: Positions of the vials to replace by a known positive; secret.
+        states: 0 (clean), 1 (contaminated) or 2 (kept) of each pool; secret. All are kept if
+            not given.
     """
 
     samples: Sequence[str]
     design: Design
     wells: int = 96
     replaced: tuple[int, ...] = ()
+    states: States = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "design", designs.checked(self.design))
@@ -65,6 +74,8 @@ class Worksheet:
             raise DataError("names of samples must be all different, and none empty")
         if not set(self.replaced) <= set(range(len(self.samples))):
             raise ParameterError("replaced must hold positions of samples")
+        if self.states and len(self.states) != len(self.design):
+            raise ParameterError("states must be one for each pool")
 
     @property
     def pools(self) -> list[str]:
@@ -75,8 +86,8 @@ class Worksheet:
         """Write all files; those that are there already are never overwritten.
 
         Returns:
-            Where they are: the collector's, the lab's, and the secret one if any vial is
-            to be replaced.
+            Where they are: the collector's, the lab's, and a secret one if vials are to be
+            replaced or pools may be exchanged.
 
         Raises:
             DataError: The folder cannot be written to, or holds worksheets already.
@@ -85,11 +96,14 @@ class Worksheet:
         contents = {COLLECTOR: self._collector(), LAB: self._lab()}
         if self.replaced:
             contents[SECRET] = self._secret()
+        if self.states:
+            contents[SECRET_POOLS] = self._secret_pools()
         self.refuse_if_written(where)
         try:
             where.mkdir(parents=True, exist_ok=True)
             files.write_together(
-                {where / name: text for name, text in contents.items()}, secret={where / SECRET}
+                {where / name: text for name, text in contents.items()},
+                secret={where / SECRET, where / SECRET_POOLS},
             )
         except OSError as error:
             raise DataError(f"cannot write worksheets to {where}: {error.strerror}") from None
@@ -98,7 +112,7 @@ class Worksheet:
     def refuse_if_written(self, folder: str | Path) -> None:
         """Refuse a folder that holds worksheets, before a budget is charged."""
         where = Path(folder)
-        if any((where / name).exists() for name in (COLLECTOR, LAB, SECRET)):
+        if any((where / name).exists() for name in (COLLECTOR, LAB, SECRET, SECRET_POOLS)):
             raise DataError(f"{where} holds worksheets already; give a folder of its own")
 
     def _collector(self) -> str:
@@ -121,6 +135,14 @@ class Worksheet:
         return csv_text(
             ("sample", "plate", "well"), [(s, at.plate, at.well) for s, at in places]
         )
+
+    def _secret_pools(self) -> str:
+        rows = []
+        for t, (name, state) in enumerate(zip(self.pools, self.states, strict=True)):
+            if state != KEPT:
+                at = place(t, self.wells)
+                rows.append((name, at.plate, at.well, EXCHANGED_FOR[state]))
+        return csv_text(("pool", "pool_plate", "pool_well", "exchange_for"), rows)
 
 
 def place(position: int, wells: int) -> Place:
@@ -160,6 +182,18 @@ def read_collector(path: str | Path) -> tuple[list[str], Design]:
 def read_samples(path: str | Path) -> list[str]:
     """Return the names in the ``sample`` column of a CSV file."""
     return [row["sample"] for row in read_csv(path, ("sample",))]
+
+
+def read_secret(path: str | Path) -> tuple[list[str], list[str]]:
+    """Return the samples that a secret file says are replaced, and the pools exchanged.
+
+    Raises:
+        DataError: It is neither kind of secret file.
+    """
+    try:
+        return read_samples(path), []
+    except DataError:
+        return [], [row["pool"] for row in read_csv(path, ("pool", "exchange_for"))]
 
 
 def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:

@@ -6,11 +6,14 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.pooling import (
+    IndependentNoise,
     array_2d,
     draw_replaced,
+    draw_swapped,
     outcomes,
     plan_outcomes,
     plan_replaced,
+    plan_swapped,
     release_outcomes,
 )
 from dpselect.release import Release
@@ -57,6 +60,21 @@ def pooled_with_replaced(status, budget):
     return Release(tuple(map(bool, seen)), replaced.plan, exact=True)
 
 
+NOISE = {
+    "design": DESIGN,
+    "noise": IndependentNoise(0.1, 0.3),
+    "epsilon": 2.0,
+    "neighbours": Neighbours.SUBSTITUTE,
+}
+
+
+def with_pools_exchanged(tested, budget):
+    """What the lab sees once some pools are clean and some contaminated."""
+    drawn = draw_swapped(**NOISE, budget=budget)
+    seen = np.where(np.equal(drawn.states, 2), tested, np.equal(drawn.states, 1))
+    return Release(tuple(map(bool, seen)), drawn.plan, exact=True)
+
+
 CASES = [
     flipped(Neighbours.SUBSTITUTE, one_status_changed),
     flipped(Neighbours.SWAP, outcomes_swapped),
@@ -67,5 +85,13 @@ CASES = [
         plan=partial(plan_replaced, people=12, beta=6),
         pair=statuses_swapped,
         delta=0.5,
+    ),
+    ReleaseCase(
+        name="draw_swapped",
+        neighbours=Neighbours.SUBSTITUTE,
+        release=with_pools_exchanged,
+        plan=partial(plan_swapped, **NOISE),
+        pair=one_status_changed,
+        delta=plan_swapped(**NOISE).delta,
     ),
 ]

@@ -51,7 +51,7 @@ FULL = Setting(
     surveys=("nltcs", "acs", "adult", surveys.ANYWHERE),
     sizes=SIZES,
     epsilons=(0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0),
-    runs=200,
+    runs=120,
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 5.0), runs=1)
 
