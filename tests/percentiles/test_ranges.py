@@ -13,6 +13,7 @@ import dpselect as dp
 from dpselect.draws import pieces as exact
 from dpselect.errors import DataError, ParameterError
 from dpselect.percentiles import Range, percentile_rank, plan_percentiles, release_percentiles
+from dpselect.percentiles.reading import Source
 
 HALVES = Range(0, 3, step=0.5)
 POINTS = np.arange(7) / 2
@@ -22,7 +23,8 @@ EPSILON = 1.5
 
 def law(values, p, relation, candidates=HALVES):
     """Return the law of every candidate of a range."""
-    pieces = candidates.pieces(np.array(values, dtype=float), p=p, neighbours=relation)
+    known = Source(values, None, None, relation, "repair").values()
+    pieces = candidates.pieces(known, p=p)
     share = Fraction(p) / 100
     bound = max(share, 1 - share) if relation is BOTH[0] else 1
     sizes = pieces.sizes
@@ -56,7 +58,7 @@ def test_it_is_private_on_every_small_database(p):
 @pytest.mark.parametrize("values", [[1, 1, 2.2, 3], [0.1] * 9, [], [9.0] * 40], ids=str)
 def test_bits_decide_with_the_probability_of_the_law(values, decay):
     """All numbers of 10 bits: what is undecided is all that a piece may lack."""
-    pieces = HALVES.pieces(np.array(values, dtype=float), p=50, neighbours=BOTH[0])
+    pieces = HALVES.pieces(np.array(values, dtype=float), p=50)
     found = [exact.decided(pieces, decay, uniform, 10) for uniform in range(2**10)]
     undecided = found.count(None) / 2**10
 
@@ -69,7 +71,7 @@ def test_bits_decide_with_the_probability_of_the_law(values, decay):
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     values, draws = np.array([0.5, 1, 1, 2.7]), 3000
-    pieces = HALVES.pieces(values, p=50, neighbours=BOTH[0])
+    pieces = HALVES.pieces(values, p=50)
     drawn = [exact.draw_position(pieces, Fraction(EPSILON)) for _ in range(draws)]
     expected = draws * law(values, 50, BOTH[0])
 

@@ -31,7 +31,7 @@ import numpy as np
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.objectives import rank_bound, with_missing
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
@@ -131,11 +131,10 @@ class Branch:
     first: int
 
     @classmethod
-    def of_all(cls, ranks: Ranks, points: Values, neighbours: Neighbours) -> Branch:
-        """Return all records, by the ranks of ascending candidates."""
-        known = with_missing(ranks, points, neighbours)
-        edges = np.zeros(2 * points.size + 2)
-        edges[1:-1:2], edges[2:-1:2], edges[-1] = known.below, known.upto, known.numbers
+    def of_all(cls, ranks: Ranks) -> Branch:
+        """Return all records, by the ranks of ascending candidates; none is missing."""
+        edges = np.zeros(2 * ranks.below.size + 2)
+        edges[1:-1:2], edges[2:-1:2], edges[-1] = ranks.below, ranks.upto, ranks.numbers
         return cls(np.diff(edges), 0)
 
     @property
@@ -143,7 +142,9 @@ class Branch:
         """How many candidates there are."""
         return self.weights.size // 2
 
-    def objective(self, half: Half, parts: int, neighbours: Neighbours) -> Objective:
+    def objective(
+        self, half: Half, parts: int, neighbours: Neighbours, per_user: int = 1
+    ) -> Objective:
         """Return the scores of every candidate with every share, shares innermost."""
         below = np.cumsum(self.weights)[:-1:2]
         shares = np.arange(parts + 1) / parts
@@ -153,7 +154,7 @@ class Branch:
         relation = neighbours if first else Neighbours.ADD_REMOVE
         return Objective(
             0.0 - np.abs(ranks - wanted).ravel(),
-            GlobalSensitivity(rank_bound(half.fraction, relation), neighbours),
+            GlobalSensitivity(per_user * rank_bound(half.fraction, relation), neighbours),
             highest=0.0,
             direction="non-decreasing",
         )
@@ -190,15 +191,28 @@ Draw = Callable[[Objective, float], int]
 
 
 def draw_all(
-    half: Half, branch: Branch, *, parts: int, neighbours: Neighbours, draw: Draw
+    half: Half,
+    branch: Branch,
+    *,
+    parts: int,
+    neighbours: Neighbours,
+    per_user: int,
+    draw: Draw,
 ) -> dict[int, int]:
     """Draw every percentile of a half; return its candidate by its position."""
-    objective = branch.objective(half, parts, neighbours)
+    objective = branch.objective(half, parts, neighbours, per_user)
     chosen = draw(objective, price_of_draw(half, neighbours))
     candidate, part = divmod(chosen, parts + 1)
     drawn = {half.position: branch.first + candidate}
     sides = branch.split(candidate, part / parts)
     for following, side in zip((half.below, half.above), sides, strict=True):
         if following is not None:
-            drawn |= draw_all(following, side, parts=parts, neighbours=neighbours, draw=draw)
+            drawn |= draw_all(
+                following,
+                side,
+                parts=parts,
+                neighbours=neighbours,
+                per_user=per_user,
+                draw=draw,
+            )
     return drawn

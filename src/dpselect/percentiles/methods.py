@@ -1,52 +1,31 @@
-"""Methods for percentiles: one by one, by pieces of a range, and the recursion of halves."""
+"""Methods for several percentiles: one by one, and the recursion of halves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from dpselect import _validate, tables
-from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    Mechanism,
-    MechanismFactory,
-    PermuteAndFlip,
-    ReportNoisyMax,
-    by_name,
-)
+from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles import halves
-from dpselect.percentiles.objectives import (
-    by_rank,
-    missing_value,
-    percent,
-    rank_bound,
-    ranks_in,
-)
-from dpselect.percentiles.ranges import Range, exact_fraction
-from dpselect.percentiles.ranks import NumbersInMemory, Ranks
+from dpselect.percentiles.objectives import percent
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.reading import Source
+from dpselect.percentiles.single import Single
 from dpselect.plan import ErrorBound, Spend
-from dpselect.typing import OnInvalid, Values
+from dpselect.typing import Values
 
 Percents: TypeAlias = "float | Sequence[float] | Values"
 """One percentile, or several that increase, each in (0, 100]."""
 
-Method: TypeAlias = Literal["one-by-one", "recursive"]
-"""How several percentiles are drawn."""
-
-RECURSIVE_FROM = 3
-"""Percentiles from which on the levels of the recursion are fewer than the percentiles."""
-
-PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
-"""Mechanisms that lose ``w`` times epsilon where scores move by ``w`` of the sensitivity."""
+Method: TypeAlias = Literal["one-by-one", "above-threshold", "recursive"]
+"""How percentiles are drawn."""
 
 Answer: TypeAlias = tuple[float, ...]
 
@@ -67,12 +46,8 @@ class Percentiles(Protocol):
         """The candidates."""
 
     @property
-    def neighbours(self) -> Neighbours:
-        """Add/remove or substitution."""
-
-    @property
-    def draw(self) -> Mechanism:
-        """The mechanism of one draw."""
+    def exact(self) -> bool:
+        """Whether all is drawn by the library's own samplers."""
 
     @property
     def mechanism(self) -> str:
@@ -90,9 +65,7 @@ class Percentiles(Protocol):
     def error(self) -> ErrorBound | None:
         """A bound on the error that holds on all data, if one is known."""
 
-    def prepared(
-        self, data: object, column: str | None, on_invalid: OnInvalid
-    ) -> Callable[[], Answer]:
+    def prepared(self, source: Source) -> Callable[[], Answer]:
         """Read the data and return the draw of all percentiles, ascending.
 
         Raises:
@@ -100,162 +73,37 @@ class Percentiles(Protocol):
         """
 
 
-def chosen(
-    *,
-    percents: tuple[float, ...],
-    points: Values | Range,
-    method: Method | None,
-    epsilon: float,
-    neighbours: Neighbours,
-    mechanism: str | MechanismFactory | None,
-) -> Percentiles:
-    """Return the method of a release, chosen by public arguments alone.
-
-    Raises:
-        ParameterError: The method is unknown or does not fit the other arguments.
-    """
-    if len(percents) > len(points):
-        raise ParameterError(
-            f"{len(percents)} percentiles need as many candidates, not {len(points)}"
-        )
-    if isinstance(points, Range):
-        return _of_range(percents, points, method, epsilon, neighbours, mechanism)
-    mechanism = "permute-and-flip" if mechanism is None else mechanism
-    example = by_rank(
-        NumbersInMemory(np.zeros(1)).ranks(points),
-        p=percents[0],
-        points=points,
-        neighbours=neighbours,
-    )
-    each = _validate.positive("epsilon", epsilon) / len(percents)
-    draw = by_name(mechanism, each).for_objective(example)
-    increasing = bool((np.diff(points) > 0).all())
-    fits = increasing and type(draw) in PROPORTIONAL
-    if method is None:
-        several = len(percents) >= RECURSIVE_FROM
-        method = "recursive" if several and fits else "one-by-one"
-    if method == "one-by-one":
-        return OneByOne(percents, points, neighbours, draw)
-    if method != "recursive":
-        raise ParameterError(f"method must be 'recursive' or 'one-by-one', not {method!r}")
-    if not increasing:
-        raise ParameterError("candidates must increase for method='recursive'")
-    if not fits:
-        raise ParameterError(
-            "method='recursive' needs the mechanism 'exponential', 'permute-and-flip' or "
-            f"'noisy-max', not {draw.name!r}"
-        )
-    return Recursive(percents, points, neighbours, draw, mechanism, float(epsilon))
-
-
-def _of_range(
-    percents: tuple[float, ...],
-    points: Range,
-    method: Method | None,
-    epsilon: float,
-    neighbours: Neighbours,
-    mechanism: str | MechanismFactory | None,
-) -> ByPieces:
-    if method not in {None, "one-by-one"}:
-        raise ParameterError("percentiles of a range are drawn one by one")
-    each = _validate.positive("epsilon", epsilon) / len(percents)
-    draw = by_name("exponential" if mechanism is None else mechanism, each)
-    if not isinstance(draw, ExponentialMechanism):
-        raise ParameterError(
-            f"a range is drawn by the mechanism 'exponential', not {draw.name!r}"
-        )
-    return ByPieces(percents, points, neighbours, draw)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ByPieces:
-    """Every percentile of a range, each with an equal part of epsilon, then sorted.
-
-    Attributes:
-        percents: In (0, 100], increasing.
-        points: The candidates.
-        neighbours: Add/remove or substitution.
-        draw: The exponential mechanism with the epsilon of one percentile.
-    """
-
-    percents: tuple[float, ...]
-    points: Range
-    neighbours: Neighbours
-    draw: ExponentialMechanism
-    name: Method = "one-by-one"
-
-    @property
-    def mechanism(self) -> str:
-        return f"{self.draw!r} by pieces of a range"
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return tuple(self.draw.spend(f"percentile {one:g}") for one in self.percents)
-
-    @property
-    def composition(self) -> str:
-        return "sequential: the prices of all steps add up"
-
-    @property
-    def error(self) -> ErrorBound:
-        return error_bound(
-            self.draw,
-            candidates=len(self.points) * len(self.percents),
-            bound=max(rank_bound(one / 100, self.neighbours) for one in self.percents),
-            unit="ranks",
-            attained=0.0,
-        )
-
-    def prepared(
-        self, data: object, column: str | None, on_invalid: OnInvalid
-    ) -> Callable[[], Answer]:
-        values = tables.numeric_column(data, column)
-        if on_invalid == "raise" and np.isnan(values).any():
-            raise missing_value()
-        steps = [
-            (self.points.pieces(values, p=one, neighbours=self.neighbours), self.decay(one))
-            for one in self.percents
-        ]
-
-        def draw() -> Answer:
-            from dpselect.draws.pieces import draw_position
-
-            drawn = [draw_position(pieces, decay) for pieces, decay in steps]
-            return tuple(self.points[position] for position in sorted(drawn))
-
-        return draw
-
-    def decay(self, p: float) -> Fraction:
-        r"""Return :math:`\varepsilon / (2 \Delta)`, exactly."""
-        part = exact_fraction(p)
-        substitute = self.neighbours is Neighbours.SUBSTITUTE
-        return Fraction(self.draw.epsilon) / (2 * (1 if substitute else max(part, 1 - part)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class OneByOne:
     """Every percentile from all records, each with an equal part of epsilon, then sorted.
 
     Attributes:
-        percents: In (0, 100], increasing.
-        points: The candidates.
-        neighbours: Add/remove or substitution.
-        draw: The mechanism of one percentile.
+        singles: One for each percentile.
+        name: ``"above-threshold"`` if all are drawn so, else ``"one-by-one"``.
     """
 
-    percents: tuple[float, ...]
-    points: Values
-    neighbours: Neighbours
-    draw: Mechanism
+    singles: tuple[Single, ...]
     name: Method = "one-by-one"
 
     @property
+    def percents(self) -> tuple[float, ...]:
+        return tuple(one.p for one in self.singles)
+
+    @property
+    def points(self) -> Values | Range:
+        return self.singles[0].points
+
+    @property
+    def exact(self) -> bool:
+        return all(one.exact for one in self.singles)
+
+    @property
     def mechanism(self) -> str:
-        return repr(self.draw)
+        return "; ".join(dict.fromkeys(one.mechanism for one in self.singles))
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        return tuple(self.draw.spend(f"percentile {one:g}") for one in self.percents)
+        return tuple(one.spend for one in self.singles)
 
     @property
     def composition(self) -> str:
@@ -263,32 +111,15 @@ class OneByOne:
 
     @property
     def error(self) -> ErrorBound:
-        ranks = NumbersInMemory(np.zeros(1)).ranks(self.points)
-        return error_bound(
-            self.draw,
-            # The union of all candidates of all percentiles.
-            candidates=self.points.size * len(self.percents),
-            bound=max(one.sensitivity.bound for one in self._objectives(ranks)),
-            unit="ranks",
-            attained=0.0,
-        )
+        # The union of all percentiles.
+        probability = 0.95
+        each = 1 - (1 - probability) / len(self.singles)
+        worst = max((one.error(each) for one in self.singles), key=lambda bound: bound.value)
+        return ErrorBound(worst.value, worst.unit, probability)
 
-    def prepared(
-        self, data: object, column: str | None, on_invalid: OnInvalid
-    ) -> Callable[[], Answer]:
-        objectives = self._objectives(ranks_in(data, column, self.points, on_invalid))
-
-        def draw() -> Answer:
-            drawn = [self.draw.choose(objective)[0] for objective in objectives]
-            return tuple(sorted(float(self.points[position]) for position in drawn))
-
-        return draw
-
-    def _objectives(self, ranks: Ranks) -> list[Objective]:
-        return [
-            by_rank(ranks, p=one, points=self.points, neighbours=self.neighbours)
-            for one in self.percents
-        ]
+    def prepared(self, source: Source) -> Callable[[], Answer]:
+        draws = [one.prepared(source) for one in self.singles]
+        return lambda: tuple(sorted(draw() for draw in draws))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,6 +133,7 @@ class Recursive:
         draw: The mechanism, with any epsilon.
         factory: Of the mechanism, for the epsilon of each draw.
         epsilon: Of the whole release, in nats.
+        per_user: How many records a person has at most.
     """
 
     percents: tuple[float, ...]
@@ -310,12 +142,20 @@ class Recursive:
     draw: Mechanism
     factory: str | MechanismFactory
     epsilon: float
+    per_user: int = 1
     name: Method = "recursive"
+
+    @property
+    def exact(self) -> bool:
+        return self.draw.exact
 
     @property
     def mechanism(self) -> str:
         draw = by_name(self.factory, self.epsilon)
-        return f"recursion of halves, {draw!r} in all"
+        gain = len(self.percents) / max(len(path) for path in self.tree.paths())
+        return (
+            f"recursion of halves, {draw!r} in all, {gain:.3g} times that of one by one a draw"
+        )
 
     @property
     def tree(self) -> halves.Half:
@@ -346,11 +186,8 @@ class Recursive:
     def error(self) -> None:
         return None
 
-    def prepared(
-        self, data: object, column: str | None, on_invalid: OnInvalid
-    ) -> Callable[[], Answer]:
-        ranks = ranks_in(data, column, self.points, on_invalid)
-        branch = halves.Branch.of_all(ranks, self.points, self.neighbours)
+    def prepared(self, source: Source) -> Callable[[], Answer]:
+        branch = halves.Branch.of_all(source.ranks(self.points))
 
         def choose(objective: Objective, epsilon: float) -> int:
             return by_name(self.factory, epsilon).choose(objective)[0]
@@ -361,6 +198,7 @@ class Recursive:
                 branch,
                 parts=halves.parts_of(self.points.size),
                 neighbours=self.neighbours,
+                per_user=self.per_user,
                 draw=choose,
             )
             return tuple(float(self.points[drawn[i]]) for i in range(len(self.percents)))

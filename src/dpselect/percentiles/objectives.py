@@ -155,20 +155,11 @@ def percentile_rank(
     _validate.on_invalid(on_invalid)
     if form not in get_args(RankForm):
         raise ParameterError(f"form must be 'interpolated' or 'held', not {form!r}")
-    ranks = ranks_in(data, column, points, on_invalid)
-    return by_rank(ranks, p=p, points=points, form=form, neighbours=relation)
-
-
-def ranks_in(data: object, column: str | None, points: Values, on_invalid: OnInvalid) -> Ranks:
-    """Return the ranks of public points among private numbers.
-
-    Raises:
-        DataError: A number is missing and ``on_invalid`` is ``"raise"``.
-    """
     ranks = numbers_of(data, column).ranks(points)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
-    return ranks
+    known = with_missing(ranks, points, relation)
+    return by_rank(known, p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
@@ -178,20 +169,29 @@ def by_rank(
     points: Values,
     form: RankForm = "interpolated",
     neighbours: Neighbours,
+    per_user: int = 1,
 ) -> Objective:
-    """Return the objective of :func:`percentile_rank` from the ranks of its candidates."""
+    """Return the objective of :func:`percentile_rank` from the ranks of its candidates.
+
+    Args:
+        ranks: Private; no number is missing.
+        p: The percentile.
+        points: The candidates.
+        form: The form of the ranks.
+        neighbours: Add/remove or substitution of a person.
+        per_user: How many records a person has at most.
+    """
     fraction = percent(p) / 100
-    known = with_missing(ranks, points, neighbours)
-    wanted = fraction * (known.numbers + 1)
-    low, high = known.below, known.upto
+    wanted = fraction * (ranks.numbers + 1)
+    low, high = ranks.below, ranks.upto
     if form == "interpolated":
         wanted += 0.5
         shared = high > low
-        between = low + share_of_gap(known, points)
+        between = low + share_of_gap(ranks, points)
         low, high = np.where(shared, low + 1, between), np.where(shared, high, between)
     return Objective(
         0.0 - np.maximum(0.0, np.maximum(low - wanted, wanted - high)),
-        GlobalSensitivity(rank_bound(fraction, neighbours), neighbours),
+        GlobalSensitivity(per_user * rank_bound(fraction, neighbours), neighbours),
         candidates=points.tolist(),
         highest=0.0,
         # One sensitivity for all candidates: both directions hold.
@@ -200,7 +200,13 @@ def by_rank(
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
-    """Return what one step changes of the distance of a rank from ``fraction * (n + 1)``."""
+    r"""Return what one step changes of the distance of a rank from ``fraction * (n + 1)``.
+
+    Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution
+    the number of records may then change as well: if ``i`` records become ``j`` and ``l`` more
+    are below the candidate, the distance changes by at most :math:`|l - a(j - i)| \le m`, since
+    :math:`-i \le l \le j`.
+    """
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
 
 

@@ -11,12 +11,14 @@ import numpy as np
 from dpselect import _validate
 from dpselect.draws.pieces import Pieces
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.percentiles.objectives import no_records, percent
+from dpselect.percentiles.objectives import percent
 from dpselect.typing import Values
 
 MOST = 2**52
 """Candidates beyond which floats could not tell neighbouring ones apart."""
+
+OPEN = 10**15
+"""Steps from 0, or from the other end, to an end that is not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,10 @@ class Range:
     A release from a range takes time and memory for the records, not for the candidates, and
     draws by the exponential mechanism: pieces of candidates between two records hold the same
     ranks, so a piece is drawn and then one of its candidates.
+
+    Where the largest value is not known, ``high=None`` ends the range ``10**15`` steps above
+    ``low``; ``low=None`` begins it as far below ``high``. Without both it goes from ``-10**15``
+    to ``10**15`` steps.
 
     Attributes:
         low: The smallest candidate; finite.
@@ -45,13 +51,24 @@ class Range:
     high: float
     step: float
 
-    def __post_init__(self) -> None:
-        low, high = _validate.finite("low", self.low), _validate.finite("high", self.high)
-        step = _validate.positive("step", self.step)
-        if not low < high or not isfinite(high - low):
-            raise ParameterError(f"high must be finite and above low, got {low!r} to {high!r}")
-        if (high - low) / step >= MOST:
+    def __init__(self, low: float | None, high: float | None, step: float) -> None:
+        step = _validate.positive("step", step)
+        reach = OPEN * self._exact(step)
+        first = None if low is None else _validate.finite("low", low)
+        last = None if high is None else _validate.finite("high", high)
+        if first is None:
+            first = float((0 if last is None else self._exact(last)) - reach)
+        if last is None:
+            last = float((0 if low is None else self._exact(first)) + reach)
+        if not first < last or not isfinite(last - first):
+            raise ParameterError(
+                f"high must be finite and above low, got {first!r} to {last!r}"
+            )
+        if (last - first) / step >= MOST:
             raise ParameterError(f"a range has at most 2**52 candidates; step={step!r} is less")
+        object.__setattr__(self, "low", first)
+        object.__setattr__(self, "high", last)
+        object.__setattr__(self, "step", step)
 
     def __len__(self) -> int:
         return self._last + 1
@@ -82,34 +99,23 @@ class Range:
         sides = np.where(at, 2 * nearest + 1, 2 * np.ceil(steps))
         return np.clip(sides, 0, 2 * (last + 1)).astype(np.int64)
 
-    def pieces(self, values: Values, *, p: float, neighbours: Neighbours) -> Pieces:
+    def pieces(self, values: Values, *, p: float) -> Pieces:
         """Return the pieces of candidates that hold the same ranks, with the wanted rank.
 
         Args:
-            values: The numbers, NaN where one is missing: dropped under add/remove, 0 under
-                substitution.
+            values: The numbers, none missing.
             p: The percentile, in (0, 100].
-            neighbours: Add/remove or substitution.
-
-        Raises:
-            DataError: There is no record, where their number is public.
         """
-        if neighbours is Neighbours.SUBSTITUTE:
-            if values.size == 0:
-                raise no_records()
-            known = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        else:
-            known = values[~np.isnan(values)]
-        sides, counts = np.unique(self.sides(known), return_counts=True)
+        sides, counts = np.unique(self.sides(values), return_counts=True)
         upto = np.cumsum(counts)
         below = upto - counts
         # Candidates before each side, and before or at it.
         before, through = sides // 2, (sides + 1) // 2
         ends = np.concatenate([np.stack([before, through], axis=1).ravel(), [len(self)]])
-        low = np.concatenate([np.stack([below, below], axis=1).ravel(), [known.size]])
-        high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [known.size]])
+        low = np.concatenate([np.stack([below, below], axis=1).ravel(), [values.size]])
+        high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [values.size]])
         kept = np.diff(ends, prepend=0) > 0
-        wanted = exact_fraction(p) * (known.size + 1)
+        wanted = exact_fraction(p) * (values.size + 1)
         return Pieces(ends[kept], low[kept], high[kept], wanted)
 
 

@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from dpselect import tables
+from dpselect.percentiles.users import UserCap
+from dpselect.tables.values import NOBODY, identities, of_series
 from dpselect.typing import Indices, Values
 
 MISSING = -1
@@ -83,6 +85,7 @@ class NumbersInEngine:
     Attributes:
         data: A path or any frame.
         column: A numeric column.
+        users: The persons of the records, if one can have several.
 
     Raises:
         ColumnError: The column is missing or not numeric.
@@ -91,13 +94,14 @@ class NumbersInEngine:
 
     data: object
     column: str
+    users: UserCap | None = None
 
     def __post_init__(self) -> None:
         tables.check_columns(self.data, numeric=[self.column])
 
     def ranks(self, candidates: Values) -> Ranks:
         table = tables.as_numbers(tables.open_table(self.data), self.data, [self.column])
-        numbers = table.select(tables.known(self.column).alias("number"))
+        numbers = self._numbers(table.lazy())
         edges, which = np.unique(candidates, return_inverse=True)
         block = tables.EDGES_AT_ONCE
         parts = [
@@ -112,6 +116,20 @@ class NumbersInEngine:
             numbers=parts[0].numbers,
             missing=parts[0].missing,
         )
+
+    def _numbers(self, table: tables.Frame) -> tables.Frame:
+        """Return the numbers that are counted, and a null for each record without one."""
+        import narwhals as nw
+
+        number = tables.known(self.column).alias("number")
+        if self.users is None:
+            return table.select(number)
+        rows = table.select(number, nw.col(self.users.column).alias("user"))
+        rows = rows.filter(~nw.col("user").is_null())
+        known = rows.filter(~nw.col("number").is_null()).lazy()
+        missing = rows.filter(nw.col("number").is_null())
+        counted = self.users.limited_rows(known).select("number")
+        return nw.concat([counted, missing.select("number").lazy()])
 
     def _of_edges(self, numbers: tables.Frame, edges: Values) -> Ranks:
         import narwhals as nw
@@ -149,19 +167,38 @@ class NumbersInEngine:
         )
 
 
-def numbers_of(data: object, column: str | None = None) -> Numbers:
+def numbers_of(
+    data: object, column: str | None = None, users: UserCap | None = None
+) -> Numbers:
     """Return the numbers of a table's column, or of an array, list or Series.
 
     Args:
         data: A frame, the path of a Parquet or CSV file, or the numbers themselves. Of a
             lazy frame no row is read.
         column: The numeric column, if ``data`` is a table.
+        users: The persons of the records, if one can have several.
 
     Raises:
         ColumnError: The column is missing, not numeric, or not named.
         DataError: The data cannot be read, or are not numeric.
         ParameterError: ``column`` is given and ``data`` is no table.
     """
+    if users is not None:
+        users.check(data)
     if column is not None and tables.is_lazy(data):
-        return NumbersInEngine(data, column)
-    return NumbersInMemory(tables.numeric_column(data, column))
+        return NumbersInEngine(data, column, users)
+    return NumbersInMemory(numbers_in_memory(data, column, users))
+
+
+def numbers_in_memory(
+    data: object, column: str | None = None, users: UserCap | None = None
+) -> Values:
+    """Return the numbers that are counted, NaN for a record without one; shape ``(n,)``."""
+    if users is None or column is None:
+        return tables.numeric_column(data, column)
+    table = tables.read_columns(data, numeric=[column], plain=[users.column])
+    numbers = tables.series_numbers(table[column])
+    persons = identities(of_series(table[users.column]))
+    known = ~np.isnan(numbers) & (persons != NOBODY)
+    missing = np.full(int((np.isnan(numbers) & (persons != NOBODY)).sum()), np.nan)
+    return np.concatenate([users.limited(numbers[known], persons[known]), missing])

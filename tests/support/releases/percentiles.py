@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import polars as pl
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import (
@@ -84,7 +85,41 @@ def _range(relation):
     )
 
 
+def _users(relation):
+    """Rows of three persons, at most two counted of each."""
+    asked = {
+        "column": "v",
+        "user": "who",
+        "p": 75,
+        "candidates": range(UPPER + 1),
+        "max_per_user": 2,
+        "epsilon": 0.75,
+        "neighbours": relation,
+    }
+
+    def pair(rng):
+        rows = pl.DataFrame({"who": [0] * 4 + [1] * 3 + [2], "v": rng.integers(0, UPPER, 8)})
+        more = pl.DataFrame({"who": [3] * 5, "v": rng.integers(0, UPPER, 5)})
+        if relation is Neighbours.ADD_REMOVE:
+            return rows, pl.concat([rows, more])
+        return rows, pl.concat([rows.filter(pl.col("who") > 0), more])
+
+    return ReleaseCase(
+        name=f"release_percentiles of persons, {relation}",
+        neighbours=relation,
+        release=partial(_release, release_percentiles, asked),
+        plan=partial(plan_percentiles, **asked),
+        pair=pair,
+    )
+
+
 CASES = [
+    *map(_users, PAIRS),
+    *(
+        _values(relation, None, p, "above-threshold")
+        for relation in PAIRS
+        for p in (75, [25, 75])
+    ),
     *map(_range, PAIRS),
     *(_record(name) for name in ("shifted", "local-dampening", "anchored", "exponential")),
     *(

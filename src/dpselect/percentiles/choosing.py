@@ -1,0 +1,206 @@
+r"""The method of a release of percentiles, chosen by public arguments alone.
+
+Of one percentile, the exponential choice can err by :math:`(2 \Delta/\varepsilon) \ln N` ranks
+with ``N`` candidates. Where fewer records than that lie beyond the percentile, the empty
+candidates outweigh them, and the answer is anything. AboveThreshold visits logarithmically
+many candidates, and from the side of the few records its noise is half as large, but it knows
+no value between two visited ones. So with ``n`` assumed records and the share :math:`t` of
+those beyond the percentile, AboveThreshold is taken if :math:`t` is at most ``TAIL`` or
+:math:`n t \varepsilon / (2 \Delta) < \ln N`; downwards, which is from the side of the few, if
+:math:`n t \varepsilon` is at least ``REACH``, and else from the side of the many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    Mechanism,
+    MechanismFactory,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    by_name,
+)
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.methods import Method, OneByOne, Percentiles, Recursive
+from dpselect.percentiles.objectives import by_rank, rank_bound
+from dpselect.percentiles.ranges import OPEN, Range
+from dpselect.percentiles.ranks import NumbersInMemory
+from dpselect.percentiles.single import ByPieces, ByRank, Single
+from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.typing import Values
+
+RECURSIVE_FROM = 3
+"""Percentiles from which on the levels of the recursion are fewer than the percentiles."""
+
+PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
+"""Mechanisms that lose ``w`` times epsilon where scores move by ``w`` of the sensitivity."""
+
+TAIL = 0.15
+"""Of the records beyond a percentile, up to which AboveThreshold is taken."""
+
+REACH = 8.0
+"""Records beyond the percentile times epsilon, from which on it visits them first."""
+
+GROWTH = 0.003
+"""Of the distances of visited candidates, if no number of records is assumed."""
+
+STEPS, FINEST, COARSEST = 0.2, 0.0005, 0.02
+"""The growth is ``STEPS`` over the reach if a number is assumed, within the two ends."""
+
+
+def chosen(
+    *,
+    percents: tuple[float, ...],
+    points: Values | Range,
+    method: Method | None,
+    per_user: int,
+    assumed_records: int | None,
+    epsilon: float,
+    neighbours: Neighbours,
+    mechanism: str | MechanismFactory | None,
+) -> Percentiles:
+    """Return the method of a release.
+
+    Raises:
+        ParameterError: The method is unknown or does not fit the other arguments.
+    """
+    if len(percents) > len(points):
+        raise ParameterError(
+            f"{len(percents)} percentiles need as many candidates, not {len(points)}"
+        )
+    if method not in {None, "one-by-one", "above-threshold", "recursive"}:
+        raise ParameterError(
+            f"method must be 'one-by-one', 'above-threshold' or 'recursive', not {method!r}"
+        )
+    if assumed_records is not None:
+        assumed_records = _validate.at_least("assumed_records", assumed_records, 1)
+    asked = _Asked(
+        points=points,
+        per_user=per_user,
+        assumed_records=assumed_records,
+        whole=_validate.positive("epsilon", epsilon),
+        epsilon=epsilon / len(percents),
+        neighbours=neighbours,
+    )
+    if method == "above-threshold":
+        if mechanism is not None:
+            raise ParameterError("method='above-threshold' has no other mechanism")
+        return OneByOne(tuple(asked.by_threshold(p) for p in percents), "above-threshold")
+    several = method is None and len(percents) >= RECURSIVE_FROM
+    if method == "recursive" or (several and not isinstance(points, Range)):
+        recursive = asked.recursive(percents, mechanism)
+        if isinstance(recursive, Recursive):
+            return recursive
+        if method == "recursive":
+            raise ParameterError(recursive)
+    decided = method is None and mechanism is None
+    return OneByOne(
+        tuple(
+            asked.by_threshold(p)
+            if decided and asked.prefers_threshold(p)
+            else asked.by_rank(p, mechanism)
+            for p in percents
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """Public arguments of each of several percentiles."""
+
+    points: Values | Range
+    per_user: int
+    assumed_records: int | None
+    whole: float
+    epsilon: float
+    neighbours: Neighbours
+
+    def draw(self, mechanism: str | MechanismFactory | None) -> Mechanism:
+        """Return the mechanism of one percentile."""
+        if isinstance(self.points, Range):
+            draw = by_name("exponential" if mechanism is None else mechanism, self.epsilon)
+            if not isinstance(draw, ExponentialMechanism):
+                raise ParameterError(
+                    f"a range is drawn by the mechanism 'exponential', not {draw.name!r}"
+                )
+            return draw
+        name = "permute-and-flip" if mechanism is None else mechanism
+        example = by_rank(
+            NumbersInMemory(np.zeros(1)).ranks(self.points),
+            p=50,
+            points=self.points,
+            neighbours=self.neighbours,
+        )
+        return by_name(name, self.epsilon).for_objective(example)
+
+    def recursive(
+        self, percents: tuple[float, ...], mechanism: str | MechanismFactory | None
+    ) -> Recursive | str:
+        """Return the recursion of all percentiles, or why it does not fit."""
+        if isinstance(self.points, Range):
+            return "percentiles of a range are drawn one by one"
+        draw = self.draw(mechanism)
+        if not (np.diff(self.points) > 0).all():
+            return "candidates must increase for method='recursive'"
+        if type(draw) not in PROPORTIONAL:
+            return (
+                "method='recursive' needs the mechanism 'exponential', 'permute-and-flip' or "
+                f"'noisy-max', not {draw.name!r}"
+            )
+        return Recursive(
+            percents,
+            self.points,
+            self.neighbours,
+            draw,
+            "permute-and-flip" if mechanism is None else mechanism,
+            self.whole,
+            self.per_user,
+        )
+
+    def by_rank(self, p: float, mechanism: str | MechanismFactory | None) -> Single:
+        """Return the exponential choice, or another mechanism, of a percentile."""
+        draw = self.draw(mechanism)
+        if isinstance(self.points, Range):
+            assert isinstance(draw, ExponentialMechanism)  # noqa: S101 -- for type checkers
+            return ByPieces(p, self.points, self.neighbours, self.per_user, draw)
+        return ByRank(p, self.points, self.neighbours, self.per_user, draw)
+
+    def by_threshold(self, p: float) -> ByThreshold:
+        """Return AboveThreshold of a percentile, from the side that suits it."""
+        growth, few_below = GROWTH, p <= 50
+        few_first = False
+        reach = self._reach(p)
+        if reach is not None:
+            growth = min(max(STEPS / reach if reach else COARSEST, FINEST), COARSEST)
+            few_first = reach >= REACH
+        return ByThreshold(
+            p,
+            self.points,
+            self.neighbours,
+            self.per_user,
+            self.epsilon,
+            upwards=few_below == few_first,
+            growth=growth,
+        )
+
+    def prefers_threshold(self, p: float) -> bool:
+        """Return whether AboveThreshold is expected to err less than the exponential choice."""
+        reach = self._reach(p)
+        if reach is None:
+            return isinstance(self.points, Range) and len(self.points) >= OPEN
+        drowned = reach / (2 * rank_bound(p / 100, self.neighbours)) < log(len(self.points))
+        return drowned or min(p, 100 - p) / 100 <= TAIL
+
+    def _reach(self, p: float) -> float | None:
+        """Return the assumed records beyond the percentile times the epsilon of each."""
+        if self.assumed_records is None:
+            return None
+        beyond = min(p, 100 - p) / 100 * self.assumed_records
+        return beyond * self.epsilon / self.per_user

@@ -1,0 +1,197 @@
+r"""A percentile by AboveThreshold over candidates that grow away from 0.
+
+With :math:`a = p/100` and ``n`` records, going up from the smallest candidate, the first one
+is released that :math:`a (n + 1)` records or more are at or below, with noise on both. Going
+down it is the first that more than :math:`(1 - a)(n + 1) - 1` are at or above. Without noise
+both are at the record of rank :math:`\lceil a(n + 1) \rceil`. Candidates are visited at
+distances from 0, or from the end next to it, that grow by a public factor: their number is
+logarithmic, and a largest value need not be known.
+
+Guarantee:
+    Let ``s`` be the share that is wanted, :math:`1 - a` downwards and :math:`a` upwards, and
+    let the queries be :math:`q_i = c_i - s n` with the counts :math:`c_i`, which only grow from
+    visited candidate to visited candidate. Under add/remove the loss is at most
+    :math:`\max\{s/b_1 + 1/b_2,\, (1 - s)/b_1\}` for noise of scales :math:`b_1, b_2` on the
+    threshold and on the counts. Proof, by :mod:`dpselect.draws.above_threshold` with the
+    largest rise ``u`` of an earlier query and the fall ``d`` of the released one. A record more
+    raises a query by :math:`1 - s` from the first one that counts it, and lowers those before
+    by ``s``: if the released one counts it, :math:`u \le 1 - s` and :math:`d = s - 1`; if not,
+    :math:`u = 0` and :math:`d = s`. A record less raises queries by ``s`` before the first one
+    that counted it and lowers the others by :math:`1 - s`: :math:`u \le s`, and
+    :math:`d = 1 - s` or :math:`-s`. Under substitution :math:`s n` is public, all counts move
+    in one direction by at most 1, and the loss is at most :math:`1/b_1 + 1/b_2`. A person with
+    up to ``m`` records multiplies all by ``m``.
+
+    So a percentile near 100 costs half as much noise downwards, where ``s`` is small.
+
+Source: Durfee, NeurIPS 2023, upwards and with one sensitivity; the rest is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import log
+
+import numpy as np
+
+from dpselect.draws import above_threshold
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.ranges import Range, exact_fraction
+from dpselect.percentiles.reading import Source
+from dpselect.plan import ErrorBound, Spend
+from dpselect.typing import Indices, Values
+
+FINEST = 10**6
+"""Percentiles are taken to the nearest fraction of this denominator."""
+
+
+@dataclass(frozen=True, eq=False)
+class ByThreshold:
+    """A percentile by AboveThreshold.
+
+    Attributes:
+        p: The percentile, in (0, 100].
+        points: The candidates.
+        neighbours: Add/remove or substitution.
+        per_user: How many records a person has at most.
+        epsilon: In nats.
+        upwards: Whether the smallest candidate is visited first.
+        growth: By which factor, less 1, the distance from 0 of visited candidates grows.
+
+    Raises:
+        ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
+    """
+
+    p: float
+    points: Values | Range
+    neighbours: Neighbours
+    per_user: int
+    epsilon: float
+    upwards: bool
+    growth: float
+    exact: bool = True
+
+    def __post_init__(self) -> None:
+        if self.share == 0:
+            raise ParameterError("the 100th percentile is sought upwards")
+        _ = self.scales
+
+    @property
+    def share(self) -> Fraction:
+        """Of the records that are wanted on the side of the visited candidates."""
+        part = exact_fraction(self.p)
+        return (part if self.upwards else 1 - part).limit_denominator(FINEST)
+
+    @property
+    def threshold(self) -> int:
+        """The threshold of the counts less ``n`` times the share, in parts of a record."""
+        whole, part = self.share.denominator, self.share.numerator
+        return part if self.upwards else part - whole + 1
+
+    @cached_property
+    def scales(self) -> tuple[float, float]:
+        """Scales of the noise on the threshold and on a query, in parts of a record."""
+        whole, part = self.share.denominator, self.share.numerator
+        if self.neighbours is Neighbours.SUBSTITUTE:
+            rise, least = whole, 0
+        else:
+            rise, least = part, whole - part
+        return above_threshold.scales_for(
+            self.epsilon,
+            rise=self.per_user * rise,
+            move=self.per_user * whole,
+            least=self.per_user * least,
+        )
+
+    @cached_property
+    def visited(self) -> Values:
+        """The candidates that are visited, in order."""
+        points = self.points
+        grid = (
+            _of_range(points, self.growth)
+            if isinstance(points, Range)
+            else _of_listed(points, self.growth)
+        )
+        return grid if self.upwards else grid[::-1]
+
+    @property
+    def mechanism(self) -> str:
+        way = (
+            f"{'upwards' if self.upwards else 'downwards'} over {self.visited.size} candidates"
+        )
+        return f"AboveThreshold(epsilon={self.epsilon!r}) {way}"
+
+    @property
+    def spend(self) -> Spend:
+        return Spend(f"percentile {self.p:g}, by AboveThreshold", self.epsilon)
+
+    def error(self, probability: float) -> ErrorBound:
+        r"""Return a bound on the ranks between the percentile and what was visited.
+
+        With probability :math:`1 - \beta` the noise on the threshold is below
+        :math:`b_1 \ln(2/\beta)` and that on all ``k`` queries below
+        :math:`b_2 \ln(2k/\beta)`.
+        """
+        beta = 1 - probability
+        first, second = self.scales
+        most = max(first * log(2 / beta), second * log(2 * self.visited.size / beta))
+        unit = "ranks beyond the next candidate visited"
+        return ErrorBound(most / self.share.denominator, unit, probability)
+
+    def prepared(self, source: Source) -> Callable[[], float]:
+        queries, visited = self.queries(source), self.visited
+
+        def draw() -> float:
+            found = above_threshold.first_above(queries, self.threshold, *self.scales, 1)
+            return float(visited[found[0] if found else -1])
+
+        return draw
+
+    def queries(self, source: Source) -> Indices:
+        """Return the counts less the wanted ones, in parts of a record; private."""
+        if isinstance(self.points, Range):
+            ordered = np.sort(source.values())
+            below = np.searchsorted(ordered, self.visited, side="left")
+            upto, total = np.searchsorted(ordered, self.visited, side="right"), ordered.size
+        else:
+            ranks = source.ranks(self.visited)
+            below, upto, total = ranks.below, ranks.upto, ranks.numbers
+        counts = upto if self.upwards else total - below
+        return counts * self.share.denominator - total * self.share.numerator
+
+
+@lru_cache(maxsize=16)
+def _of_range(points: Range, growth: float) -> Values:
+    """Return candidates of a range at growing distances from 0, or from the end next to it."""
+    last = len(points) - 1
+    origin = min(max(round(-Fraction(points.low) / Fraction(points.step)), 0), last)
+    positions = {origin, 0, last}
+    for direction, most in ((1, last - origin), (-1, origin)):
+        distance = 1
+        while distance < most:
+            positions.add(origin + direction * distance)
+            distance = max(distance + 1, int(distance * (1 + growth)))
+    return np.array([points[position] for position in sorted(positions)])
+
+
+def _of_listed(points: Values, growth: float) -> Values:
+    """Return ascending candidates at growing distances from 0, or from the end next to it."""
+    ordered = np.unique(points)
+    origin = min(max(0.0, ordered[0]), ordered[-1])
+    distances = np.abs(ordered - origin)
+    # One of each of a public sequence of distances, and both ends.
+    kept = np.zeros(ordered.size, dtype=np.bool_)
+    kept[[0, -1]] = True
+    for side in (ordered >= origin, ordered <= origin):
+        places = np.flatnonzero(side)[np.argsort(distances[side], kind="stable")]
+        sorted_distances = distances[places]
+        at = 0
+        while at < places.size:
+            kept[places[at]] = True
+            further = sorted_distances[at] * (1 + growth)
+            at = max(at + 1, int(np.searchsorted(sorted_distances, further)))
+    return ordered[kept]

@@ -1,0 +1,187 @@
+"""Percentiles by AboveThreshold: private on every small database, over candidates that grow."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpselect as dp
+from dpselect.draws.above_threshold import law_of_stops, log_probability, scales_for
+from dpselect.errors import ParameterError
+from dpselect.percentiles import Range, plan_percentiles, release_percentiles
+from dpselect.percentiles.reading import Source
+from dpselect.percentiles.thresholds import ByThreshold
+from support.neighbours import are_neighbours
+
+EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+SMALL = [x for n in range(5) for x in combinations_with_replacement(range(4), n)]
+
+
+def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, growth=0.01):
+    return ByThreshold(p, points, relation, 1, epsilon, upwards, growth)
+
+
+def log_law(database, by, scales=None):
+    """Return the logarithms of the probabilities of every stop, the last of none."""
+    source = Source(np.array(database, dtype=float), None, None, by.neighbours, "repair")
+    queries = by.queries(source)
+    drawn = (queries, by.threshold, *(scales or by.scales), 1)
+    stops = [(i,) for i in range(queries.size)]
+    return np.array([log_probability(*drawn, found) for found in (*stops, ())])
+
+
+def report(by, scales=None):
+    universe = [x for x in SMALL if x or by.neighbours is BOTH[0]]
+    return dp.audit.check_private(
+        lambda x: log_law(x, by, scales),
+        universe,
+        are_neighbours(by.neighbours),
+        EPSILON,
+        log=True,
+    )
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("upwards", [True, False], ids=["up", "down"])
+@pytest.mark.parametrize("p", [10, 50, 90])
+def test_it_is_private_on_every_small_database(p, upwards, relation):
+    found = report(single(p, relation, upwards=upwards))
+
+    assert found.ok, str(found)
+    assert found.pairs == (140 if relation is BOTH[0] else 210)
+    assert found.loss > 0.5 * EPSILON
+
+
+@pytest.mark.parametrize(
+    ("p", "upwards", "scales"),
+    [
+        # The price of the other side; a rise that is not paid; a move of half a record.
+        (90, True, scales_for(EPSILON, rise=1, move=10, least=9)),
+        (90, False, scales_for(EPSILON, rise=1, move=10)),
+        (50, True, scales_for(EPSILON, rise=1, move=1, least=1)),
+    ],
+    ids=["the other side", "no rise", "half a move"],
+)
+def test_scales_that_are_too_small_are_caught(p, upwards, scales):
+    close = np.arange(12) / 4
+    assert not report(single(p, BOTH[0], upwards=upwards, points=close), scales).ok
+
+
+@pytest.mark.parametrize("p", [10, 50, 90])
+@pytest.mark.parametrize("upwards", [True, False], ids=["up", "down"])
+@pytest.mark.parametrize("n", [10, 11, 99, 100])
+def test_without_noise_it_is_the_record_at_the_percentile(p, upwards, n):
+    by = single(p, BOTH[0], upwards=upwards, points=np.arange(-1.0, n + 1), epsilon=1e5)
+    values = np.random.default_rng(n).permutation(n)
+    draw = by.prepared(Source(values, None, None, BOTH[0], "repair"))
+
+    assert draw() == dp.percentiles.rank_of(p, n) - 1
+
+
+def test_releases_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    data, repeats = [0, 1, 1, 2, 3, 7], 400
+    asked = {"p": 50, "candidates": range(8), "method": "above-threshold"}
+    asked |= {"epsilon": 2.0, "neighbours": "add-remove"}
+    by = single(50, BOTH[0], upwards=False, points=np.arange(8.0), epsilon=2.0)
+    source = Source(np.array(data), None, None, BOTH[0], "repair")
+    law = law_of_stops(by.queries(source), by.threshold, *by.scales, 1)[0]
+    expected = law[:-1][::-1]
+    expected[0] += law[-1]
+    counts = dict.fromkeys(map(float, range(8)), 0)
+    for _ in range(repeats):
+        counts[release_percentiles(data, **asked).candidate] += 1
+
+    assert "downwards" in plan_percentiles(**asked).mechanism
+    assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("high", [1e6, None])
+@pytest.mark.parametrize("low", [0, -1e6, None])
+@pytest.mark.parametrize("value", [0, 3, -7, 1e5, 7e9])
+def test_no_end_needs_to_be_known(low, high, value):
+    release = release_percentiles(
+        [value] * 1000, p=95, candidates=Range(low, high, 0.5), epsilon=2.0,
+        neighbours="add-remove", assumed_records=1000,
+    )  # fmt: skip
+    reached = min(max(value, -np.inf if low is None else low), high or np.inf)
+
+    assert "AboveThreshold" in release.mechanism
+    assert abs(release.candidate - reached) <= 0.02 * abs(reached) + 0.5
+
+
+def test_visited_candidates_grow_away_from_zero_and_are_candidates():
+    for points in (Range(-50, 10**6, 0.1), np.arange(-500, 10**5) / 10):
+        visited = single(50, BOTH[0], upwards=True, points=points, growth=0.05).visited
+
+        assert visited[0] == -50
+        assert visited[-1] == max(points[len(points) - 1], visited[-1])
+        assert visited.size < 700
+        assert {-0.1, 0.0, 0.1, 0.2} <= set(visited)
+        away = np.abs(visited[(visited > 1) & (visited < 9e3)])
+        assert (np.diff(away) <= 0.05 * away[:-1] + 0.1 + 1e-9).all()
+
+
+def test_the_error_bound_holds_on_the_exact_law():
+    values, by = np.arange(60.0), single(75, BOTH[0], upwards=True, points=np.arange(61.0))
+    queries = by.queries(Source(values, None, None, BOTH[0], "repair"))
+    law = law_of_stops(queries, by.threshold, *by.scales, 1)[0]
+    counts = np.searchsorted(values, by.visited, side="right")
+    before = np.concatenate([[0], counts[:-1]])
+    wanted = 0.75 * 61
+    bound = by.error(0.95)
+    far = (counts < wanted - bound.value) | (before > wanted + bound.value)
+
+    assert law[:-1][far].sum() <= 0.05
+    assert bound.unit == "ranks beyond the next candidate visited"
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({"p": 99, "assumed_records": 400}, "AboveThreshold"),
+        ({"p": 95, "assumed_records": 10**6}, "AboveThreshold"),
+        ({"p": 50, "assumed_records": 10**6}, "PermuteAndFlip"),
+        ({"p": 50, "assumed_records": 10}, "AboveThreshold"),
+        ({"p": 99}, "PermuteAndFlip"),
+        ({"p": 99, "assumed_records": 400, "mechanism": "exponential"}, "Exponential"),
+        ({"p": 99, "assumed_records": 400, "method": "one-by-one"}, "PermuteAndFlip"),
+        ({"p": 99, "candidates": Range(0, None, 1)}, "AboveThreshold"),
+        ({"p": 50, "candidates": Range(0, None, 1), "assumed_records": 10**6}, "Exponential"),
+    ],
+    ids=str,
+)
+def test_the_method_is_chosen_by_public_arguments(asked, name):
+    usual = {"candidates": range(1000), "epsilon": 1.0, "neighbours": "add-remove"}
+
+    assert plan_percentiles(**(usual | asked)).mechanism.startswith(name)
+
+
+def test_each_percentile_has_the_method_that_suits_it():
+    plan = plan_percentiles(
+        p=[50, 99], candidates=Range(0, 1e5, 1), epsilon=1.0, neighbours="add-remove",
+        assumed_records=5000,
+    )  # fmt: skip
+
+    first, second = plan.mechanism.split("; ")
+    assert first.startswith("ExponentialMechanism")
+    assert second.startswith("AboveThreshold")
+    assert [spend.epsilon for spend in plan.spends] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"p": 50, "mechanism": "noisy-max"}, "no other mechanism"),
+        ({"p": 50, "epsilon": 1e-300}, "epsilon is too small"),
+        ({"p": 50, "assumed_records": 0}, "assumed_records must be"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(asked, message):
+    usual = {"candidates": range(9), "epsilon": 1.0, "neighbours": "add-remove"}
+
+    with pytest.raises(ParameterError, match=message):
+        plan_percentiles(**(usual | asked), method="above-threshold")

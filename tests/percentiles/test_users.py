@@ -1,0 +1,182 @@
+"""Persons of several records: one limit in every engine, and the privacy of each person."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.mechanisms import by_name
+from dpselect.percentiles import Range, halves, plan_percentiles, release_percentiles
+from dpselect.percentiles.objectives import by_rank
+from dpselect.percentiles.reading import Source
+from dpselect.percentiles.users import UserCap
+from support.engines import every_engine, held_by
+from support.neighbours import are_neighbours
+
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+POINTS, EPSILON, MOST = np.array([0.0, 1.0, 2.0]), 1.2, 2
+RECORDS = [r for n in range(4) for r in combinations_with_replacement((0, 2), n)]
+ASKED = {"user": "who", "max_per_user": MOST, "column": "v", "epsilon": 1.0}
+
+
+def frame(database):
+    """Return the rows of a database of persons, each a tuple of numbers."""
+    rows = [(who, float(v)) for who, person in enumerate(database) for v in person]
+    return pl.DataFrame(rows, schema={"who": pl.Int64, "v": pl.Float64}, orient="row")
+
+
+def ranks_of(database, relation, most=MOST):
+    users = UserCap("who", most)
+    return Source(frame(database), "v", users, relation, "repair").ranks(POINTS)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("p", [50, 90])
+def test_a_person_is_protected_and_not_a_record_alone(p, relation):
+    some = [(), (0, 0), (0, 2), (2, 2)]
+    universe = [x for n in range(5) for x in combinations_with_replacement(some, n)]
+    law = {
+        per_user: dp.audit.check_private(
+            lambda x, per_user=per_user: by_name("permute-and-flip", EPSILON).probabilities(
+                by_rank(
+                    ranks_of(x, relation),
+                    p=p,
+                    points=POINTS,
+                    neighbours=relation,
+                    per_user=per_user,
+                )
+            ),
+            universe,
+            are_neighbours(relation),
+            EPSILON,
+        )
+        for per_user in (1, MOST)
+    }
+
+    assert law[MOST].ok, str(law[MOST])
+    assert law[MOST].pairs == (140 if relation is BOTH[0] else 210)
+    # Planted: the sensitivity of one record.
+    assert law[1].loss > 1.4 * law[MOST].loss
+    assert p == 90 or not law[1].ok
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
+    tree = halves.halves((0.25, 0.75), 1.0)
+    persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
+    near = are_neighbours(relation)
+    scores = {
+        x: halves.Branch.of_all(ranks_of(x, relation)).objective(tree, 4, relation, MOST)
+        for x in persons
+    }
+
+    moved = [
+        np.abs(scores[x].scores - scores[y].scores).max()
+        for x in persons
+        for y in persons
+        if near(x, y)
+    ]
+    assert max(moved) == pytest.approx(scores[()].sensitivity.bound)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 3)), max_size=25),
+    st.integers(1, 4),
+    st.randoms(use_true_random=False),
+)
+def test_the_limit_depends_on_each_person_alone(rows, most, random):
+    users, values = (np.array(part, dtype=float) for part in zip(*rows, (9, 0), strict=True))
+    cap = UserCap("who", most)
+
+    def of_each(order):
+        kept = cap.limited(1000 * users[order] + values[order], users[order].astype(int))
+        return sorted(kept)
+
+    order = random.sample(range(users.size), users.size)
+    assert of_each(order) == of_each(np.arange(users.size))
+    alone = [
+        one
+        for who in set(users)
+        for one in cap.limited(
+            1000 * who + values[users == who], np.zeros((users == who).sum())
+        )
+    ]
+    assert of_each(order) == sorted(alone)
+    sizes = np.unique(users, return_counts=True)[1]
+    assert len(alone) == np.minimum(sizes, most).sum()
+
+
+def test_the_records_of_a_person_are_spread_over_its_range():
+    kept = UserCap("who", 3).limited(np.arange(9.0), np.zeros(9, dtype=int))
+
+    assert kept.tolist() == [1, 4, 7]
+
+
+@every_engine
+@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
+def test_every_engine_counts_the_same_records(engine, kind, crossing):
+    rng = np.random.default_rng(3)
+    who = [None if i % 17 == 0 else int(i) for i in rng.integers(0, 40, 400)]
+    numbers = [None if i % 19 == 0 else float(i) for i in rng.integers(-20, 20, 400)]
+    rows = pl.DataFrame({"who": who, "v": numbers}).cast({"who": kind})
+    source = Source(rows, "v", UserCap("who", 5), BOTH[0], "repair")
+    points = np.linspace(-25, 25, 11)
+
+    theirs = Source(held_by(engine, rows), "v", source.users, BOTH[0], "repair").ranks(points)
+    ours = source.ranks(points)
+
+    for part in ("below", "upto", "nearest_below", "nearest_above"):
+        assert getattr(theirs, part).tolist() == getattr(ours, part).tolist()
+    assert theirs.numbers == ours.numbers < 200
+    assert max(crossing) <= 24
+
+
+def test_the_plan_says_whose_privacy_it_is():
+    plan = plan_percentiles(**ASKED, p=50, candidates=range(3), neighbours="substitute")
+
+    assert plan.arguments["user"] == "who"
+    assert "the number of persons" in plan.public
+    one = plan_percentiles(
+        column="v", epsilon=1.0, p=50, candidates=range(3), neighbours=BOTH[0]
+    )
+    two = plan_percentiles(**ASKED, p=50, candidates=range(3), neighbours=BOTH[0])
+    assert two.error.value == pytest.approx(MOST * one.error.value)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("candidates", [POINTS, Range(0, 2, 0.5)], ids=["listed", "range"])
+@pytest.mark.parametrize("method", [None, "above-threshold"])
+def test_nobody_is_answered(method, candidates, relation):
+    asked = ASKED | {"p": 50, "candidates": candidates, "method": method}
+
+    for data in (frame([]), frame([()]), frame([(1, 2, 2)]), frame([(1,), (2, 0)]).lazy()):
+        answer = release_percentiles(data, **asked, neighbours=relation).candidate
+        assert 0 <= answer <= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"user": None}, ParameterError, "go together"),
+        ({"max_per_user": None}, ParameterError, "go together"),
+        ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
+        ({"column": None}, ParameterError, "name the column of the numbers"),
+        ({"user": "v"}, ParameterError, "cannot be the user and the number"),
+        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
+        ({"user": "weight"}, ColumnError, "users must be text"),
+        ({"on_invalid": "raise"}, DataError, "a value is missing"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    data = frame([(1, 2), (0,)]).with_columns(v=pl.lit(None, pl.Float64), weight=pl.lit(0.5))
+
+    with pytest.raises(error, match=message):
+        release_percentiles(
+            data, **(ASKED | arguments), p=50, candidates=POINTS, neighbours="add-remove"
+        )
