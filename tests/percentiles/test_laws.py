@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import halves, methods, percentile_laws
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles import halves, percentile_laws
+from dpselect.percentiles.choosing import chosen
 from dpselect.percentiles.ranks import NumbersInMemory
 
 VALUES = np.array([1.0, 1, 1, 2, 2, 3, 5, 5, 5.5, 8])
@@ -23,10 +25,10 @@ def simulated(drawn, ranks, size, rng):
         return int(mechanism.simulate(objective, size=1, rng=rng).indices[0])
 
     for _ in range(size):
-        branch = halves.Branch.of_all(ranks, drawn.points, drawn.neighbours)
+        branch = halves.Branch.of_all(ranks)
         positions = halves.draw_all(
             drawn.tree, branch, parts=halves.parts_of(7), neighbours=drawn.neighbours,
-            draw=choose,
+            per_user=1, draw=choose,
         )  # fmt: skip
         yield [positions[i] for i in range(3)]
 
@@ -35,17 +37,18 @@ def simulated(drawn, ranks, size, rng):
 def test_the_recursion_follows_its_laws(neighbours):
     """False alarm 1 in 10^5 each; a shift of 10 % of mass is seen."""
     laws = percentile_laws(VALUES, method="recursive", neighbours=neighbours, **ASKED)
-    drawn = methods.chosen(
+    drawn = chosen(
         percents=tuple(ASKED["p"]), points=ASKED["candidates"], method="recursive",
-        epsilon=ASKED["epsilon"], neighbours=methods.Neighbours(neighbours),
+        per_user=1, assumed_records=None, epsilon=ASKED["epsilon"],
+        neighbours=Neighbours(neighbours),
         mechanism=ASKED["mechanism"],
     )  # fmt: skip
     ranks = NumbersInMemory(VALUES).ranks(ASKED["candidates"])
     rows = np.array(list(simulated(drawn, ranks, 600, np.random.default_rng(1))))
 
     assert laws.sum(axis=1) == pytest.approx(1)
-    for law, chosen in zip(laws, rows.T, strict=True):
-        observed = np.bincount(chosen, minlength=7)
+    for law, found in zip(laws, rows.T, strict=True):
+        observed = np.bincount(found, minlength=7)
         assert stats.chisquare(observed, 600 * law).pvalue > 1e-5
 
 

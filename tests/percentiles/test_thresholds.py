@@ -86,10 +86,7 @@ def test_releases_follow_the_law():
     asked = {"p": 50, "candidates": range(8), "method": "above-threshold"}
     asked |= {"epsilon": 2.0, "neighbours": "add-remove"}
     by = single(50, BOTH[0], upwards=False, points=np.arange(8.0), epsilon=2.0)
-    source = Source(np.array(data), None, None, BOTH[0], "repair")
-    law = law_of_stops(by.queries(source), by.threshold, *by.scales, 1)[0]
-    expected = law[:-1][::-1]
-    expected[0] += law[-1]
+    expected = by.law(Source(np.array(data), None, None, BOTH[0], "repair"))
     counts = dict.fromkeys(map(float, range(8)), 0)
     for _ in range(repeats):
         counts[release_percentiles(data, **asked).candidate] += 1

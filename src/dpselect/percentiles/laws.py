@@ -6,24 +6,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismFactory, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.percentiles import halves, methods
-from dpselect.percentiles.objectives import by_rank, checked_candidates, ranks_in
-from dpselect.percentiles.ranks import Ranks
+from dpselect.percentiles.choosing import chosen
+from dpselect.percentiles.objectives import checked_candidates
+from dpselect.percentiles.reading import Source
 from dpselect.typing import Probabilities, Values
 
 CUT = 1e-17
 """Outcomes of one draw of the recursion that are less likely are not followed."""
 
 
-def percentile_laws(
+def percentile_laws(  # noqa: PLR0913 -- the public arguments of the release
     data: object,
     *,
     column: str | None = None,
     p: methods.Percents,
     candidates: ArrayLike,
+    assumed_records: int | None = None,
     method: methods.Method | None = None,
     epsilon: float,
     neighbours: NeighboursLike,
@@ -39,7 +40,8 @@ def percentile_laws(
         column: The numeric column, if ``data`` is a table.
         p: The percentile, or several.
         candidates: The values that may be released; not a range by pieces.
-        method: ``"recursive"`` or ``"one-by-one"``, chosen as for the release.
+        assumed_records: As for the release.
+        method: As for the release.
         epsilon: What the whole release costs, in nats.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name, or a function of ``epsilon=``.
@@ -61,45 +63,45 @@ def percentile_laws(
         array([[0.206, 0.589, 0.197, 0.009],
                [0.006, 0.115, 0.692, 0.187]])
     """
-    points = checked_candidates(candidates)
-    drawn = methods.chosen(
+    points, relation = checked_candidates(candidates), _validate.table_neighbours(neighbours)
+    drawn = chosen(
         percents=methods.checked_percents(p),
         points=points,
         method=method,
+        per_user=1,
+        assumed_records=assumed_records,
         epsilon=epsilon,
-        neighbours=_validate.table_neighbours(neighbours),
+        neighbours=relation,
         mechanism=mechanism,
     )
-    ranks = ranks_in(data, column, points, "repair")
-    if isinstance(drawn, methods.OneByOne):
-        return _sorted_laws(drawn, ranks)
+    source = Source(data, column, None, relation, "repair")
     if isinstance(drawn, methods.Recursive):
-        return _laws_of_halves(drawn, ranks)
-    raise ParameterError("the laws of a range by pieces are not computed")
+        return _laws_of_halves(drawn, source)
+    assert isinstance(drawn, methods.OneByOne)  # noqa: S101 -- for type checkers
+    return _sorted_laws(points, [one.law(source) for one in drawn.singles])
 
 
-def _sorted_laws(drawn: methods.OneByOne, ranks: Ranks) -> Probabilities:
+def _sorted_laws(points: Values, laws: list[Probabilities]) -> Probabilities:
     """Return the laws of the order statistics of independent draws.
 
     At least ``i`` values are at or below a candidate: a Poisson binomial probability.
     """
-    order = np.argsort(drawn.points, kind="stable")
-    counts = np.zeros((len(drawn.percents) + 1, drawn.points.size))
+    order = np.argsort(points, kind="stable")
+    counts = np.zeros((len(laws) + 1, points.size))
     counts[0] = 1
-    for one in drawn.percents:
-        objective = by_rank(ranks, p=one, points=drawn.points, neighbours=drawn.neighbours)
-        below = np.cumsum(drawn.draw.probabilities(objective)[order])
+    for law in laws:
+        below = np.cumsum(law[order])
         counts[1:] = counts[1:] * (1 - below) + counts[:-1] * below
         counts[0] *= 1 - below
     upto = np.cumsum(counts[:0:-1], axis=0)[::-1]
-    laws = np.empty_like(upto)
-    laws[:, order] = np.diff(upto, axis=1, prepend=0.0)
-    return laws
+    found = np.empty_like(upto)
+    found[:, order] = np.diff(upto, axis=1, prepend=0.0)
+    return found
 
 
-def _laws_of_halves(drawn: methods.Recursive, ranks: Ranks) -> Probabilities:
+def _laws_of_halves(drawn: methods.Recursive, source: Source) -> Probabilities:
     laws = np.zeros((len(drawn.percents), drawn.points.size))
-    branch = halves.Branch.of_all(ranks, drawn.points, drawn.neighbours)
+    branch = halves.Branch.of_all(source.ranks(drawn.points))
     _follow(drawn, drawn.tree, branch, 1.0, laws)
     return laws
 

@@ -152,10 +152,9 @@ class Recursive:
     @property
     def mechanism(self) -> str:
         draw = by_name(self.factory, self.epsilon)
-        gain = len(self.percents) / max(len(path) for path in self.tree.paths())
-        return (
-            f"recursion of halves, {draw!r} in all, {gain:.3g} times that of one by one a draw"
-        )
+        levels = max(len(path) for path in self.tree.paths())
+        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
+        return f"recursion of halves in {gain}, {draw!r} in all"
 
     @property
     def tree(self) -> halves.Half:

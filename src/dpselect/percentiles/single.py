@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpselect.accuracy import error_bound
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism
 from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
 from dpselect.percentiles.objectives import by_rank, rank_bound
 from dpselect.percentiles.ranges import Range, exact_fraction
 from dpselect.percentiles.reading import Source
 from dpselect.plan import ErrorBound, Spend
-from dpselect.typing import Values
+from dpselect.typing import Probabilities, Values
 
 
 class Single(Protocol):
@@ -42,6 +44,14 @@ class Single(Protocol):
 
     def error(self, probability: float) -> ErrorBound:
         """Return a bound on the error that holds on all data."""
+
+    def law(self, source: Source) -> Probabilities:
+        """Return the probability of each listed candidate; private.
+
+        Raises:
+            ParameterError: The candidates are a range, whose law is not listed.
+            ColumnError, DataError: As for the release.
+        """
 
     def prepared(self, source: Source) -> Callable[[], float]:
         """Read the data and return the draw.
@@ -91,15 +101,21 @@ class ByRank:
             probability=probability,
         )
 
+    def law(self, source: Source) -> Probabilities:
+        return self.draw.probabilities(self._objective(source))
+
     def prepared(self, source: Source) -> Callable[[], float]:
-        objective = by_rank(
+        objective = self._objective(source)
+        return lambda: float(self.points[self.draw.choose(objective)[0]])
+
+    def _objective(self, source: Source) -> Objective:
+        return by_rank(
             source.ranks(self.points),
             p=self.p,
             points=self.points,
             neighbours=self.neighbours,
             per_user=self.per_user,
         )
-        return lambda: float(self.points[self.draw.choose(objective)[0]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +158,9 @@ class ByPieces:
             probability=probability,
         )
 
+    def law(self, source: Source) -> Probabilities:  # noqa: ARG002 -- of the protocol
+        raise not_listed()
+
     def prepared(self, source: Source) -> Callable[[], float]:
         pieces, decay = self.points.pieces(source.values(), p=self.p), self.decay
 
@@ -158,3 +177,8 @@ class ByPieces:
         part = exact_fraction(self.p)
         bound = 1 if self.neighbours is Neighbours.SUBSTITUTE else max(part, 1 - part)
         return Fraction(self.draw.epsilon) / (2 * self.per_user * bound)
+
+
+def not_listed() -> ParameterError:
+    """Return the error for the law of a range of candidates."""
+    return ParameterError("the law of a range is not listed: give its candidates, one by one")

@@ -42,8 +42,9 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range, exact_fraction
 from dpselect.percentiles.reading import Source
+from dpselect.percentiles.single import not_listed
 from dpselect.plan import ErrorBound, Spend
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices, Probabilities, Values
 
 FINEST = 10**6
 """Percentiles are taken to the nearest fraction of this denominator."""
@@ -141,6 +142,18 @@ class ByThreshold:
         most = max(first * log(2 / beta), second * log(2 * self.visited.size / beta))
         unit = "ranks beyond the next candidate visited"
         return ErrorBound(most / self.share.denominator, unit, probability)
+
+    def law(self, source: Source) -> Probabilities:
+        if isinstance(self.points, Range):
+            raise not_listed()
+        visited, law = self.visited, np.zeros(self.points.size)
+        stops = above_threshold.law_of_stops(
+            self.queries(source), self.threshold, *self.scales, 1
+        )[0]
+        stops[-2] += stops[-1]
+        order = np.argsort(self.points, kind="stable")
+        law[order[np.searchsorted(self.points[order], visited)]] = stops[:-1]
+        return law
 
     def prepared(self, source: Source) -> Callable[[], float]:
         queries, visited = self.queries(source), self.visited
