@@ -114,11 +114,11 @@ def test_randomness_has_one_door():
 
 def test_what_draws_is_a_registered_sampler():
     """Public functions of the modules at the door either draw and say so, or do not draw."""
-    from dpselect.draws import opendp, subsets, uniform
+    from dpselect.draws import noisy_counts, selection, subsets, uniform
 
     drawing = {
         name
-        for module in (opendp, subsets, uniform)
+        for module in (noisy_counts, selection, subsets, uniform)
         for name, found in inspect.getmembers(module, inspect.isfunction)
         if found.__module__ == module.__name__ and hasattr(found, "__wrapped__")
     }

@@ -14,7 +14,7 @@ import dpselect as dp
 from dpselect.audit import replay
 from dpselect.audit.replay import compose
 from dpselect.audit.sampler_losses import UNKNOWN, Loss
-from dpselect.draws import opendp
+from dpselect.draws import noisy_counts
 from dpselect.errors import AuditError, ParameterError
 from dpselect.release import Release
 from support.releases import all_cases
@@ -78,7 +78,7 @@ def bound_off_the_data(votes):
     """Noise for the largest count that there is."""
     most = max(votes.count(name) for name in NAMES)
     counts = np.array([votes.count(name) for name in NAMES])
-    noisy = opendp.discrete_laplace(counts, float(most))
+    noisy = noisy_counts.discrete_laplace(counts, float(most))
     return Release(tuple(noisy.tolist()), PLAN, exact=True)
 
 
@@ -90,19 +90,19 @@ def label_changed(votes):
 
 def one_draw_not_paid_for(votes):
     drawn = honest(votes)
-    total = opendp.discrete_laplace(np.array([len(votes)]), 2.0)
+    total = noisy_counts.discrete_laplace(np.array([len(votes)]), 2.0)
     return with_changes(drawn, answer=(*drawn.answer, int(total[0])))
 
 
 def draws_for_those_who_are_there(votes):
     counts = [votes.count(name) for name in NAMES if name in votes]
-    noisy = [int(opendp.discrete_laplace(np.array([count]), 1.0)[0]) for count in counts]
+    noisy = [int(noisy_counts.discrete_laplace(np.array([count]), 1.0)[0]) for count in counts]
     return Release(tuple(noisy), PLAN, exact=True)
 
 
 def counts_of_those_who_are_there(votes):
     counts = np.array([votes.count(name) for name in NAMES if name in votes])
-    return Release(tuple(opendp.discrete_laplace(counts, 1.0).tolist()), PLAN, exact=True)
+    return Release(tuple(noisy_counts.discrete_laplace(counts, 1.0).tolist()), PLAN, exact=True)
 
 
 def raises_on_one(votes):
@@ -181,7 +181,7 @@ def test_no_value_of_a_database_is_in_a_report():
 
     def release(votes):
         counts = np.array([len(votes) * int(marker)])
-        noisy = int(opendp.discrete_laplace(counts, 1.0)[0])
+        noisy = int(noisy_counts.discrete_laplace(counts, 1.0)[0])
         return Release((noisy, marker if len(votes) == 9 else "0"), PLAN, exact=True)
 
     report = replay(release, *ballots(0))
@@ -193,7 +193,7 @@ def test_no_value_of_a_database_is_in_a_report():
 
 def test_a_plan_is_needed():
     def release(votes):
-        return opendp.discrete_laplace(np.array([len(votes)]), 1.0)
+        return noisy_counts.discrete_laplace(np.array([len(votes)]), 1.0)
 
     with pytest.raises(ParameterError, match="carries no plan; give plan="):
         replay(release, *ballots(0))

@@ -9,8 +9,7 @@ import opendp.prelude as opendp
 import pytest
 
 import dpselect as dp
-from dpselect.draws import opendp as door
-from dpselect.draws import uniform
+from dpselect.draws import selection, uniform
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
@@ -36,7 +35,7 @@ def pay(budget, epsilon=0.5):
 
 
 def draw():
-    return door.top_k_gumbel_noise(SCORES, 0.5, 1)
+    return selection.top_k_gumbel_noise(SCORES, 0.5, 1)
 
 
 def draw_with_opendp():
@@ -70,7 +69,7 @@ def test_our_mechanisms_spend_first(mechanism, k):
     report.raise_if_failed()
     assert report.spent == (0.5,)
     assert len(report.draws) == 1
-    assert report.draws[0].startswith("dpselect.draws.opendp.top_k")
+    assert report.draws[0].startswith("dpselect.draws.selection.top_k")
     assert str(report).startswith("spends first: epsilon = 0.5")
 
 

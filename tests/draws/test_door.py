@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpselect.draws import door, opendp, uniform
+from dpselect.draws import door, noisy_counts, uniform
 from dpselect.errors import ParameterError
 
 HALF = Fraction(1, 2)
@@ -103,16 +103,16 @@ def test_uniform_draws_keep_their_ranges():
 @pytest.mark.parametrize("counts", [[0.5], [1.0], ["1"], [True]])
 def test_noise_is_for_integers(counts):
     with pytest.raises(ParameterError, match="counts must be integers"):
-        opendp.discrete_laplace(np.array(counts), 1.0)
+        noisy_counts.discrete_laplace(np.array(counts), 1.0)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf"), 2.0**51])
 def test_the_scale_is_positive_and_keeps_the_noise_in_64_bits(scale):
     with pytest.raises(ParameterError, match="scale must be"):
-        opendp.discrete_laplace(np.array([1]), scale)
+        noisy_counts.discrete_laplace(np.array([1]), scale)
 
 
 def test_the_scale_of_counts_is_rounded_up():
     for epsilon in (0.1, 0.3, 1.0, 7.0):
         for steps in (1, 3):
-            assert Fraction(opendp.scale_for(epsilon, steps)) * Fraction(epsilon) >= steps
+            assert Fraction(noisy_counts.scale_for(epsilon, steps)) * Fraction(epsilon) >= steps

@@ -55,9 +55,9 @@ def test_a_law_is_a_probability_distribution(mechanism, objective, epsilon):
 
 
 SAMPLER = {
-    "exponential": "dpselect.draws.opendp.top_k_gumbel_noise",
-    "permute-and-flip": "dpselect.draws.opendp.top_k_exponential_noise",
-    "laplace": "dpselect.draws.opendp.top_k_laplace_noise",
+    "exponential": "dpselect.draws.selection.top_k_gumbel_noise",
+    "permute-and-flip": "dpselect.draws.selection.top_k_exponential_noise",
+    "laplace": "dpselect.draws.selection.top_k_laplace_noise",
 }
 
 
@@ -240,7 +240,7 @@ def test_k_is_a_number_of_candidates_and_costs_nothing_if_not(mechanism, k):
         (
             dp.PermuteAndFlip(epsilon=0.4).plan(neighbours="edge"),
             ParameterError,
-            "the plan states epsilon = 0.4 and the mechanism draws at 0.5",
+            "the plan states epsilon = 0.4 and delta = 0.0, and the mechanism draws at 0.5",
         ),
         (
             dp.PermuteAndFlip(epsilon=0.5).plan(neighbours="swap"),

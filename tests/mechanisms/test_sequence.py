@@ -346,7 +346,7 @@ def frozen(objective, use, noisy):
     with door.handled(handler):
         outcome = use(objective)
     [(name, counts, scale)] = calls
-    assert name == "dpselect.draws.laplace.noisy_counts"
+    assert name == "dpselect.draws.noisy_counts.discrete_laplace"
     return outcome, counts, scale
 
 

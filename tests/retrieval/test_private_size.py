@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import opendp
+from dpselect.draws import noisy_counts
 from dpselect.errors import DataError, ParameterError
 from dpselect.retrieval import (
     SubsetRetrieval,
@@ -131,7 +131,9 @@ def test_the_parts_of_epsilon_never_exceed_the_whole():
 
 
 def test_the_smallest_size_epsilon_keeps_the_noise_within_64_bits():
-    assert opendp.scale_for(private_size.SMALLEST_SIZE_EPSILON) <= opendp.LARGEST_SCALE
+    assert (
+        noisy_counts.scale_for(private_size.SMALLEST_SIZE_EPSILON) <= noisy_counts.LARGEST_SCALE
+    )
 
 
 @pytest.mark.parametrize(

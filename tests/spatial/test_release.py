@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws.opendp import scale_for
+from dpselect.draws.noisy_counts import scale_for
 from dpselect.errors import DPSelectError, InsufficientBudgetError
 from dpselect.plan import Plan
 from dpselect.spatial import (
@@ -294,9 +294,9 @@ def test_the_budget_is_spent_once_for_everything(relation):
 
 
 def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
-    from dpselect.draws import opendp as door
+    from dpselect.draws import noisy_counts
 
-    monkeypatch.setattr(door, "discrete_laplace", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(noisy_counts, "discrete_laplace", lambda *_: pytest.fail("drawn"))
     with pytest.raises(InsufficientBudgetError):
         release(budget=dp.Budget(1.0, neighbours=ADD_REMOVE))
 

@@ -215,11 +215,11 @@ def votes_run(votes, names, epsilon):
     )
 
     def run():
-        from dpselect.draws import opendp
+        from dpselect.draws import noisy_counts
 
         favourite = dp.PermuteAndFlip(epsilon=epsilon / 2).release(objective).candidate
-        noisy = opendp.discrete_laplace(
-            np.array([votes.count(favourite)]), opendp.scale_for(epsilon / 2)
+        noisy = noisy_counts.discrete_laplace(
+            np.array([votes.count(favourite)]), noisy_counts.scale_for(epsilon / 2)
         )
         return float(noisy[0]), favourite
 

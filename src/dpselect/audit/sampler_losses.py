@@ -294,19 +294,16 @@ _MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
-        "dpselect.draws.opendp.top_k_exponential_noise": _MAXIMUM,
-        "dpselect.draws.opendp.top_k_gumbel_noise": _MAXIMUM,
-        "dpselect.draws.opendp.top_k_laplace_noise": _MAXIMUM,
-        "dpselect.draws.opendp.discrete_laplace": Rule(
+        "dpselect.draws.selection.top_k_exponential_noise": _MAXIMUM,
+        "dpselect.draws.selection.top_k_gumbel_noise": _MAXIMUM,
+        "dpselect.draws.selection.top_k_laplace_noise": _MAXIMUM,
+        "dpselect.draws.noisy_counts.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
-        "dpselect.draws.opendp.discrete_gaussian": Rule(
+        "dpselect.draws.noisy_counts.discrete_gaussian": Rule(
             ("counts", "scale"), "counts", discrete_gaussian
         ),
-        "dpselect.draws.laplace.noisy_counts": Rule(
-            ("counts", "scale"), "counts", discrete_laplace
-        ),
-        "dpselect.draws.opendp.exceeds": Rule(
+        "dpselect.draws.noisy_counts.exceeds": Rule(
             ("counts", "threshold", "scale"), "counts", exceeds
         ),
         "dpselect.draws.above_threshold.first_above": Rule(

@@ -99,7 +99,7 @@ def check_spends_first(
         ...     neighbours=dp.Neighbours.ADD_REMOVE,
         ... )
         >>> print(report)
-        spends first: epsilon = 0.1, before dpselect.draws.opendp.top_k_exponential_noise
+        spends first: epsilon = 0.1, before dpselect.draws.selection.top_k_exponential_noise
     """
     watched = frozenset(_code_of(sampler) for sampler in samplers)
     allowed = _Watch(watched, refuses=False)

@@ -196,7 +196,7 @@ class LaplaceLaw:
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        from dpselect.draws.opendp import discrete_laplace
+        from dpselect.draws.noisy_counts import discrete_laplace
 
         noisy = discrete_laplace(people, self.scale)
         return noisy >= self.threshold, noisy
@@ -272,7 +272,7 @@ class GaussianLaw:
         return np.where(people > 0, np.where(z >= 0, tail, head), 0.0)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        from dpselect.draws.opendp import discrete_gaussian
+        from dpselect.draws.noisy_counts import discrete_gaussian
 
         noisy = discrete_gaussian(people, self.scale)
         return noisy >= self.threshold, noisy

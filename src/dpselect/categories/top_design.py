@@ -99,7 +99,7 @@ class TopDesign:
         if isinstance(self.draw, NoisySequence):
             counts = tuple(people.tolist())
         elif self.count_scale is not None:
-            from dpselect.draws.opendp import discrete_laplace
+            from dpselect.draws.noisy_counts import discrete_laplace
 
             counts = tuple(discrete_laplace(people, self.count_scale).tolist())
         return KeyRelease(
@@ -226,7 +226,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
     if isinstance(draws.draw, NoisySequence):
         count_scale, delta = draws.draw.noise_scale, draws.draw.delta
     elif of_counts > 0:
-        from dpselect.draws.opendp import scale_for
+        from dpselect.draws.noisy_counts import scale_for
 
         count_scale = scale_for(of_counts, min(changed, k * of_groups))
         spends = (*spends, Spend("noise on the counts of the chosen keys", of_counts))

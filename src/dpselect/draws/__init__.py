@@ -8,8 +8,9 @@ from dpselect.draws.base import Draw
 from dpselect.draws.exponential import Exponential
 from dpselect.draws.noisy_max import LaplaceNoisyMax
 from dpselect.draws.permute_and_flip import PermuteAndFlip
+from dpselect.draws.reference import drawn_by_opendp
 
-__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
+__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip", "drawn_by_opendp"]
 
 
 def __dir__() -> list[str]:

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.door import sampler
-from dpselect.draws.laplace import LARGEST_SCALE, geometric
+from dpselect.draws.geometric import geometric
+from dpselect.draws.noisy_counts import LARGEST_SCALE
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Probabilities, Values
 

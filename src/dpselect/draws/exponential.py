@@ -36,9 +36,9 @@ class Exponential(Draw):
         return exponents - log(np.exp(exponents).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import opendp
+        from dpselect.draws import selection
 
-        return opendp.top_k_gumbel_noise(scores, epsilon, k)
+        return selection.top_k_gumbel_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`."""

@@ -1,6 +1,6 @@
 r"""Scores on integer grids, with all floating-point error added to the sensitivity.
 
-OpenDP draws exactly for the numbers that it is given; the guarantee is about those numbers.
+Draws are exact for the numbers that they are given; the guarantee is about those numbers.
 Let :math:`s` be unit scores and :math:`\hat s` the computed ones. Unit scores are first clamped
 to :math:`\pm 2^{30}`, a public constant, which keeps them unit scores. What remains is off by
 at most :math:`2^{-49} (|s_r| + 1)`, or 2^-20 where a scaling adds up to that many distances:

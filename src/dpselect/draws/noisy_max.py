@@ -43,9 +43,9 @@ class LaplaceNoisyMax(Draw):
         return np.log(relative) - gaps - log((np.exp(-gaps) * relative).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import opendp
+        from dpselect.draws import selection
 
-        return opendp.top_k_laplace_noise(scores, epsilon, k)
+        return selection.top_k_laplace_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise.

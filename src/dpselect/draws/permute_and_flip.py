@@ -54,9 +54,9 @@ class PermuteAndFlip(Draw):
         return exponents + np.log(first) - log((accept * first).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import opendp
+        from dpselect.draws import selection
 
-        return opendp.top_k_exponential_noise(scores, epsilon, k)
+        return selection.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
         r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise."""

@@ -86,9 +86,9 @@ class DiscreteLaplace:
         return self.log_at_most(d - 1)
 
     def sample(self, counts: Indices) -> Indices:
-        from dpselect.draws import laplace
+        from dpselect.draws import noisy_counts
 
-        return laplace.noisy_counts(counts, self.scale)
+        return noisy_counts.discrete_laplace(counts, self.scale)
 
     def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
         stop = -expm1(-1 / self.scale)
@@ -136,9 +136,9 @@ class DiscreteGaussian:
         return self.log_at_most(d if self.fine else d - 1)
 
     def sample(self, counts: Indices) -> Indices:
-        from dpselect.draws import opendp
+        from dpselect.draws import noisy_counts
 
-        return opendp.discrete_gaussian(counts, self.scale)
+        return noisy_counts.discrete_gaussian(counts, self.scale)
 
     def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
         if self.fine:

@@ -250,8 +250,8 @@ class _Terms:
 
 def _draw_size(members: int, terms: _Terms) -> int:
     """Return the noisy number of members, between 0 and ``n``."""
-    from dpselect.draws import opendp
+    from dpselect.draws import noisy_counts
 
-    scale = opendp.scale_for(terms.size_epsilon)
-    noisy = opendp.discrete_laplace(np.array([members]), scale)
+    scale = noisy_counts.scale_for(terms.size_epsilon)
+    noisy = noisy_counts.discrete_laplace(np.array([members]), scale)
     return min(max(int(noisy[0]), 0), terms.n)

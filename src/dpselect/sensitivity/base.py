@@ -111,6 +111,11 @@ class Sensitivity(ABC):
         return False
 
     @property
+    def at_bound_from(self) -> int:
+        """A distance from which on all values are the bound; public."""
+        return self.horizon
+
+    @property
     def closed_form(self) -> bool:
         """Whether :meth:`cumulative` costs the same at every distance."""
         return False

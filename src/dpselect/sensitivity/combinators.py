@@ -86,7 +86,7 @@ class _Pointwise(Sensitivity):
         super().__init__(
             combine(np.broadcast_arrays(*(part.bounds for part in parts))),
             parts[0].neighbours,
-            max(part.horizon for part in parts),
+            max(part.at_bound_from for part in parts),
             l1=min((part.l1 for part in parts if part.l1 is not None), default=None),
         )
         self._parts = parts
@@ -116,7 +116,7 @@ class _WeightedSum(Sensitivity):
         super().__init__(
             bounds,
             parts[0].neighbours,
-            max(part.horizon for part in parts),
+            max(part.at_bound_from for part in parts),
             l1=_sum_of_l1(parts, factors),
         )
         self._parts, self._weights = parts, factors

@@ -48,6 +48,10 @@ class GlobalSensitivity(Sensitivity):
         return self.bounds.ndim == 0
 
     @property
+    def at_bound_from(self) -> int:
+        return 0 if self.flat else self.horizon
+
+    @property
     def closed_form(self) -> bool:
         return True
 

@@ -111,7 +111,7 @@ def noisy(counts: Values | Indices, scale: float) -> Values:
         counts: Integers, shape ``(cells,)``. Private.
         scale: Of the noise. Public.
     """
-    from dpselect.draws.opendp import discrete_laplace
+    from dpselect.draws.noisy_counts import discrete_laplace
 
     return discrete_laplace(counts.astype(np.int64), scale).astype(np.float64)
 

@@ -289,7 +289,7 @@ def _points_per_user(user: str | None, most: int | None) -> int:
 
 def _scale(epsilon: float, change: int) -> float:
     """Return the scale of the noise of counts; 0 if they have no share of epsilon."""
-    from dpselect.draws.opendp import LARGEST_SCALE, scale_for
+    from dpselect.draws.noisy_counts import LARGEST_SCALE, scale_for
 
     if epsilon == 0:
         return 0.0

@@ -174,7 +174,7 @@ class PrivTree:
 
     def _split(self, counts: Indices, level: int, splits: SplitNoise) -> NDArray[np.bool]:
         """Decide for each square whether it is quartered."""
-        from dpselect.draws.opendp import exceeds
+        from dpselect.draws.noisy_counts import exceeds
 
         biased = np.maximum(counts - level * splits.decay, self.threshold - splits.decay)
         return exceeds(biased, self.threshold, splits.scale)

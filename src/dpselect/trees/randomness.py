@@ -32,10 +32,10 @@ class Exact:
         return mechanism.choose(objective, k)
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:
-        from dpselect.draws import opendp
+        from dpselect.draws import noisy_counts
 
-        return opendp.discrete_laplace(
-            np.asarray(counts, dtype=np.int64), opendp.scale_for(epsilon)
+        return noisy_counts.discrete_laplace(
+            np.asarray(counts, dtype=np.int64), noisy_counts.scale_for(epsilon)
         )
 
 
@@ -61,7 +61,7 @@ def check_noise(epsilon: float) -> None:
     Raises:
         ParameterError: The epsilon of one noisy count is too small.
     """
-    from dpselect.draws import opendp
+    from dpselect.draws import noisy_counts
 
-    if opendp.scale_for(epsilon) > opendp.LARGEST_SCALE:
+    if noisy_counts.scale_for(epsilon) > noisy_counts.LARGEST_SCALE:
         raise ParameterError("epsilon is too small: a noisy count would get 2**-50 or less")

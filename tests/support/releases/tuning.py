@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 import dpselect as dp
-from dpselect.draws import opendp
+from dpselect.draws import noisy_counts
 from dpselect.neighbours import Neighbours
 from dpselect.tuning import (
     Geometric,
@@ -26,7 +26,7 @@ def run(votes, names, epsilon):
     objective = dp.Objective([votes.count(name) for name in names], one_vote, names)
     favourite = dp.PermuteAndFlip(epsilon=epsilon / 2).release(objective).candidate
     count = np.array([votes.count(favourite)])
-    noisy = opendp.discrete_laplace(count, opendp.scale_for(epsilon / 2))
+    noisy = noisy_counts.discrete_laplace(count, noisy_counts.scale_for(epsilon / 2))
     return float(noisy[0]), favourite
 
 

@@ -1,6 +1,5 @@
-r"""Exact discrete Laplace noise for many integers at once.
+r"""Exact geometric variables, many at once; the difference of two is discrete Laplace noise.
 
-A discrete Laplace variable is the difference of two geometric ones,
 :math:`P(G = g) = (1 - \alpha)\alpha^g` with :math:`\alpha = e^{-1/\text{scale}}`. With the
 binary digits of :math:`g` that is a product of :math:`\alpha^{2^i}` over the digits that are 1,
 so the digits are independent: digit :math:`i` is 1 with probability :math:`z_i/(1 + z_i)`,
@@ -14,7 +13,7 @@ which is so once in :math:`2^{63}`, more bits against finer bounds. So the law i
 one, and no float is involved. OpenDP's sampler has the same law and draws one number after
 another; for a million numbers this one takes a small part of its time.
 
-Source of the law and its guarantee: Canonne, Kamath and Steinke, NeurIPS 2020.
+Source of the law: Canonne, Kamath and Steinke, NeurIPS 2020.
 """
 
 from __future__ import annotations
@@ -26,48 +25,15 @@ from secrets import randbits, token_bytes
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.door import sampler
 from dpselect.draws.exp_bounds import exp_minus
-from dpselect.errors import ParameterError
 from dpselect.typing import Indices
 
 WORD = 64
 FAR = 45
 """e^-45 is below 2^-64: digits from there on are 1 for less than one word in 2^64."""
 
-LARGEST_SCALE = 2.0**50
-"""Above it the noise of a count could meet the ends of 64-bit integers."""
-
 ENDS = 2**62
-"""Noisy counts are clamped to it, which is post-processing."""
-
-
-@sampler
-def noisy_counts(counts: Indices, scale: float) -> Indices:
-    r"""Add independent discrete Laplace noise, :math:`P(z) \propto e^{-|z|/\text{scale}}`.
-
-    Guarantee:
-        :math:`(m/\text{scale})`-DP where one neighbour step moves the counts by at most ``m``
-        in all (:math:`\ell_1`).
-
-    Args:
-        counts: Integers, shape ``(n,)``, of at most :math:`2^{52}`. Private.
-        scale: Finite, > 0, at most ``LARGEST_SCALE``; the binary fraction that the float is.
-            Public.
-
-    Returns:
-        Shape ``(n,)``, int64; a release.
-
-    Raises:
-        ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
-    """
-    exact = np.asarray(counts)
-    if exact.dtype.kind not in "iu":
-        raise ParameterError(f"counts must be integers, not {exact.dtype}")
-    if not 0 < scale <= LARGEST_SCALE:
-        raise ParameterError(f"scale must be above 0 and at most 2**50, got {scale!r}")
-    noise = geometric(exact.size, scale) - geometric(exact.size, scale)
-    return np.clip(exact.astype(np.int64) + noise, -ENDS, ENDS)
+"""Variables are clamped to it."""
 
 
 def geometric(size: int, scale: float) -> Indices:

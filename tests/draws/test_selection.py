@@ -1,17 +1,25 @@
-"""OpenDP's draws follow the laws, at the price that is stated."""
+"""Draws of the largest noisy scores follow the laws, at the price that is stated."""
 
 from collections import Counter
 from itertools import permutations
 
 import numpy as np
-import opendp.prelude as opendp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
-from dpselect.draws import opendp as door
+from dpselect.draws import (
+    Exponential,
+    LaplaceNoisyMax,
+    PermuteAndFlip,
+    grid,
+    reference,
+    selection,
+)
+from dpselect.draws import opendp as by_opendp
+from dpselect.draws.lazy_noise import CHUNK, Noise
+from dpselect.draws.noisy_counts import scale_for
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
 every_draw = pytest.mark.parametrize(
@@ -47,6 +55,28 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     observed = Counter(tuple(draw.sample(SCORES, EPSILON, 2)) for _ in range(DRAWS))
 
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
+
+
+@every_draw
+def test_opendp_draws_by_the_same_law(draw):
+    with reference.drawn_by_opendp():
+        observed = Counter(draw.sample(SCORES, EPSILON, 1)[0] for _ in range(1000))
+
+    law = dict(enumerate(draw.law(SCORES, EPSILON)))
+    assert chi_square(observed, law, 1000) > FALSE_ALARM
+    assert not reference.selected()
+
+
+@every_draw
+def test_many_scores_in_blocks_are_drawn_by_one_law(draw):
+    """Two candidates of three blocks share the best score; nobody else has a chance."""
+    scores = np.full(3 * CHUNK, -1e6)
+    scores[[5, 2 * CHUNK + 7]] = 0.0
+
+    drawn = Counter(draw.sample(scores, 1.0, 1)[0] for _ in range(40))
+
+    # Either misses with a probability of 2^-40.
+    assert set(drawn) == {5, 2 * CHUNK + 7}
 
 
 @every_draw
@@ -100,13 +130,7 @@ def test_a_large_epsilon_takes_the_best(draw):
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0])
 def test_opendp_agrees_that_the_scale_costs_at_most_epsilon(epsilon, k):
     """Its own map of a grid step, for the noise that is pure in its books."""
-    flip = opendp.m.make_noisy_top_k(
-        opendp.vector_domain(opendp.atom_domain(T="i64")),
-        opendp.linf_distance(T="i64"),
-        opendp.max_divergence(),
-        k=k,
-        scale=door._scale(epsilon, k),
-    )
+    flip = by_opendp.noisy_top_k(Noise.EXPONENTIAL, selection._scale(epsilon, k), k)
 
     assert 0.999999 * epsilon < flip.map(grid.SENSITIVITY) <= epsilon * (1 + 1e-12)
 
@@ -165,8 +189,8 @@ def test_logarithms_of_a_law_do_not_underflow(draw):
 
 def test_the_scale_of_an_epsilon_of_few_bits_is_not_rounded_to_them():
     for kind in (np.float16, np.float32):
-        assert door.scale_for(kind(0.1)) == door.scale_for(float(kind(0.1)))
-        assert door._scale(kind(0.1), 1) == door._scale(float(kind(0.1)), 1)
+        assert scale_for(kind(0.1)) == scale_for(float(kind(0.1)))
+        assert selection._scale(kind(0.1), 1) == selection._scale(float(kind(0.1)), 1)
 
 
 def test_draws_of_a_kind_are_equal():

@@ -1,0 +1,242 @@
+r"""Exact noise from uniform numbers whose bits are drawn as far as they are needed.
+
+A uniform number :math:`U` is known by its first bits: after ``w`` of them it lies between two
+neighbouring multiples of :math:`2^{-w}`, and so does every monotone function of it between
+two bounds. 64 bits and floats give bounds for many candidates at once (:func:`bounds`).
+Where they leave something open, such as which of two noisy scores is larger, more bits of
+these two are drawn and the bounds are computed with as many digits as it takes
+(:class:`Refined`). What is decided is thus decided for the real number, and the law is the
+stated one: nothing is rounded.
+
+===============  ===========================================================
+noise            as a function of uniform numbers
+===============  ===========================================================
+``EXPONENTIAL``  :math:`-\ln U`
+``GUMBEL``       :math:`-\ln(-\ln(1 - U))`
+``LAPLACE``      :math:`\lfloor -t \ln U \rfloor - \lfloor -t \ln U' \rfloor`
+===============  ===========================================================
+
+each times the scale :math:`t`; the difference of two geometric numbers is discrete Laplace
+noise, :math:`P(z) \propto e^{-|z|/t}`.
+
+The bounds by floats hold whatever the platform's mathematical library: logarithms are summed
+from a series by IEEE additions, multiplications and divisions alone (:func:`_log`), each right
+to :math:`2^{-53}` relative to its result, and the margins exceed their sum.
+
+Source: Flajolet and Saheb 1986, and Karney 2016, arXiv:1303.6257, for exact draws from bits as
+they are needed.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal, localcontext
+from enum import Enum
+from math import floor, inf, log, sqrt
+from os import urandom
+from secrets import randbits
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.typing import Indices, Values
+
+WORD = 64
+"""Bits of each uniform number that are drawn at first."""
+
+CHUNK = 2**15
+"""Numbers that get noise at once, so that all arrays stay in a processor's cache."""
+
+MARGIN = 2.0**-45
+"""Bounds by floats are widened by this much of the largest number in their computation.
+
+A logarithm is right to 2^-48 of itself plus 1, and a noisy score adds three roundings.
+"""
+
+
+class Noise(Enum):
+    """Noise of a scale of one."""
+
+    EXPONENTIAL = "exponential"
+    GUMBEL = "gumbel"
+    LAPLACE = "laplace"
+
+    @property
+    def uniforms(self) -> int:
+        """Uniform numbers that one noise is a function of."""
+        return 2 if self is Noise.LAPLACE else 1
+
+
+class Bounds(NamedTuple):
+    """Bounds of noisy numbers, with the bits that they were computed from; secret."""
+
+    low: Values
+    """Shape ``(n,)``."""
+
+    high: Values
+    words: NDArray[np.uint64]
+    """Shape ``(uniforms, n)``."""
+
+    @classmethod
+    def none(cls, noise: Noise) -> Bounds:
+        """Return the bounds of no numbers."""
+        return cls(np.empty(0), np.empty(0), np.empty((noise.uniforms, 0), dtype=np.uint64))
+
+    def joined(self, others: Bounds) -> Bounds:
+        """Return these and others."""
+        return Bounds(
+            *(np.concatenate(pair, axis=-1) for pair in zip(self, others, strict=True))
+        )
+
+    def of(self, which: NDArray[np.bool_]) -> Bounds:
+        """Return some of them."""
+        return Bounds(self.low[which], self.high[which], self.words[:, which])
+
+
+def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
+    """Draw the first bits of the noise on each number, and return what they tell.
+
+    Args:
+        noise: Which.
+        numbers: Integers of at most 2^52 in size, shape ``(n,)``.
+        scale: Of the noise, > 0, finite.
+    """
+    words = _words(noise.uniforms, numbers.size)
+    if noise is Noise.GUMBEL:
+        middle, below, above = _gumbel(words[0])
+    else:
+        middle, below, above = _exponential(words[0])
+    size = np.abs(middle) + 1
+    whole = 0.0
+    if noise is Noise.LAPLACE:
+        other, other_below, other_above = _exponential(words[1])
+        size += other
+        middle, below, above = middle - other, below + other_above, above + other_below
+        whole = 1.0  # a difference of numbers rounded down is within 1 of theirs
+    noisy = numbers + scale * middle
+    margin = (np.abs(numbers) + scale * size) * MARGIN + whole
+    return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
+
+
+def _words(uniforms: int, size: int) -> NDArray[np.uint64]:
+    return np.frombuffer(urandom(8 * uniforms * size), dtype=np.uint64).reshape(uniforms, size)
+
+
+def _exponential(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
+    """Return -ln U at the first bits of U, and how far below and above it may be."""
+    least = np.maximum(words, 1).astype(np.float64)
+    # ln((w + 1) / w) <= 1/w.
+    return WORD * log(2) - _log(least), 1 / least, np.where(words == 0, np.inf, 0.0)
+
+
+def _gumbel(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
+    """Return -ln(-ln(1 - U)) at the first bits of U, and how far below and above it may be."""
+    least = np.maximum(words, 1)
+    chance = least.astype(np.float64) * 2.0**-WORD
+    rest = (~least).astype(np.float64) + 1  # 2^64 less the word, at least 1
+    small = chance < 0.25
+    near = np.where(small, chance, 0)
+    minus_log = np.where(small, _twice_atanh(near / (2 - near)), WORD * log(2) - _log(rest))
+    # With E = -ln(1 - U) an interval of U has at most 1/(rest - 1) of E, and E is at least U
+    # and, where U is above one half, 0.69.
+    below = 4 / least.astype(np.float64) + 4 / np.maximum((~least).astype(np.float64), 1)
+    below[~least == 0] = np.inf
+    return -_log(minus_log), below, np.where(words == 0, np.inf, 0.0)
+
+
+def _log(x: Values) -> Values:
+    r"""Return the natural logarithm, right to :math:`2^{-48}` relative to itself.
+
+    :math:`x = m 2^e` with m from :math:`\sqrt{1/2}` to :math:`\sqrt 2` and
+    :math:`\ln m = 2 \operatorname{artanh}((m - 1)/(m + 1))`. The two parts of
+    :math:`e \ln 2 + \ln m` cancel at most half.
+    """
+    mantissa, exponent = np.frexp(x)
+    low = mantissa < sqrt(0.5)
+    mantissa = np.where(low, 2 * mantissa, mantissa)
+    part = _twice_atanh((mantissa - 1) / (mantissa + 1))
+    return (exponent - low) * log(2) + part
+
+
+def _twice_atanh(r: Values) -> Values:
+    r"""Return :math:`2 \operatorname{artanh} r` for :math:`|r| \le 0.172`, by its series.
+
+    The first term left out is below 2^-60 of the sum.
+    """
+    square = r * r
+    total = np.full_like(square, 1 / 23)
+    for odd in range(21, 0, -2):
+        total *= square
+        total += 1 / odd
+    return 2 * r * total
+
+
+class Refined:
+    """A noisy number that is known to as many bits as comparisons need.
+
+    Attributes:
+        low: Lower bound.
+        high: Upper bound.
+    """
+
+    __slots__ = ("_bits", "_noise", "_number", "_scale", "_words", "high", "low")
+
+    def __init__(
+        self,
+        noise: Noise,
+        number: int,
+        scale: float,
+        words: list[int],
+        low: float = -inf,
+        high: float = inf,
+    ) -> None:
+        """Begin with the first words of the uniform numbers, and the bounds they gave."""
+        self._noise, self._number, self._scale = noise, number, Decimal(scale)
+        self._words, self._bits = words, WORD
+        self.low: Decimal | float = low
+        self.high: Decimal | float = high
+
+    def refine(self) -> None:
+        """Draw as many bits again as there are, and tighten the bounds."""
+        while True:
+            self._words = [word << self._bits | randbits(self._bits) for word in self._words]
+            self._bits *= 2
+            # At an end of [0, 1] a logarithm is infinite.
+            if all(0 < word < (1 << self._bits) - 1 for word in self._words):
+                break
+        # As many digits as bits are three times what the width of the interval asks for.
+        with localcontext(Context(prec=self._bits, Emin=-(10**9), Emax=10**9)):
+            ends = [self._scaled(word) for word in self._words]
+            low, high = ends[0]
+            if self._noise is Noise.LAPLACE:
+                low = Decimal(floor(low) - floor(ends[1][1]))
+                high = Decimal(floor(high) - floor(ends[1][0]))
+            self.low, self.high = self._number + low, self._number + high
+
+    def _scaled(self, word: int) -> tuple[Decimal, Decimal]:
+        """Return bounds of the scale times the function of one uniform number."""
+        full = 1 << self._bits
+        if self._noise is Noise.GUMBEL:
+            ends = [-_minus_log(full - w, self._bits).ln() for w in (word + 1, word)]
+        else:
+            ends = [_minus_log(w, self._bits) for w in (word + 1, word)]
+        slack = (self._scale + abs(self._number)) * Decimal(2) ** -(2 * self._bits - 16)
+        return self._scale * ends[0] - slack, self._scale * ends[1] + slack
+
+
+def _minus_log(word: int, bits: int) -> Decimal:
+    """Return -ln(word / 2^bits), rounded to the digits of the context."""
+    return bits * Decimal(2).ln() - Decimal(word).ln()
+
+
+def larger(one: Refined, other: Refined) -> int:
+    """Return 1, -1 or, for equal integers, 0 as the first is larger or smaller."""
+    while True:
+        if one.low > other.high:
+            return 1
+        if one.high < other.low:
+            return -1
+        if one.low == one.high == other.low == other.high:
+            return 0
+        one.refine()
+        other.refine()

@@ -1,0 +1,101 @@
+"""Samplers of the largest noisy scores, with noise that is drawn as far as it decides.
+
+A whole release is a few passes over the scores whatever they are: the first 64 bits of the
+noise leave one candidate almost always, and the few that are left are compared exactly
+(:mod:`dpselect.draws.lazy_noise`).
+"""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+from math import inf, nextafter
+
+import numpy as np
+
+from dpselect.draws import reference
+from dpselect.draws.door import sampler
+from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.draws.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, larger
+from dpselect.errors import ParameterError
+from dpselect.typing import Indices, Scores
+
+LARGEST_SCALE = 1e250
+"""Above it sums of noisy scores could overflow."""
+
+
+@sampler
+def top_k_exponential_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw ``k`` positions, each round the maximum after fresh exponential noise."""
+    return _rounds(Noise.EXPONENTIAL, scores, epsilon, k)
+
+
+@sampler
+def top_k_laplace_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw ``k`` positions, each round the maximum after fresh discrete Laplace noise.
+
+    A tie goes to the earlier candidate. The proof of report-noisy-max holds for a fixed
+    order: given the others' noise, a candidate wins if its own exceeds an integer that one
+    neighbour step moves by at most two sensitivities.
+    """
+    return _rounds(Noise.LAPLACE, scores, epsilon, k)
+
+
+@sampler
+def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw the ``k`` largest positions after Gumbel noise, once for all rounds."""
+    return _largest(Noise.GUMBEL, to_grid(scores), _scale(epsilon, k), k)
+
+
+def _rounds(noise: Noise, scores: Scores, epsilon: float, k: int) -> list[int]:
+    grid, scale = to_grid(scores), _scale(epsilon, k)
+    left = np.arange(grid.size)
+    chosen: list[int] = []
+    for _ in range(k):
+        [best] = _largest(noise, grid[left], scale, 1)
+        chosen.append(int(left[best]))
+        left = np.delete(left, best)
+    return chosen
+
+
+def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
+    """Return the positions of the ``k`` largest noisy scores, the largest first."""
+    if reference.selected():
+        from dpselect.draws import opendp
+
+        return opendp.largest(noise, grid, scale, k)
+    below_best = grid - grid.max()
+    positions, contenders = np.arange(0), Bounds.none(noise)
+    for first in range(0, grid.size, CHUNK):
+        drawn = bounds(noise, below_best[first : first + CHUNK], scale)
+        positions = np.concatenate([positions, first + np.arange(drawn.low.size)])
+        contenders = contenders.joined(drawn)
+        if positions.size > k:
+            # k of them are at least the k-th largest lower bound.
+            can_win = contenders.high >= np.partition(contenders.low, -k)[-k]
+            positions, contenders = positions[can_win], contenders.of(can_win)
+    parts = zip(
+        positions.tolist(),
+        below_best[positions].tolist(),
+        contenders.words.T.tolist(),
+        contenders.low.tolist(),
+        contenders.high.tolist(),
+        strict=True,
+    )
+    noisy = {
+        at: Refined(noise, number, scale, words, low, high)
+        for at, number, words, low, high in parts
+    }
+
+    def compared(one: int, other: int) -> int:
+        return larger(noisy[one], noisy[other])
+
+    # A tie goes to the earlier one: sorting keeps their order.
+    return sorted(noisy, key=cmp_to_key(compared), reverse=True)[:k]
+
+
+def _scale(epsilon: float, k: int) -> float:
+    """Return the noise scale for epsilon / k a round, in grid steps, rounded up."""
+    scale = nextafter(2 * SENSITIVITY * k / float(epsilon), inf)
+    if not scale <= LARGEST_SCALE:
+        raise ParameterError(f"epsilon / k must be at least 1e-240, got {epsilon / k!r}")
+    return scale

@@ -1,0 +1,76 @@
+"""Noise from bits as they are needed: bounds that hold, and laws by counting bits."""
+
+from decimal import Context, Decimal, localcontext
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.draws import PermuteAndFlip, lazy_noise
+from dpselect.draws.lazy_noise import Noise, Refined
+
+every_noise = pytest.mark.parametrize("noise", Noise)
+END = 2**64 - 1
+WORDS = [0, 1, 2, 3, 2**40, 2**52 + 1, 2**62 - 1, 2**62, 2**63, END - 2**30, END - 1, END]
+
+
+@given(st.floats(2.0**-200, 2.0**200))
+def test_logarithms_are_right_relative_to_themselves(x):
+    with localcontext(Context(prec=60)):
+        true = Decimal(x).ln()
+        error = abs(Decimal(float(lazy_noise._log(np.array([x]))[0])) - true)
+
+        assert error <= Decimal(2) ** -48 * abs(true)
+
+
+@every_noise
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 2.0**21, 1e200])
+def test_bounds_by_floats_hold_for_every_continuation_of_the_bits(noise, scale, monkeypatch):
+    some = np.random.default_rng(3).integers(0, END, (noise.uniforms, 200), np.uint64)
+    ends = np.array(list(product(WORDS, repeat=noise.uniforms)), dtype=np.uint64).T
+    words = np.concatenate([ends, some], axis=1)
+    numbers = np.resize([0, 7, -(2**50)], words.shape[1])
+    monkeypatch.setattr(lazy_noise, "_words", lambda *_: words)
+
+    known = lazy_noise.bounds(noise, numbers, scale)
+
+    for at in range(words.shape[1]):
+        exact = Refined(noise, int(numbers[at]), scale, words[:, at].tolist())
+        exact.refine()
+        assert known.low[at] <= exact.low <= exact.high <= known.high[at]
+        # The bits decide the most of it; only the ends of [0, 1] leave everything open.
+        if words[:, at].min() > 2**52 and words[:, at].max() < END - 2**52:
+            slack = (scale + abs(int(numbers[at]))) * 2.0**-38 + 2
+            assert known.high[at] - known.low[at] <= slack
+
+
+def test_bits_decide_by_the_law_of_permute_and_flip():
+    """All pairs of 11 bits: what they decide is less than the law, with the rest more."""
+    bits, scale, gap = 11, 2.0, 3
+    inner = range(1, 2**bits - 1)
+    ends = {
+        number: np.array(
+            [[float(number + end) for end in exact._scaled(word)] for word in inner]
+        )
+        for number, exact in ((n, Refined(Noise.EXPONENTIAL, n, scale, [0])) for n in (0, -gap))
+        if not setattr(exact, "_bits", bits)
+    }
+    wins = [
+        np.searchsorted(np.sort(ends[other][:, 1]), ends[one][:, 0]).sum() / 4.0**bits
+        for one, other in ((0, -gap), (-gap, 0))
+    ]
+
+    law = PermuteAndFlip().law(np.array([0.0, -gap]), 2 / scale)
+    assert wins[0] <= law[0] <= 1 - wins[1]
+    assert wins[1] <= law[1] <= 1 - wins[0]
+    assert sum(wins) > 0.98
+
+
+@every_noise
+def test_equal_words_are_told_apart_by_further_bits(noise):
+    words = [2**60] * noise.uniforms
+    one, other = (Refined(noise, 0, 2.0**30, list(words)) for _ in range(2))
+
+    assert lazy_noise.larger(one, other) == -lazy_noise.larger(other, one)
