@@ -8,6 +8,7 @@ alone.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from importlib.metadata import version
@@ -30,6 +31,7 @@ from dpselect.cli import (
     select,
     top,
     tree,
+    wording,
 )
 from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
@@ -73,7 +75,6 @@ for module in (
     maps,
     tree,
     pool,
-    report,
     select,
     compare,
     audit,
@@ -86,12 +87,16 @@ for module in (
 
 
 def _wrap_helps(commands: typer.Typer) -> None:
-    """Join the lines of each paragraph of help, so that the terminal wraps them."""
+    """Join the lines of each paragraph of help, so that the terminal wraps them.
+
+    What looks like the code of an emoji is kept apart by an empty style.
+    """
     infos: list[Any] = [*commands.registered_commands, commands.info]
     for info in infos:
         if isinstance(info.help, str):
             paragraphs = info.help.strip().split("\n\n")
-            info.help = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
+            joined = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
+            info.help = re.sub(r":(-\d+):", r":[/][bold]\1:", joined)
     for group in commands.registered_groups:
         if group.typer_instance is not None:
             _wrap_helps(group.typer_instance)
@@ -102,12 +107,15 @@ _wrap_helps(app)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=arguments, standalone_mode=False)
+        # Without arguments the help is printed, which is all that there is to say.
+        code = app(args=given or ["--help"], standalone_mode=False)
     except DPSelectError as error:
-        _complain(str(error), 2)
+        options = wording.options_of(typer.main.get_command(app), given)
+        _complain(wording.with_suggestion(wording.in_options(str(error), options)), 2)
     except typer.TyperException as error:
-        _complain(error.format_message(), 2)
+        _complain(wording.with_suggestion(error.format_message()), 2)
     except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", 130)
     except Exception as error:
@@ -124,7 +132,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _complain(message: str, code: int) -> None:
-    # Without arguments the help is printed, which is all that there is to say.
-    if message:
-        sys.stderr.write(f"dpselect: {message}\n")
+    sys.stderr.write(f"dpselect: {message}\n")
     sys.exit(code)

@@ -11,7 +11,14 @@ from dpselect.errors import ParameterError
 
 Data: TypeAlias = Annotated[
     str,
-    typer.Argument(help="A .parquet or .csv file, a folder of them or a pattern of names."),
+    typer.Argument(
+        help="A .parquet, .csv or .tsv file (also .csv.gz), a folder of them or a pattern of "
+        "names."
+    ),
+]
+Separator: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--separator", help="Of the fields of a text file, such as ';'."),
 ]
 Engine: TypeAlias = Annotated[
     str,
@@ -26,6 +33,15 @@ Master: TypeAlias = Annotated[
 ]
 
 ENGINES = ("memory", "polars", "spark")
+
+
+def separated(path: str, separator: str | None) -> str:
+    """Return the path of a table, with what separates its fields if that was given."""
+    if separator is None:
+        return path
+    from dpselect import tables
+
+    return tables.SeparatedFile(path, separator.replace("\\t", "\t"))
 
 
 def opened(

@@ -46,6 +46,7 @@ def keys(
         int, typer.Option(help="A value of fewer people is never released.")
     ] = 1,
     missing_is_key: key_options.MissingIsKey = False,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -56,6 +57,7 @@ def keys(
     plot: options.Plot = None,
 ) -> None:
     """Release which values there are."""
+    data = engines.separated(data, separator)
     from dpselect.categories import plan_keys, release_keys
 
     relation = options.relation("--neighbours", neighbours)

@@ -92,6 +92,7 @@ def release(
     max_points_per_user: Annotated[
         int | None, typer.Option(help="How many points of one person count, with --user.")
     ] = None,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     plot: options.Plot = None,
@@ -102,6 +103,7 @@ def release(
     as_json: options.Json = False,
 ) -> None:
     """Release a map."""
+    points = engines.separated(points, separator)
     from dpselect.spatial import Box
 
     budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)

@@ -77,6 +77,7 @@ def nodes(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a record that is no edge of the graph.")
     ] = False,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -88,6 +89,7 @@ def nodes(
     data_is_public: options.DataIsPublic = False,
 ) -> None:
     """Release the k most influential nodes."""
+    edges = engines.separated(edges, separator)
     if plot is not None:
         options.declared_public(data_is_public, "dpselect nodes --plot")
     from dpselect.networks import plan_nodes, release_nodes

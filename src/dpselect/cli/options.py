@@ -108,7 +108,7 @@ def relation(option: str, text: str) -> Neighbours:
         return Neighbours(text)
     except ValueError:
         names = ", ".join(map(str, Neighbours))
-        raise ParameterError(f"{option} must be one of {names}") from None
+        raise ParameterError(f"{option} must be one of {names}, not {text!r}") from None
 
 
 def declared_public(declared: bool, command: str) -> None:

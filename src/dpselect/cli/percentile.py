@@ -81,6 +81,7 @@ def percentile(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a value that is missing or out of range.")
     ] = False,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -90,6 +91,7 @@ def percentile(
     as_json: options.Json = False,
 ) -> None:
     """Release a record or a value at a percentile."""
+    data = engines.separated(data, separator)
     which = _which_release(upper, candidates, method, label_column, neighbours)
     budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     table = engines.opened(data, engine, master, numeric=[column])

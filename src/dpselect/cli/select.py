@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import engines, options, output
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
@@ -47,7 +46,9 @@ def register(app: typer.Typer) -> None:
 
 
 def select(
-    scores: Annotated[Path, typer.Argument(help="A .parquet or .csv file, a candidate a row.")],
+    scores: Annotated[
+        str, typer.Argument(help="A .parquet, .csv or .tsv file, a candidate a row.")
+    ],
     objective: Annotated[
         list[str], typer.Option(help="COLUMN:global=BOUND, as above; may be repeated.")
     ],
@@ -70,6 +71,7 @@ def select(
             "sensitivities. Only for shifted; known where all candidates have the same."
         ),
     ] = None,
+    separator: engines.Separator = None,
     ledger: options.Ledger = None,
     note: options.Note = "",
     analyst: options.Analyst = "",
@@ -77,6 +79,7 @@ def select(
     as_json: options.Json = False,
 ) -> None:
     """Choose one candidate, or k, from a table."""
+    scores = engines.separated(scores, separator)
     relation = options.relation("--neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     how = _mechanism(mechanism, epsilon, direction)
@@ -163,7 +166,7 @@ def _mechanism(name: str, epsilon: float, direction: str | None) -> Mechanism:
 class _Table:
     """A file of candidates, and the objectives that it holds."""
 
-    path: Path
+    path: str
     terms: Sequence[_Term]
     combine: str
     relation: Neighbours

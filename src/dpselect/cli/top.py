@@ -74,6 +74,7 @@ def top(
         str | None,
         typer.Option(help="With --candidates: one of {mechanisms}."),
     ] = None,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -84,6 +85,7 @@ def top(
     plot: options.Plot = None,
 ) -> None:
     """Release the most common values."""
+    data = engines.separated(data, separator)
     from dpselect.categories import plan_top, release_top
 
     table = engines.opened(data, engine, master)

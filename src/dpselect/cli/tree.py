@@ -79,6 +79,7 @@ def tree(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -88,6 +89,7 @@ def tree(
     as_json: options.Json = False,
 ) -> None:
     """Train one tree."""
+    data = engines.separated(data, separator)
     from dpselect.trees import ID3Classifier
 
     declared = _declared(domains, label)
@@ -127,6 +129,7 @@ def trees_front(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
     ledger: options.Ledger = None,
@@ -136,6 +139,7 @@ def trees_front(
     as_json: options.Json = False,
 ) -> None:
     """Evolve a front of trees."""
+    data = engines.separated(data, separator)
     from dpselect.trees import MultiObjectiveTreeClassifier
 
     declared = _declared(domains, label)

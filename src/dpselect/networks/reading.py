@@ -204,7 +204,7 @@ def _opened(
 
     table = nw.from_native(edges, pass_through=True)
     if isinstance(edges, str | os.PathLike):
-        table = tables.open_table(Path(edges))
+        table = tables.open_table(edges if isinstance(edges, str) else Path(edges))
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         if values.is_listed(edges):
             return edges

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpselect.tables.lookup import EDGES_AT_ONCE, known, position, position_by_side
     from dpselect.tables.opening import (
         Frame,
+        SeparatedFile,
         check_columns,
         is_csv,
         is_lazy,
@@ -36,6 +37,7 @@ _HOME = {
     "Column": "collecting",
     "EDGES_AT_ONCE": "lookup",
     "Frame": "opening",
+    "SeparatedFile": "opening",
     "as_numbers": "columns",
     "check_columns": "opening",
     "collect": "collecting",
@@ -61,6 +63,7 @@ __all__ = [
     "EDGES_AT_ONCE",
     "Column",
     "Frame",
+    "SeparatedFile",
     "as_numbers",
     "check_columns",
     "collect",

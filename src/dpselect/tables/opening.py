@@ -8,30 +8,56 @@ engines quote the field that they could not read, so their errors are replaced h
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from glob import has_magic
-from pathlib import Path
-from typing import Any, TypeAlias
+from pathlib import Path, PurePath
+from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
 from dpselect._optional import needed
 from dpselect._replacing import replaced
-from dpselect.errors import ColumnError, DataError
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.values import declares_nothing
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 PARQUET = {".parquet", ".pq"}
-CSV = {".csv"}
+CSV = {".csv", ".tsv"}
+COMPRESSED = {".gz", ".zst"}
+
+
+class SeparatedFile(str):
+    """The path of a text file, a folder or a pattern, whose fields a given character separates.
+
+    Without it a ``.tsv`` file is separated by tabs and a ``.csv`` file by commas.
+
+    Attributes:
+        separator: One character.
+
+    Raises:
+        ParameterError: It is not one character, or one that ends a line or quotes.
+    """
+
+    __slots__ = ("separator",)
+    separator: str
+
+    def __new__(cls, path: str | Path, separator: str) -> Self:
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise ParameterError("separator must be one ASCII character, such as ; or |")
+        made = super().__new__(cls, str(path))
+        made.separator = separator
+        return made
 
 
 def open_table(data: object) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
 
     Args:
-        data: A path (``str`` or ``Path``) of a Parquet or CSV file, of a folder of such
-            files or a pattern of their names such as ``"part-*.parquet"``; or any frame
-            that narwhals knows: polars, pandas, pyarrow, DuckDB, PySpark and others.
+        data: A path (``str``, ``Path`` or :class:`SeparatedFile`) of a Parquet, ``.csv`` or
+            ``.tsv`` file, the latter two also as ``.csv.gz`` or ``.csv.zst``, of a folder of
+            such files or a pattern of their names such as ``"part-*.parquet"``; or any
+            frame that narwhals knows: polars, pandas, pyarrow, DuckDB, PySpark and others.
 
     Returns:
         Lazy where the source is. All columns of a CSV file are text: it declares no types,
@@ -70,7 +96,9 @@ def check_columns(
     types = schema(table, data)
     for column in [*numeric, *plain]:
         if column not in types:
-            raise ColumnError(f"there is no column {column!r}; {choices(types, data)}")
+            near = get_close_matches(column, list(types), n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise ColumnError(f"there is no column {column!r}; {meant}{choices(types, data)}")
     eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
@@ -102,7 +130,20 @@ def is_csv(data: object) -> bool:
     """Return whether data are a path of CSV files, which declare no types."""
     if not isinstance(data, str | Path):
         return False
-    return all(file.suffix.lower() in CSV for file in _files(data))
+    return all(kind_of(file) in CSV for file in _files(data))
+
+
+def kind_of(path: PurePath) -> str:
+    """Return the ending of a file's name in small letters, without that of a compression."""
+    name = PurePath(path.stem) if path.suffix.lower() in COMPRESSED else path
+    return name.suffix.lower()
+
+
+def separator_of(data: object, kind: str) -> str:
+    """Return what separates the fields of a text file of a kind."""
+    if isinstance(data, SeparatedFile):
+        return data.separator
+    return "\t" if kind == ".tsv" else ","
 
 
 def schema(table: Frame, data: object) -> nw.Schema:
@@ -139,11 +180,13 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
     import polars as pl
 
     found = _files(data)
-    kinds = {file.suffix.lower() for file in found}
+    kinds = {kind_of(file) for file in found}
     if not kinds <= PARQUET | CSV:
-        raise DataError(f"{data} must be a .parquet or a .csv file")
-    if not (kinds <= PARQUET or kinds <= CSV):
-        raise DataError(f"{data} must be files of one kind: .parquet or .csv")
+        raise DataError(f"{data} must be a .parquet, .csv or .tsv file")
+    if not (kinds <= PARQUET or len(kinds) == 1):
+        raise DataError(f"{data} must be files of one kind: .parquet, .csv or .tsv")
+    if kinds <= PARQUET and isinstance(data, SeparatedFile):
+        raise ParameterError("a separator goes with .csv and .tsv files")
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         raise DataError(f"there is no file {data}")
@@ -153,6 +196,7 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
     return nw.from_native(
         pl.scan_csv(
             found,
+            separator=separator_of(data, next(iter(kinds))),
             infer_schema=False,
             glob=False,
             encoding="utf8-lossy",
@@ -169,7 +213,7 @@ def _files(data: str | Path) -> list[Path]:
         return sorted(
             file
             for file in path.rglob("*")
-            if file.suffix.lower() in PARQUET | CSV and not file.name.startswith(("_", "."))
+            if kind_of(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
         )
     if has_magic(str(path)) and not path.exists():
         return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))

@@ -13,7 +13,7 @@ import narwhals as nw
 from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
-from dpselect.tables.opening import CSV, PARQUET, Frame
+from dpselect.tables.opening import CSV, PARQUET, Frame, kind_of, separator_of
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -29,8 +29,8 @@ def spark_table(
     """Return a table of Spark, without reading its rows.
 
     Args:
-        path: A Parquet or CSV file, a folder or a pattern of names that end in ``.parquet``
-            or ``.csv``, anywhere that Spark reads from; a name without an ending is Parquet.
+        path: A Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such
+            an ending, anywhere that Spark reads from; a name without one is Parquet.
         master: Such as ``"spark://host:7077"`` or ``"local[4]"``. If not given, the session
             that there is, as under ``spark-submit``, or else this machine.
         numeric: Columns that hold numbers in a CSV file, whose others are text. A field that
@@ -41,19 +41,26 @@ def spark_table(
         DataError: There is no such table, or it is of another kind.
         MissingDependencyError: PySpark is not installed.
     """
-    kind = PurePosixPath(path).suffix.lower()
+    kind = kind_of(PurePosixPath(path))
     if kind and kind not in PARQUET | CSV and "*" not in kind:
-        raise DataError(f"{path} must end in .parquet or .csv, or be a folder of Parquet files")
+        raise DataError(
+            f"{path} must end in .parquet, .csv or .tsv, or be a folder of Parquet files"
+        )
+    fields = separator_of(path, kind)
     reader = session(master).read
 
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
         if kind not in CSV:
             return reader.parquet(path)
-        names = reader.csv(path, header=True).columns
+        names = reader.csv(path, header=True, sep=fields).columns
         types = dict.fromkeys(numeric, "DOUBLE") | dict.fromkeys(whole, "BIGINT")
         columns = (f"`{name}` {types.get(name, 'STRING')}" for name in names)
         return reader.schema(", ".join(columns)).csv(
-            path, header=True, ignoreLeadingWhiteSpace=True, ignoreTrailingWhiteSpace=True
+            path,
+            sep=fields,
+            header=True,
+            ignoreLeadingWhiteSpace=True,
+            ignoreTrailingWhiteSpace=True,
         )
 
     return nw.from_native(
