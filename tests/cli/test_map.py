@@ -80,6 +80,18 @@ def test_the_ledger_is_spent_from(run, points, ledger, tmp_path):
     assert "Traceback" not in second.error
 
 
+def test_the_error_and_the_draw_can_be_chosen(run, points, tmp_path):
+    how = ("--error", "absolute", "--mechanism", "exponential", "--sanity", 0.01)
+    planned = run("map", points, *MAP, *how, "--dry-run", "--json").json
+    ran = run("map", points, *MAP, *how, "--out", tmp_path / "map.parquet")
+
+    assert ran.code == 0
+    assert planned["arguments"]["sanity"] == 0.01
+    assert [spend["purpose"] for spend in planned["spends"]] == [
+        "choice of the partition", "counts of the cells"
+    ]  # fmt: skip
+
+
 def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
     out = tmp_path / "map.parquet"
     ran = run("map", points, *MAP, "--out", out, "--ledger", ledger, "--dry-run", "--json")

@@ -22,16 +22,20 @@ from dpselect.spatial import (
     Points,
     PrivTree,
     Quadtree,
+    RelativeCappedSize,
+    RelativeClipped,
+    RelativeKnownSize,
     Weighted,
     counting,
+    grid_error,
     lattice_rectangles,
     partition_error,
     plan_histogram,
     release_histogram,
     uniform_grid,
 )
-from dpselect.spatial.plan import count_error, split_epsilon
 from dpselect.spatial.privtree import SplitNoise
+from dpselect.spatial.steps import count_error, split_epsilon
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -96,6 +100,48 @@ def test_a_rule_alone_needs_no_choice(method, name):
     assert name in alone.mechanism
     [cells] = release(grids=[], method=method).candidates
     assert cells.startswith(name)
+
+
+def test_without_weights_from_it_there_is_no_coarse_grid_unless_a_rule_needs_one():
+    capped = RelativeCappedSize(floor=3.0, max_records=5000)
+    for measure in ("absolute", capped):
+        tuned = parts(plan(measure=measure, epsilon=1.0, tuning_share=0.25))
+        assert tuned == {CHOICE: 0.25, COUNTS: np.nextafter(0.75, 0)}
+        assert release(measure=measure).coarse is None
+    assert parts(plan(measure="absolute", method="adaptive")).keys() == {
+        COARSE, CHOICE, COUNTS
+    }  # fmt: skip
+
+
+@relations
+@pytest.mark.parametrize("mechanism", ["exponential", "generalized", dp.ReportNoisyMax])
+def test_the_repaired_phase_1_of_the_paper_can_be_called(relation, mechanism, monkeypatch):
+    """The measure and the mechanism are those that were asked for, on the exact counts."""
+    asked = []
+    kind = dp.MECHANISMS.get(mechanism, mechanism) if isinstance(mechanism, str) else mechanism
+    draw = kind.choose
+    monkeypatch.setattr(kind, "choose", lambda *of: asked.append(of) or draw(*of))
+    moves = relation is SUBSTITUTE
+    measure = (
+        RelativeKnownSize(floor=3.0, records=len(SAMPLE), norm="l1")
+        if moves
+        else RelativeClipped(floor=3.0, clip=2.0, norm="l1")
+    )
+    made = release(measure=measure, mechanism=mechanism, neighbours=relation, epsilon=2.0)
+    [(used, objective)] = asked
+    expected = grid_error(
+        *SAMPLE.T,
+        bounds=UNIT,
+        grids=[4, 9, 20],
+        queries=QUERIES,
+        scale=made.scale,
+        measure=measure,
+    )
+
+    assert used.epsilon == 0.4
+    assert used.name in made.plan.mechanism
+    assert objective.scores.tolist() == expected.scores.tolist()
+    assert objective.sensitivity.bounds.tolist() == expected.sensitivity.bounds.tolist()
 
 
 def test_with_grids_the_default_chooses_among_them():
@@ -381,6 +427,20 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
         ({"neighbours": "near"}, "neighbours must be"),
         ({"outside": "wrap"}, "outside must be"),
         ({"sanity": 2}, "sanity must be between"),
+        ({"measure": "squared"}, "measure must be 'relative', 'absolute' or"),
+        ({"measure": Weighted(neighbours=SUBSTITUTE)}, "for substitute neighbours and the"),
+        ({"measure": RelativeCappedSize(floor=1.0, max_records=9)}, "more points than"),
+        (
+            {
+                "measure": RelativeClipped(floor=1.0, clip=1.0),
+                "user": "who",
+                "max_points_per_user": 2,
+            },
+            "one point at a time",
+        ),
+        ({"mechanism": "shifted"}, "direction"),
+        ({"mechanism": "best"}, "mechanism must be one of"),
+        ({"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)}, "keep to"),
         ({"user": "who"}, "go together"),
         ({"max_points_per_user": 3}, "go together"),
         ({"user": "who", "max_points_per_user": 0}, "max_points_per_user must be at least 1"),

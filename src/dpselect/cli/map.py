@@ -84,6 +84,15 @@ def release(
     ] = None,
     neighbours: Annotated[str, typer.Option(help="add-remove or substitute.")] = "add-remove",
     tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the tuning.")] = 0.2,
+    sanity: Annotated[
+        float, typer.Option(help="Share of all points below which errors count as absolute.")
+    ] = 0.001,
+    error: Annotated[
+        str, typer.Option(help="To choose cells for: relative, or absolute in points.")
+    ] = "relative",
+    mechanism: Annotated[
+        str | None, typer.Option(help="What draws the cells; permute-and-flip if not given.")
+    ] = None,
     crs: Annotated[str | None, typer.Option(help="Reference system, as EPSG:4326.")] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
@@ -117,6 +126,9 @@ def release(
         "queries": _queries(queries, box),
         "method": method and [name.strip() for name in method.split(",")],
         "tuning_share": tuning_share,
+        "sanity": sanity,
+        "measure": error,
+        "mechanism": mechanism,
         "max_points_per_user": max_points_per_user,
         "epsilon": epsilon,
         "neighbours": options.relation("--neighbours", neighbours),

@@ -19,7 +19,7 @@ from dpselect.spatial.overlap import CountedCells, Overlap
 from dpselect.spatial.partition import Partition, uniform_grid
 from dpselect.spatial.plan import plan_histogram
 from dpselect.spatial.privtree import PrivTree
-from dpselect.spatial.queries import even_queries, lattice_rectangles
+from dpselect.spatial.queries import even_queries, lattice_rectangles, random_queries
 from dpselect.spatial.release import release_histogram
 from dpselect.spatial.rules import (
     AdaptiveGrid,
@@ -56,6 +56,7 @@ __all__ = [
     "lattice_rectangles",
     "partition_error",
     "plan_histogram",
+    "random_queries",
     "release_histogram",
     "uniform_grid",
 ]

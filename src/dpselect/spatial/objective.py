@@ -65,8 +65,7 @@ def grid_error(
     _validate.positive("scale", scale)
     _validate.instance("measure", measure, ErrorMeasure)
     points = Points(*box.locate(x, y))
-    if measure.most_records is not None and points.x.size > measure.most_records:
-        raise PublicClaimError("there are more points than the measure declares")
+    check_number(points, measure)
     objective = partition_error(
         points, partitions=partitions, queries=edges, scale=scale, measure=measure
     )
@@ -107,6 +106,17 @@ def partition_error(
     sensitivity = GlobalSensitivity(bounds, measure.relation)
     # A float of their sum would round the private term by the size of the public one.
     return Objective(exact_sum(public, private), sensitivity, highest=0.0)
+
+
+def check_number(points: Counts, measure: ErrorMeasure) -> None:
+    """Refuse more points than a measure declares.
+
+    Raises:
+        PublicClaimError: There are more; the message has no number.
+    """
+    most = measure.most_records
+    if most is not None and points.in_cells(uniform_grid(1)).sum() > most:
+        raise PublicClaimError("there are more points than the measure declares")
 
 
 def candidate_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, exp, log, log1p, nextafter
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
-from dpselect.mechanisms import PermuteAndFlip
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.mechanisms import Mechanism, MechanismFactory, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.plan import SHOWN, ErrorBound, Plan, Spend, shown
+from dpselect.objective import Objective
+from dpselect.plan import SHOWN, Plan, shown
+from dpselect.sensitivity import GlobalSensitivity
 from dpselect.spatial.box import Box, Outside, checked_outside
-from dpselect.spatial.counting import largest_change
+from dpselect.spatial.error_measures import ErrorMeasure, Weighted
 from dpselect.spatial.objective import candidate_grids
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.privtree import PrivTree, SplitNoise
+from dpselect.spatial.privtree import PrivTree
 from dpselect.spatial.queries import lattice_rectangles
-from dpselect.spatial.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
+from dpselect.spatial.rules import Method, PartitionRule, Quadtree, rules_of
+from dpselect.spatial.steps import Steps, count_error, split_epsilon, steps_of
 from dpselect.typing import Indices
 
-PROBABILITY = 0.95
-"""Of the error bound of a plan."""
+Objectives: TypeAlias = Literal["relative", "absolute"]
+"""Errors that a map can be tuned for, besides the measures of the room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -41,9 +43,11 @@ class PublicArguments:
     method: Method | Sequence[Method] | None
     tuning_share: float
     sanity: float
+    measure: ErrorMeasure | Objectives
     max_points_per_user: int | None
     epsilon: float
     neighbours: NeighboursLike
+    mechanism: str | MechanismFactory | None
     outside: Outside
 
     def to_dict(self) -> dict[str, object]:
@@ -60,6 +64,7 @@ class PublicArguments:
             "method": _method_names(self.method),
             "tuning_share": self.tuning_share,
             "sanity": self.sanity,
+            "measure": self.measure if isinstance(self.measure, str) else repr(self.measure),
             "max_points_per_user": self.max_points_per_user,
             "outside": self.outside,
         }
@@ -87,27 +92,6 @@ class Candidates(NamedTuple):
         return labels + trees + [rule.name for rule in self.rules]
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The noise of every step; a step that is not needed is None.
-
-    Attributes:
-        spends: Their prices, in the order drawn.
-        coarse_scale: Of the noise of the coarse grid.
-        split_noise: Of the decisions of the tree.
-        choice: Draws the partition.
-        counts_epsilon: Of the counts, in nats.
-        counts_scale: Of the noise of the counts.
-    """
-
-    spends: tuple[Spend, ...]
-    coarse_scale: float | None
-    split_noise: SplitNoise | None
-    choice: PermuteAndFlip | None
-    counts_epsilon: float
-    counts_scale: float
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Design:
     """A plan with the public inputs of each of its steps, checked.
@@ -119,6 +103,8 @@ class Design:
         candidates: What the cells are chosen from.
         steps: The noise.
         sanity: Share of all points below which an error counts as absolute.
+        measure: The error of a partition; None for the relative one, whose weights come from
+            the coarse grid.
         points_per_user: How many points of one individual are counted.
     """
 
@@ -128,6 +114,7 @@ class Design:
     candidates: Candidates
     steps: Steps
     sanity: float
+    measure: ErrorMeasure | None
     points_per_user: int
 
 
@@ -142,9 +129,11 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
     method: Method | Sequence[Method] | None = None,
     tuning_share: float = 0.2,
     sanity: float = 0.001,
+    measure: ErrorMeasure | Objectives = "relative",
     max_points_per_user: int | None = None,
     epsilon: float,
     neighbours: NeighboursLike,
+    mechanism: str | MechanismFactory | None = None,
     outside: Outside = "drop",
 ) -> Plan:
     """Return what :func:`~dpselect.spatial.release_histogram` would spend; needs no data.
@@ -173,9 +162,11 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
         method=method,
         tuning_share=tuning_share,
         sanity=sanity,
+        measure=measure,
         max_points_per_user=max_points_per_user,
         epsilon=epsilon,
         neighbours=neighbours,
+        mechanism=mechanism,
         outside=outside,
     )
     return design_histogram(arguments).plan
@@ -189,15 +180,18 @@ def design_histogram(arguments: PublicArguments) -> Design:
     relation = _validate.table_neighbours(arguments.neighbours)
     sanity = _validate.within("sanity", arguments.sanity, 0, 1)
     checked_outside(arguments.outside)
+    most = _points_per_user(arguments.user, arguments.max_points_per_user)
+    measure = _measure(arguments.measure, relation, most)
     split = split_epsilon(
         arguments.epsilon,
         arguments.tuning_share,
         candidates=len(candidates.names),
         rules=len(candidates.rules),
         trees=int(candidates.tree is not None),
+        weighted=measure is None,
     )
-    most = _points_per_user(arguments.user, arguments.max_points_per_user)
-    steps = _steps(split, candidates.tree, relation, most)
+    choice = _mechanism(arguments.mechanism, split.choice, relation)
+    steps = steps_of(split, candidates.tree, choice, relation, most)
     plan = Plan(
         function="release_histogram",
         arguments=arguments.to_dict(),
@@ -208,59 +202,7 @@ def design_histogram(arguments: PublicArguments) -> Design:
         public=_public(relation, arguments.user),
         error=count_error(steps.counts_scale),
     )
-    return Design(plan, box, queries, candidates, steps, sanity, most)
-
-
-def split_epsilon(
-    epsilon: float, tuning_share: float, *, candidates: int, rules: int = 0, trees: int = 0
-) -> tuple[float, float, float, float]:
-    """Return epsilon of the coarse grid, the tree, the choice and the counts, in nats.
-
-    A part that is not needed is 0. A single candidate needs no choice, and a single uniform
-    grid no coarse grid either. A tree has half of the share for tuning; a tree or the coarse
-    grid of a rule has all of it if there is no other candidate.
-
-    Args:
-        epsilon: Of the whole release, in nats.
-        tuning_share: Share of everything but the counts.
-        candidates: Number of partitions to choose from.
-        rules: How many of them a rule makes from the coarse grid.
-        trees: How many of them are grown on the points, 0 or 1.
-
-    Raises:
-        ParameterError: ``epsilon`` or a share of it is not > 0.
-    """
-    epsilon = _validate.positive("epsilon", epsilon)
-    _validate.within("tuning_share", tuning_share, 0, 1)
-    if candidates == 1 and trees == rules == 0:
-        return 0.0, 0.0, 0.0, epsilon
-    if tuning_share in {0, 1}:
-        raise ParameterError(
-            "tuning_share must leave something for the tuning and for the counts: "
-            "between 0 and 1, both excluded"
-        )
-    tuning = _validate.positive("tuning_share * epsilon", tuning_share * epsilon)
-    # Halving is exact, and the next float below the difference never exceeds the rest.
-    counts = _validate.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
-    if candidates == 1:
-        return (0.0, tuning, 0.0, counts) if trees else (tuning, 0.0, 0.0, counts)
-    structure = tuning / 2 if trees else 0.0
-    half = (tuning - structure) / 2
-    return half, structure, half, counts
-
-
-def count_error(scale: float) -> ErrorBound:
-    r"""Return the bound on the discrete Laplace noise of one count.
-
-    With :math:`q = e^{-1/b}`, :math:`P(|Z| > t) = 2 q^{t + 1}/(1 + q)` for integers
-    :math:`t \ge 0`.
-
-    Args:
-        scale: :math:`b`.
-    """
-    log_two_over = log(2) - log1p(exp(-1 / scale)) - log(1 - PROBABILITY)
-    most = max(ceil(scale * log_two_over) - 1, 0)
-    return ErrorBound(float(most), "points in the count of one cell", PROBABILITY)
+    return Design(plan, box, queries, candidates, steps, sanity, measure, most)
 
 
 def _candidates(
@@ -280,56 +222,51 @@ def _candidates(
     return Candidates(partitions, rules, trees[0] if trees else None)
 
 
+def _measure(
+    given: ErrorMeasure | Objectives, relation: Neighbours, points_per_user: int
+) -> ErrorMeasure | None:
+    """Return the measure; None for the one whose weights come from the coarse grid."""
+    if given == "relative":
+        return None
+    if given == "absolute":
+        return Weighted(neighbours=relation)
+    if not isinstance(given, ErrorMeasure):
+        raise ParameterError(
+            "measure must be 'relative', 'absolute' or a measure such as RelativeClipped(...)"
+        )
+    if given.relation is not relation:
+        raise NeighboursError(
+            f"the measure is for {given.relation} neighbours and the release for {relation}"
+        )
+    if points_per_user > 1 and not isinstance(given, Weighted):
+        raise ParameterError(
+            "with several points of a user, measure must be 'relative', 'absolute' or "
+            "Weighted: the others are for one point at a time"
+        )
+    return given
+
+
+def _mechanism(
+    given: str | MechanismFactory | None, epsilon: float, relation: Neighbours
+) -> Mechanism | None:
+    """Return what draws the partition; None where there is nothing to choose."""
+    if epsilon == 0:
+        return None
+    mechanism = by_name(PermuteAndFlip.name if given is None else given, epsilon)
+    if mechanism.epsilon > epsilon:
+        raise ParameterError("mechanism must keep to the epsilon that it is called with")
+    if not mechanism.exact:
+        raise ParameterError("mechanism must draw by the samplers of dpselect.draws")
+    # Refused before the charge: what it needs and no partition states.
+    public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
+    return mechanism.for_objective(public)
+
+
 def _points_per_user(user: str | None, most: int | None) -> int:
     """Return how many points of one individual are counted; 1 where a point is its own."""
     if (user is None) != (most is None):
         raise ParameterError("user= and max_points_per_user= go together: give both")
     return 1 if most is None else _validate.at_least("max_points_per_user", most, 1)
-
-
-def _scale(epsilon: float, change: int) -> float:
-    """Return the scale of the noise of counts; 0 if they have no share of epsilon."""
-    from dpselect.draws.noisy_counts import LARGEST_SCALE, scale_for
-
-    if epsilon == 0:
-        return 0.0
-    scale = scale_for(epsilon, change)
-    if scale > LARGEST_SCALE:
-        raise ParameterError(
-            "epsilon is too small for its shares: the noise would not fit 64 bits"
-        )
-    return scale
-
-
-def _steps(
-    split: tuple[float, float, float, float],
-    tree: PrivTree | None,
-    neighbours: Neighbours,
-    points_per_user: int,
-) -> Steps:
-    coarse, structure, choice, counts = split
-    change = largest_change(neighbours, points_per_user)
-    coarse_scale, _, counts_scale = (_scale(one, change) for one in (coarse, structure, counts))
-    mechanism = PermuteAndFlip(epsilon=choice) if choice else None
-    split_noise, spends = None, []
-    if coarse:
-        spends.append(Spend(f"counts of a coarse grid of {COARSE} x {COARSE}", coarse))
-    if tree is not None:
-        split_noise = SplitNoise.for_epsilon(
-            structure, depth=tree.depth, points_per_user=points_per_user, neighbours=neighbours
-        )
-        spends.append(Spend(f"squares of {tree.name}", structure))
-    if mechanism is not None:
-        spends.append(mechanism.spend("choice of the partition"))
-    spends.append(Spend("counts of the cells", counts))
-    return Steps(
-        spends=tuple(spends),
-        coarse_scale=coarse_scale if coarse else None,
-        split_noise=split_noise,
-        choice=mechanism,
-        counts_epsilon=counts,
-        counts_scale=counts_scale,
-    )
 
 
 def _description(candidates: Candidates, steps: Steps) -> str:

@@ -1,4 +1,4 @@
-"""Query rectangles: on the lattice, and spread evenly over the box."""
+"""Query rectangles: on the lattice, spread evenly over the box, and at random."""
 
 from __future__ import annotations
 
@@ -70,15 +70,55 @@ def even_queries(
 
     Source: Roberts 2018, "The unreasonable effectiveness of quasirandom sequences".
     """
-    box = Box.of(bounds)
+    widths = _widths(sides, each)
+    plastic = 1.32471795724474602596
+    steps = np.arange(1, widths.size + 1)[:, None] * [1 / plastic, 1 / plastic**2]
+    return _placed(Box.of(bounds), widths, steps % 1)
+
+
+def random_queries(
+    bounds: Box | ArrayLike,
+    *,
+    sides: tuple[float, ...] = SIDES,
+    each: int = 120,
+    rng: np.random.Generator,
+) -> Values:
+    """Return rectangles of a few sizes at uniformly random positions inside of the box.
+
+    Public: they depend on the bounds and on the generator alone.
+
+    Args:
+        bounds: ``(west, south, east, north)``, or a :class:`Box`.
+        sides: Sides of the rectangles over sides of the box, each between 0 and 1.
+        each: Number of rectangles of each size.
+        rng: The generator of the positions.
+
+    Returns:
+        Shape ``(len(sides) * each, 4)``: ``(west, south, east, north)``, in the order of
+        ``sides``.
+
+    Raises:
+        ParameterError: A side is not between 0 and 1, or ``each`` is not at least 1.
+
+    Source: Fanaeepour and Rubinstein, section 8.
+    """
+    widths = _widths(sides, each)
+    _validate.instance("rng", rng, np.random.Generator)
+    return _placed(Box.of(bounds), widths, rng.random((widths.size, 2)))
+
+
+def _widths(sides: tuple[float, ...], each: int) -> Values:
+    """Return the sides of all rectangles, as one column."""
     each = _validate.at_least("each", each, 1)
     shares = np.asarray(sides, dtype=np.float64)
     if shares.ndim != 1 or shares.size == 0 or not ((shares > 0) & (shares < 1)).all():
         raise ParameterError("sides must be between 0 and 1, both excluded, and at least one")
-    plastic = 1.32471795724474602596
-    steps = np.arange(1, shares.size * each + 1)[:, None] * [1 / plastic, 1 / plastic**2]
-    widths = np.repeat(shares, each)[:, None]
-    low = steps % 1 * (1 - widths)
+    return np.repeat(shares, each)[:, None]
+
+
+def _placed(box: Box, widths: Values, positions: Values) -> Values:
+    """Return rectangles by their place among all that fit, 0 for west and south."""
+    low = positions * (1 - widths)
     edges = np.column_stack([low, low + widths])
     columns = []
     for axis, share in enumerate(edges.T):

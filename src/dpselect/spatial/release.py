@@ -7,15 +7,16 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import SupportsSpend
 from dpselect.spatial.box import Box, Outside
 from dpselect.spatial.counting import Counts, noisy
-from dpselect.spatial.error_measures import Weighted
+from dpselect.spatial.error_measures import ErrorMeasure, Weighted
 from dpselect.spatial.histogram import SpatialHistogram
-from dpselect.spatial.objective import partition_error
+from dpselect.spatial.objective import check_number, partition_error
 from dpselect.spatial.partition import Partition
-from dpselect.spatial.plan import Design, PublicArguments, design_histogram
+from dpselect.spatial.plan import Design, Objectives, PublicArguments, design_histogram
 from dpselect.spatial.rules import CoarseGrid, Method
 
 
@@ -31,9 +32,11 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     method: Method | Sequence[Method] | None = None,
     tuning_share: float = 0.2,
     sanity: float = 0.001,
+    measure: ErrorMeasure | Objectives = "relative",
     max_points_per_user: int | None = None,
     epsilon: float,
     neighbours: NeighboursLike,
+    mechanism: str | MechanismFactory | None = None,
     budget: SupportsSpend | None = None,
     outside: Outside = "drop",
 ) -> SpatialHistogram:
@@ -42,7 +45,8 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     One half of ``tuning_share * epsilon`` is spent on a coarse noisy grid of 16 x 16 cells. It
     shapes what the rules of ``method`` propose, and gives every query the weight
     :math:`1/\max(\tilde T_t, \rho)` of a relative error. The other half is spent on one draw
-    by permute-and-flip among all candidates, by :func:`~dpselect.spatial.grid_error`. The rest
+    among all candidates, by :func:`~dpselect.spatial.grid_error`. With another ``measure`` and
+    without rules there is no coarse grid, and the draw has all of the share. The rest
     is spent on counts in the cells drawn, with exact discrete Laplace noise. A single candidate
     needs no tuning, and all of ``epsilon`` is spent on its counts. The squares of a
     :class:`PrivTree` are drawn beforehand, with half of the share for tuning, or all of it
@@ -69,11 +73,18 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
             By default the quadtree alone, without a choice, if there are no ``grids``.
         tuning_share: Share of ``epsilon`` for the tuning, between 0 and 1.
         sanity: Share of all points; errors of queries that hold fewer count as absolute.
+        measure: The error that the cells are chosen for: ``"relative"`` as above,
+            ``"absolute"`` in points, or a measure such as
+            :class:`~dpselect.spatial.RelativeKnownSize`: the published objective with one of
+            its repaired sensitivities.
         max_points_per_user: How many points of one individual are counted. Which, depends on
             that individual's points alone (:mod:`~dpselect.spatial.reading`), so all engines
             count the same ones.
         epsilon: What the release costs in all, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``.
+        mechanism: What draws among the candidates: a short name, or a callable that takes
+            ``epsilon=``; permute-and-flip if not given. ``"generalized"`` is for measures
+            whose sensitivity differs between partitions.
         budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
         outside: Points outside the bounds are dropped, or with ``"clip"`` moved to the
             nearest cell. Points with a missing coordinate are dropped.
@@ -81,7 +92,8 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     Raises:
         ParameterError: An argument is out of its range.
         NeighboursError: ``neighbours`` is not a relation between sets of points, or not that
-            of the budget.
+            of the budget or the measure.
+        PublicClaimError: There are more points than the measure declares.
         ColumnError: A column is missing, not named or not numeric.
         DataError: The points cannot be read.
         InsufficientBudgetError: The budget does not allow it; nothing was drawn.
@@ -110,13 +122,17 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         method=method,
         tuning_share=tuning_share,
         sanity=sanity,
+        measure=measure,
         max_points_per_user=max_points_per_user,
         epsilon=epsilon,
         neighbours=neighbours,
+        mechanism=mechanism,
         outside=outside,
     )
     design = design_histogram(arguments)
     held = _read(points, arguments, design)
+    if design.measure is not None:
+        check_number(held, design.measure)
     receipt = design.plan.charge(budget)
     drawn = _draw(held, design)
     receipt.keep(drawn.released())
@@ -172,17 +188,16 @@ def _chosen(
     held: Counts, design: Design, partitions: Sequence[Partition], coarse: CoarseGrid | None
 ) -> Partition:
     """Draw a partition; the only one if there is nothing to choose."""
-    if coarse is None or design.steps.choice is None:
+    mechanism = design.steps.choice
+    if mechanism is None:
         return partitions[0]
-    relation = design.plan.neighbours
+    weights = 1.0 if coarse is None else coarse.weights(design.queries, design.sanity)
     objective = partition_error(
         held,
         partitions=partitions,
         queries=design.queries,
         scale=design.steps.counts_scale,
-        measure=Weighted(
-            neighbours=relation, weights=coarse.weights(design.queries, design.sanity)
-        ),
+        measure=design.measure or Weighted(neighbours=design.plan.neighbours, weights=weights),
         points_per_user=design.points_per_user,
     )
-    return partitions[design.steps.choice.choose(objective)[0]]
+    return partitions[mechanism.choose(objective)[0]]

@@ -6,7 +6,12 @@ import numpy as np
 import polars as pl
 
 from dpselect.neighbours import Neighbours
-from dpselect.spatial import plan_histogram, release_histogram
+from dpselect.spatial import (
+    RelativeClipped,
+    RelativeKnownSize,
+    plan_histogram,
+    release_histogram,
+)
 from support.releases import ReleaseCase
 
 SIZE = 40
@@ -21,6 +26,11 @@ METHODS = {
     "adaptive": {"grids": [3], "method": "adaptive"},
     "quadtree and tree": {"method": ["quadtree", "privtree"]},
     "a tree alone": {"method": "privtree", "tuning_share": 0.5},
+    "absolute error": {"grids": [4, 9], "measure": "absolute", "mechanism": "exponential"},
+}
+PHASE_1 = {
+    Neighbours.ADD_REMOVE: RelativeClipped(floor=2.0, clip=3.0),
+    Neighbours.SUBSTITUTE: RelativeKnownSize(floor=2.0, records=SIZE),
 }
 USERS = {
     "grids": [4, 9],
@@ -69,6 +79,17 @@ CASES = [
         case(name, relation, points, **method)
         for relation in RELATIONS
         for name, method in METHODS.items()
+    ),
+    *(
+        case(
+            "phase 1 of the paper, repaired",
+            relation,
+            points,
+            grids=[4, 9],
+            measure=measure,
+            mechanism="generalized",
+        )
+        for relation, measure in PHASE_1.items()
     ),
     *(case("users", relation, trips, **USERS) for relation in RELATIONS),
     *(

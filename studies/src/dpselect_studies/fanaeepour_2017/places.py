@@ -13,7 +13,15 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import Box, Counts, Partition, Points, lattice_rectangles, uniform_grid
+from dpselect.spatial import (
+    Box,
+    Counts,
+    Partition,
+    Points,
+    lattice_rectangles,
+    random_queries,
+    uniform_grid,
+)
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
@@ -141,7 +149,8 @@ def case_of(
     """Return points with grids, and with two sets of queries at random positions."""
     rng = np.random.default_rng(0)
     tuned, measured = (
-        lattice_rectangles(at_random(box, sides, rng), bounds=box) for _ in range(2)
+        lattice_rectangles(random_queries(box, sides=sides, each=EACH, rng=rng), bounds=box)
+        for _ in range(2)
     )
     partitions = tuple(uniform_grid(size) for size in grids)
     return Case(CachedCounts(points), points.x.size, partitions, delta, tuned, measured)
@@ -153,20 +162,3 @@ def _coordinates(data: str) -> tuple[Values, Values]:
         # One row for each check-in: each is an individual here.
         frame = frame.select(pl.col("lon", "lat").repeat_by("count").explode())
     return frame["lon"].to_numpy(), frame["lat"].to_numpy()
-
-
-def at_random(box: Box, sides: tuple[float, ...], rng: np.random.Generator) -> Values:
-    """Return ``EACH`` rectangles of each size at random positions, in the order of the sides.
-
-    Args:
-        box: What they lie in.
-        sides: Their sides over sides of the box, of width and height alike.
-        rng: Of the positions, which are public.
-
-    Returns:
-        Shape ``(len(sides) * EACH, 4)``: ``(west, south, east, north)``.
-    """
-    low, high = np.array(box.bounds).reshape(2, 2)
-    extents = np.repeat(sides, EACH)[:, None] * (high - low)
-    corners = low + rng.random(extents.shape) * (high - low - extents)
-    return np.hstack([corners, np.minimum(corners + extents, high)])
