@@ -1,11 +1,13 @@
 """Odd private input at every public entry: only errors of ours, and nothing private in any.
 
 A marker is in the data alone. It must be in no message, in nothing that an error is chained
-to, in no log, warning or output and in no file. ``HYPOTHESIS_PROFILE=exploring`` tries 10,000
-inputs at each of the entries.
+to, in no log, warning or output and in no file. ``HYPOTHESIS_PROFILE=exploring`` tries
+thousands of inputs at each entry, more than 100,000 in all.
 """
 
+import json
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +19,15 @@ import dpselect as dp
 from dpselect import networks, percentiles, pooling, retrieval, spatial, trees
 from dpselect.cli import main
 from support import odd_input
+from support.odd_arguments import CALLS, ODD
 from support.odd_input import MARKER, arrays, columns, csv_files, tables, values
 
 FEW = settings.default.derandomize
 library = settings(
-    max_examples=5 if FEW else 10_000, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=3 if FEW else 5_000, suppress_health_check=list(HealthCheck), deadline=None
 )
-program = settings(library, max_examples=2 if FEW else 2_000)
+arguments = settings(library, max_examples=1 if FEW else 1_000)
+program = settings(library, max_examples=1 if FEW else 500)
 
 PUBLIC = {"domains": {"f": [0, 1], "g": (0.0, 9.0, 3)}, "classes": ["a", "b"]}
 AR = "add-remove"
@@ -151,9 +155,32 @@ def test_only_errors_of_ours_and_nothing_private(entry, data):
     seen.assert_nothing_private()
 
 
+@pytest.mark.parametrize("name", CALLS)
+@arguments
+@given(data=st.data())
+def test_odd_arguments_end_in_errors_of_ours_before_anything_is_spent(name, data):
+    call = CALLS[name]
+    names = data.draw(st.lists(st.sampled_from(sorted(call.arguments)), min_size=1, max_size=2))
+    changed = {one: data.draw(st.sampled_from(ODD)) for one in names}
+    budget = dp.Budget(1e6, 0.9, neighbours=call.neighbours)
+    with odd_input.observed() as seen:
+        call.make(changed, budget)
+
+    seen.assert_nothing_private()
+    assert seen.error is None or budget.entries == ()
+
+
 VALUE = "--column f --p 50 --candidates 0:9:10 --neighbours add-remove --epsilon 1"
 NODES = "--source f --target g --nodes 9 --k 1 --metric degree --epsilon 1"
 BOX = "--x f --y g --bounds 0,0,9,9 --epsilon 1 --neighbours add-remove"
+KEYS = "--column f --user g --max-per-user 2 --epsilon 1 --neighbours add-remove"
+DECLARED = {
+    "label": "y",
+    "classes": ["a", "b"],
+    "max_records": 50,
+    "columns": {"f": {"values": [0, 1]}, "g": {"low": 0, "high": 9, "bins": 3}},
+}
+COLLECTOR = "pool,sample\nf,S1\nf,S2\ng,S1\n"
 COMMANDS = {
     "percentile record": "percentile DATA --column f --p 50 --upper 9 --epsilon 1",
     "percentile value": f"percentile DATA {VALUE}",
@@ -162,26 +189,79 @@ COMMANDS = {
     "nodes in an engine": f"nodes DATA {NODES} --engine polars",
     "map": f"map DATA {BOX} --out FOLDER/map.json",
     "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
+    "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",
+    "top of unknown values": f"top DATA {KEYS} --k 2 --limit 4 --delta 1e-3",
+    "keys": f"keys DATA {KEYS} --delta 1e-3",
+    "tree": "tree DATA --label y --domains domains.json --epsilon 1 --save FOLDER/tree.json",
+    "pool worksheet": "pool worksheet DATA --design array --rows 2 --columns 4 --out FOLDER/w",
+    "pool decode": "pool decode DATA --worksheet collector.csv --out FOLDER/report.csv",
 }
+COLUMNS = {"pool worksheet": ("sample", "g", "y"), "pool decode": ("pool", "result", "y")}
+ODD_TEXTS = [
+    *(
+        "",
+        " ",
+        "-1",
+        "0",
+        "0.5",
+        "nan",
+        "inf",
+        "1e400",
+        "1e-320",
+        "9" * 30,
+        "x",
+        "f",
+        "\N{SNOWMAN}",
+    ),
+    *("1,2", "2,1", "0:9", "0:9:0", "a:b:c", "50,25", "[]", "{", "--json", "/", ".", "\udc80"),
+]
+
+
+def columns_of(command):
+    return COLUMNS.get(command, ("f", "g", "y"))
+
+
+def ended(line, text):
+    """Run a command on a CSV file in a folder of its own; return what it gave away."""
+    with tempfile.TemporaryDirectory() as name, chdir(name):
+        folder = Path(name)
+        given = {
+            "data.csv": text,
+            "domains.json": json.dumps(DECLARED),
+            "collector.csv": COLLECTOR,
+        }
+        for file, content in given.items():
+            (folder / file).write_text(content, encoding="utf-8")
+        with odd_input.observed() as seen:
+            main([w.replace("DATA", "data.csv").replace("FOLDER", name) for w in line])
+        written = [p for p in folder.rglob("*") if p.is_file() and p.name not in given]
+        seen.texts += [path.read_text(encoding="utf-8", errors="replace") for path in written]
+    return seen
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @program
 @given(data=st.data())
 def test_commands_end_in_one_line_and_give_nothing_private_away(command, data):
-    line = COMMANDS[command]
-    text = data.draw(csv_files("f", "g"))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "data.csv").write_text(text, encoding="utf-8")
-        words = line.replace("DATA", f"{folder}/data.csv").replace("FOLDER", name).split()
-        with odd_input.observed() as seen:
-            main(words)
-        written = [path for path in folder.iterdir() if path.name != "data.csv"]
-        seen.texts += [path.read_text(encoding="utf-8", errors="replace") for path in written]
+    seen = ended(COMMANDS[command].split(), data.draw(csv_files(*columns_of(command))))
 
     assert odd_input.ends_cleanly(seen.error), seen.texts
     # What is released may be a value of a public candidate, never one of the file.
+    if seen.error.code:
+        seen.assert_nothing_private()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@program
+@given(data=st.data())
+def test_odd_options_end_in_one_line_and_give_nothing_private_away(command, data):
+    line = COMMANDS[command].split()
+    given = [place for place, word in enumerate(line) if line[place - 1].startswith("--")]
+    line[data.draw(st.sampled_from(given))] = data.draw(st.sampled_from(ODD_TEXTS))
+    rows = f"0,1,a\n1,{MARKER},b\n{MARKER},2,secret{MARKER}\n"
+    seen = ended(line, ",".join(columns_of(command)) + "\n" + rows)
+
+    assert odd_input.ends_cleanly(seen.error), seen.texts
     if seen.error.code:
         seen.assert_nothing_private()
 

@@ -8,12 +8,14 @@ Source: Dekker, Numerische Mathematik 18 (1971); Knuth, TAOCP 2, section 4.2.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 Positions: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.bool_] | int
 """Where an array is read."""
@@ -49,6 +51,21 @@ def exact_product(a: Values, b: Values) -> Twofold:
     a_rest, b_rest = a - a_top, b - b_top
     low = ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
     return Twofold(high, low)
+
+
+def quotient(a: Values | Indices, b: Values | Indices) -> Twofold:
+    """Return ``a / b`` for integers of at most 2^53, up to 2^-100 of the quotient."""
+    top, bottom = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    high = top / bottom
+    product = exact_product(high, bottom)
+    return exact_sum(high, ((top - product.high) - product.low) / bottom)
+
+
+def of_fractions(numbers: Sequence[float | Fraction]) -> Twofold:
+    """Return numbers up to 2^-104 of each."""
+    high = np.array(numbers, dtype=np.float64)
+    rest = [Fraction(s) - Fraction(float(h)) for s, h in zip(numbers, high, strict=True)]
+    return Twofold(high, np.array(rest, dtype=np.float64))
 
 
 def add(x: Twofold, y: Twofold) -> Twofold:

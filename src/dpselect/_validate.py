@@ -5,9 +5,10 @@ Each check returns the value in the one form that the rest of the library works 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +16,11 @@ from numpy.typing import ArrayLike
 from dpselect._replacing import replaced
 from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import Neighbours, relation
 from dpselect.typing import Direction, OnInvalid, Values
 
 T = TypeVar("T", bound=object)
+Name = TypeVar("Name", bound=str)
 
 EXACT = 2**53
 """Integers up to here are floats."""
@@ -34,12 +36,14 @@ def positive(name: str, value: object) -> float:
     return number
 
 
-def at_least(name: str, value: object, least: int) -> int:
-    """Return ``value`` as an int that is at least ``least``."""
+def at_least(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return ``value`` as an int that is at least ``least``, and at most ``most`` if given."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ParameterError(f"{name} must be an integer, not a {type(value).__name__}")
     if value < least:
         raise ParameterError(f"{name} must be at least {least}, got {int(value)}")
+    if most is not None and int(value) > most:
+        raise ParameterError(f"{name} must be at most {most}, got {int(value)}")
     return int(value)
 
 
@@ -51,24 +55,41 @@ def within(name: str, value: object, low: float, high: float) -> float:
     return number
 
 
+def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
+    """Return ``value`` as the one of the known texts that it is."""
+    options = tuple(known)
+    for option in options:
+        if isinstance(value, str) and value == option:
+            return option
+    # Anything but a text may be data that were given by mistake.
+    given = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+    which = (
+        " or ".join(map(repr, options)) if len(options) < 3 else f"one of {', '.join(options)}"
+    )
+    raise ParameterError(f"{name} must be {which}, not {given}")
+
+
+def listed(name: str, value: Iterable[T] | None) -> tuple[T, ...] | None:
+    """Return several values, None for none given."""
+    if (
+        isinstance(value, Iterable)
+        and not isinstance(value, str | bytes)
+        and getattr(value, "ndim", 1) > 0
+    ):
+        return tuple(value)
+    if value is None:
+        return None
+    raise ParameterError(f"{name} must be several values, not a {type(value).__name__}")
+
+
 def on_invalid(value: object) -> OnInvalid:
     """Return what happens to records that do not fit what was declared."""
-    if value == "repair":
-        return "repair"
-    if value == "raise":
-        return "raise"
-    raise ParameterError(f"on_invalid must be 'repair' or 'raise', not {value!r}")
+    return one_of("on_invalid", value, get_args(OnInvalid))
 
 
 def direction(value: object) -> Direction:
     """Return whether the sensitivity grows or falls with the score."""
-    if value == "non-decreasing":
-        return "non-decreasing"
-    if value == "non-increasing":
-        return "non-increasing"
-    raise ParameterError(
-        f"direction must be 'non-decreasing' or 'non-increasing', not {value!r}"
-    )
+    return one_of("direction", value, get_args(Direction))
 
 
 def finite(name: str, value: object) -> float:
@@ -88,7 +109,7 @@ def instance(name: str, value: object, kind: type[T]) -> T:
 
 def neighbours(value: object) -> Neighbours:
     """Return a neighbour relation, given as itself or by its name."""
-    return Neighbours(value)
+    return relation(value)
 
 
 def table_neighbours(value: object) -> Neighbours:
@@ -151,6 +172,13 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
                     raise ScoresError("scores that are integers must be of at most 106 bits")
                 rest[place] = left
     return rest
+
+
+def truth(name: str, value: object) -> bool:
+    """Return ``value`` as a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, not a {type(value).__name__}")
+    return bool(value)
 
 
 def _number(name: str, value: object, kind: str) -> float:

@@ -48,5 +48,15 @@ class Neighbours(Enum):
         )
 
 
+def relation(value: object) -> Neighbours:
+    """Return a relation, given as itself or by its name.
+
+    Raises:
+        NeighboursError: It is neither.
+    """
+    # Lookup in an enumeration compares: what is no text may refuse that in its own way.
+    return Neighbours(value if isinstance(value, Neighbours | str) else None)
+
+
 NeighboursLike: TypeAlias = Neighbours | str
 """A relation, or its name as the command line has it, such as ``"add-remove"``."""

@@ -80,9 +80,10 @@ class Objective:
                 f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
-        if candidates is not None and len(candidates) != checked.size:
+        if candidates is not None and _length(candidates) != checked.size:
             raise ParameterError(
-                f"candidates must be {checked.size}, one for each score, not {len(candidates)}"
+                f"candidates must be {checked.size}, one for each score, not "
+                f"{_length(candidates)}"
             )
         object.__setattr__(self, "scores", checked)
         object.__setattr__(self, "rest", rest)
@@ -90,7 +91,7 @@ class Objective:
         object.__setattr__(
             self, "candidates", range(checked.size) if candidates is None else candidates
         )
-        object.__setattr__(self, "monotone", bool(monotone))
+        object.__setattr__(self, "monotone", _validate.truth("monotone", monotone))
         anchor = None if highest is None else _validate.finite("highest", highest)
         object.__setattr__(self, "highest", anchor)
         trend = None if direction is None else _validate.direction(direction)
@@ -125,3 +126,12 @@ class Objective:
     def neighbours(self) -> Neighbours:
         """The neighbour relation of the sensitivity."""
         return self.sensitivity.neighbours
+
+
+def _length(candidates: Sequence[Hashable]) -> int:
+    try:
+        return len(candidates)
+    except TypeError:
+        raise ParameterError(
+            f"candidates must be a sequence, not a {type(candidates).__name__}"
+        ) from None

@@ -222,3 +222,95 @@ def test_no_nan_reaches_the_grid():
         -(2**50),
         2**50,
     ]
+
+
+@given(
+    local_objectives(integers | floats), st.sampled_from(["non-decreasing", "non-increasing"])
+)
+def test_shifted_errs_by_what_the_grid_pays_for(objective, direction):
+    exact, sensitivity = fractions(objective), objective.sensitivity
+    if sensitivity.horizon == 0:
+        return
+    bound, sign = Fraction(sensitivity.bound), -1 if direction == "non-decreasing" else 1
+    lacking = [
+        sum(bound - width for width in widths_exactly(sensitivity, [r])[:-1])
+        for r in range(len(exact))
+    ]
+    expected = [
+        (u - max(exact) + sign * short) / bound for u, short in zip(exact, lacking, strict=True)
+    ]
+
+    assert_paid(scaling.shifted(objective, direction), expected)
+
+
+@pytest.mark.parametrize("horizon", [2**20, 2**30])
+def test_shifted_errs_by_what_the_grid_pays_for_at_long_horizons(horizon):
+    table = [0.1, 0.1 + 0.2, 0.7]
+    long = dp.TabulatedSensitivity(table, [0, 1, 2], 1.0, horizon, EDGE)
+    objective = dp.Objective([0.3, 0.2, 0.1], long)
+    widths = [Fraction(width) for width in table]
+    lacking = [
+        horizon - sum(widths[r:]) - (horizon - len(widths[r:])) * widths[-1] for r in range(3)
+    ]
+    expected = [
+        u - Fraction(0.3) - short
+        for u, short in zip(fractions(objective), lacking, strict=True)
+    ]
+    computed = scaling.shifted(objective, "non-decreasing")
+
+    errors = [abs(Fraction(float(s)) - e) for s, e in zip(computed, expected, strict=True)]
+    assert max(errors) <= Fraction(2) ** -20
+
+
+@given(
+    local_objectives(integers | floats),
+    st.sampled_from([0.0, 301.0, -7.5, 2.0**51, 2.0**60, 2.0**62, 1e15, 1e300, -1e300]),
+)
+def test_anchored_errs_by_what_the_grid_pays_for(objective, anchor):
+    if objective.sensitivity.horizon == 0:
+        return
+    far = [Fraction(anchor) - u for u in fractions(objective)]
+    expected = [
+        dampened_exactly(abs(a), widths_exactly(objective.sensitivity, [r]))
+        * (-1 if a > 0 else 1)
+        for r, a in enumerate(far)
+    ]
+
+    assert_paid(scaling.anchored(objective, anchor), expected)
+
+
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.lists(
+            st.tuples(bases, st.lists(st.integers(-300, 300), min_size=n, max_size=n)).map(
+                lambda drawn: [drawn[0] * (i % 2) + step for i, step in enumerate(drawn[1])]
+            ),
+            min_size=1,
+            max_size=3,
+        )
+    ),
+    st.lists(st.sampled_from([1.0, 0.3, 7e-12, 1e9]), min_size=3, max_size=3),
+    st.sampled_from([1, 2]),
+)
+@example([[2**60, 0], [0, 2**60 + 1]], [1.0, 1.0, 1.0], 1)
+def test_the_margin_errs_by_what_the_grid_pays_for(scores, widths, sides):
+    """Before: leads of 1e15 steps over each other lost what one step changes."""
+    parts = [
+        dp.Objective(one, dp.GlobalSensitivity(width, EDGE), monotone=sides == 1)
+        for one, width in zip(scores, widths, strict=False)
+    ]
+    exact = list(zip(*(fractions(part) for part in parts), strict=True))
+    steps = [Fraction(width) * sides for width in widths]
+
+    def lead(j, r):
+        return min((b - a) / w for a, b, w in zip(exact[r], exact[j], steps, strict=False))
+
+    n = range(len(exact))
+    margins = [-max(lead(j, r) for j in n if j != r) for r in n]
+    limit = Fraction(grid.LIMIT)
+    expected = [max(-limit, min(limit, one)) for one in margins]
+    gaps = [one - max(expected) for one in expected]
+
+    computed = scaling.by_global(dp.margin(parts))
+    for got, gap in zip(computed.tolist(), gaps, strict=True):
+        assert abs(Fraction(got) - gap) <= PAID_AT_ALL

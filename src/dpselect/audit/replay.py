@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 from math import fsum, inf
 from typing import Any, TypeVar
 
+from dpselect.audit.loss import Loss
 from dpselect.audit.outcomes import difference
-from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET, Loss
+from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of
 from dpselect.draws import door

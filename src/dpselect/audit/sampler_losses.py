@@ -13,7 +13,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
-``swapped``, ``joined``      :math:`\delta(\varepsilon)`, from the exact laws of both
+others                       :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
@@ -24,41 +24,24 @@ is the loss of the outputs that were drawn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, exp, expm1, fsum, inf, isinf, log, log1p
+from math import exp, fsum, inf, log, log1p
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.audit.loss import Loss, log_binomial, of_laws
+from dpselect.audit.subset_losses import joined, swapped
 from dpselect.draws import above_threshold
+from dpselect.draws.coins import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
-from dpselect.draws.swaps import DistanceLaw
+from dpselect.draws.pieces import Pieces
 from dpselect.typing import Indices, Values
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    r"""The privacy loss of one draw.
-
-    Attributes:
-        pure: The largest log ratio of the two laws over all outputs, in both directions; nats.
-        delta: :math:`\delta(\varepsilon)`, the larger of both directions; None where only the
-            pure loss is known.
-        drawn: The log ratio of the two laws at the output that was drawn, where no single
-            draw has a useful bound; ``pure`` is 0 then.
-        rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
-            of these; ``pure`` is 0 then.
-    """
-
-    pure: float
-    delta: Callable[[float], float] | None = None
-    drawn: float = 0.0
-    rho: float = 0.0
-
 
 LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
 """Called with both private inputs, the public arguments and the output; None if a public
@@ -168,126 +151,53 @@ def flipped(
     return Loss(differ * abs(log(under) - log(over)) if over and under else inf)
 
 
-def swapped(
-    here: list[int], there: list[int], public: Mapping[str, Any], _: list[int]
+def coins(
+    here: Indices, there: Indices, public: Mapping[str, Any], _: NDArray[np.bool_]
 ) -> Loss | None:
-    """Return the loss of a retrieval; the number of members may differ."""
-    law: DistanceLaw = public["law"]
-    common, only_here, only_there = _parts(here, there)
-    rest = law.n - common - only_here - only_there
-    a, b, c = np.indices((common + 1, only_here + 1, only_there + 1)).reshape(3, -1)
-    others = law.d - a - b - c
-    possible = (others >= 0) & (others <= rest)
-    a, b, c, others = (part[possible] for part in (a, b, c, others))
-    outputs = _log_binomial(common, a) + _log_binomial(only_here, b)
-    outputs += _log_binomial(only_there, c) + _log_binomial(rest, others)
-    return _of_laws(
-        outputs,
-        _log_law_of_swaps(len(here), law)[a + b],
-        _log_law_of_swaps(len(there), law)[a + c],
+    """Return the loss of coins that are tossed with a chance for each count."""
+    if np.shape(here) != np.shape(there):
+        return None
+    chances, last = public["chances"], len(public["chances"]) - 1
+    pairs = Counter(
+        (chances[min(a, last)], chances[min(b, last)])
+        for a, b in zip(np.asarray(here).tolist(), np.asarray(there).tolist(), strict=True)
     )
+    kinds = [np.zeros(1)] * 3
+    for (p, q), number in pairs.items():
+        if p != q:
+            up = np.arange(number + 1)
+            more = [log_binomial(number, up), *(_log_tosses(up, number, one) for one in (p, q))]
+            kinds = [np.add.outer(a, b).ravel() for a, b in zip(kinds, more, strict=True)]
+    return of_laws(*kinds)
 
 
-def joined(
-    here: list[int], there: list[int], public: Mapping[str, Any], _: list[int]
-) -> Loss | None:
-    """Return the loss of members hidden among ``beta`` uniform people."""
-    n, beta = public["n"], public["beta"]
-    common, only_here, only_there = _parts(here, there)
-    union = common + only_here + only_there
-    more = np.arange(n - union + 1)
-    logs = [
-        _log_binomial(size, beta - (union + more - size)) - log(comb(n, beta))
-        for size in (len(here), len(there))
-    ]
-    outputs = _log_binomial(n - union, more)
-    both = [outputs, *logs]
-    # Outputs that miss somebody who is a member of one database alone.
-    for side, missing in enumerate((only_there, only_here)):
-        mass = 1 - fsum(np.exp(outputs + logs[side]))
-        if missing and mass > 0:
-            lost = [0.0, -inf, -inf]
-            lost[1 + side] = log(mass)
-            both = [np.append(logs_, one) for logs_, one in zip(both, lost, strict=True)]
-    return _of_laws(*both)
+def _log_tosses(up: Indices, number: int, chance: int) -> Values:
+    """Return the log probability of some of several tosses, by how many come up."""
+    rest = (1 << BITS) - chance
+    logs = [log(one) - BITS * log(2) if one else -inf for one in (chance, rest)]
+    return np.array([_times(n, logs[0]) + _times(number - n, logs[1]) for n in up.tolist()])
 
 
-def _of_laws(outputs: Values, here: Values, there: Values) -> Loss:
-    """Return the loss between two laws, by kinds of outputs.
-
-    Args:
-        outputs: Log of the number of outputs of each kind.
-        here: Log of the probability of each output of that kind, for one database.
-        there: The same for the other one.
-    """
-    possible = (here > -inf) | (there > -inf)
-    outputs, here, there = outputs[possible], here[possible], there[possible]
-    pure = float(np.abs(here - there).max(initial=0.0))
-
-    def delta(epsilon: float) -> float:
-        return max(
-            _hockey_stick(outputs, *pair, epsilon)
-            for pair in (
-                (here, there),
-                (there, here),
-            )
-        )
-
-    return Loss(pure, delta)
+def _times(number: int, value: float) -> float:
+    return number * value if number else 0.0
 
 
-def _hockey_stick(outputs: Values, here: Values, there: Values, epsilon: float) -> float:
-    total = []
-    for number, p, q in zip(outputs, here, there, strict=True):
-        if p - q > epsilon:
-            share = 1.0 if isinf(q) else -expm1(epsilon + q - p)
-            total.append(exp(number + p) * share)
-    return fsum(total)
-
-
-def _log_law_of_swaps(members: int, law: DistanceLaw) -> Values:
-    """Return the log probability of an output, by how many members are in it.
-
-    Given an output with ``i`` members, the subset that was brought to size ``d`` has a
-    hypergeometric number of people in common with it.
-    """
-    weights = law.log_weights()
-    logs = np.full(min(members, law.d) + 1, -inf)
-    for i in range(logs.size):
-        if members >= law.d:
-            shared = np.arange(i + 1)
-            chance = _log_binomial(i, shared) + _log_binomial(members - i, law.d - shared)
-            chance -= _log_binomial(members, np.array(law.d))
-        else:
-            added = np.arange(law.d - i + 1)
-            outside, more = law.n - members, law.d - members
-            chance = _log_binomial(law.d - i, added)
-            chance = chance + _log_binomial(outside - (law.d - i), more - added)
-            chance -= _log_binomial(outside, np.array(more))
-            shared = i + added
-        distance = law.d - shared
-        reachable = (chance > -inf) & (distance < weights.size)
-        if reachable.any():
-            logs[i] = np.logaddexp.reduce(chance[reachable] + weights[distance[reachable]])
-    return logs
-
-
-def _log_binomial(n: int, k: Indices) -> Values:
-    """Return the log of binomial coefficients, minus infinity outside of the triangle."""
-    from scipy.special import gammaln
-
-    inside = (k >= 0) & (k <= n) & (n >= 0)
-    at = np.where(inside, k, 0)
-    # max: outside of the triangle nothing is computed from it.
-    size = max(n, 0)
-    logs = gammaln(size + 1.0) - gammaln(at + 1.0) - gammaln(np.maximum(size - at, 0) + 1.0)
-    return np.where(inside, logs, -inf)
-
-
-def _parts(here: list[int], there: list[int]) -> tuple[int, int, int]:
-    """Return how many members two databases share, and how many each has alone."""
-    one, other = set(here), set(there)
-    return len(one & other), len(one - other), len(other - one)
+def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) -> Loss | None:
+    """Return the loss of an exponential draw over pieces of equal scores."""
+    if here.ends[-1] != there.ends[-1]:
+        return None
+    ends = np.union1d(here.ends, there.ends)
+    sizes = np.log(np.diff(ends, prepend=0))
+    laws = []
+    for pieces in (here, there):
+        at = np.searchsorted(pieces.ends, ends)
+        low, high = pieces.low[at].tolist(), pieces.high[at].tolist()
+        far = [
+            max(0, a - pieces.wanted, pieces.wanted - b) for a, b in zip(low, high, strict=True)
+        ]
+        weights = np.array([-float(public["decay"] * (one - min(far))) for one in far])
+        laws.append(weights - np.logaddexp.reduce(sizes + weights))
+    return of_laws(sizes, *laws)
 
 
 _MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
@@ -311,6 +221,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "queries",
             first_above,
         ),
+        "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),
+        "dpselect.draws.pieces.draw_position": Rule(("pieces", "decay"), "pieces", positions),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
         "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),
         "dpselect.draws.subsets.joined": Rule(("members", "n", "beta"), "members", joined),
@@ -331,11 +243,3 @@ SECRET = frozenset(
 BEST_OF = "dpselect.draws.repetitions.best_of"
 SCOPES = frozenset({BEST_OF, "dpselect.draws.repetitions.one_run"})
 """Runs repeated a hidden number of times, and each one: a replay compares run by run."""
-
-UNKNOWN = frozenset(
-    {
-        "dpselect.draws.coins.select",
-        "dpselect.draws.pieces.draw_position",
-    }
-)
-"""Samplers without a rule: a replay that meets one says so and fails."""

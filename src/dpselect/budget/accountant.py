@@ -18,7 +18,7 @@ from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Entries, Memory, Store
 from dpselect.budget.sums import Sums
 from dpselect.errors import BudgetError, ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
 if TYPE_CHECKING:
     import dp_accounting
@@ -82,7 +82,7 @@ class Budget:
         neighbours: NeighboursLike,
         path: str | Path | None = None,
     ) -> None:
-        self._totals = Totals(epsilon=epsilon, delta=delta, neighbours=Neighbours(neighbours))
+        self._totals = Totals(epsilon=epsilon, delta=delta, neighbours=relation(neighbours))
         self._store: Store = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpselect.budget import amount, zcdp
 from dpselect.errors import NeighboursError
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ def same_relation(granted: Neighbours, stated: NeighboursLike) -> None:
     Raises:
         NeighboursError: ``stated`` is another relation, or none.
     """
-    if Neighbours(stated) is not granted:
+    if relation(stated) is not granted:
         raise NeighboursError(
             f"this budget protects {granted} neighbours, the spend {stated} neighbours; "
             "give each relation a budget of its own"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from dpselect import _validate
 from dpselect.categories.columns import checked_names
@@ -13,6 +13,10 @@ from dpselect.neighbours import Neighbours
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
+
+
+MOST_KEYS = 2**20
+"""Keys of one person, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +58,44 @@ def asked_question(
         ParameterError: An argument is out of range, or does not go with another.
     """
     columns = checked_names(column)
-    if missing not in {"drop", "key"}:
-        raise ParameterError(f"missing must be 'drop' or 'key', not {missing!r}")
+    missing = _validate.one_of("missing", missing, get_args(Missing))
     if (user is None) != (max_per_user is None):
         raise ParameterError("user and max_per_user go together: give both")
     if (group is None) != (groups is None):
         raise ParameterError("group and groups go together: give both")
     if not columns and (user is not None or group is not None):
         raise ParameterError("user and group are for tables: name the column of the key too")
-    for name in (user, group):
-        if name is not None and name in columns:
-            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
-    for what, listed in (("candidates", candidates), ("groups", groups)):
-        if listed is not None and (not listed or len(set(listed)) < len(listed)):
-            raise ParameterError(f"{what} must be at least one, and different ones")
+    _check_columns(columns, user, group)
+    _check_listed(candidates=candidates, groups=groups)
     return Question(
         columns=columns,
         user=user,
         max_per_user=(
-            1 if max_per_user is None else _validate.at_least("max_per_user", max_per_user, 1)
+            1
+            if max_per_user is None
+            else _validate.at_least("max_per_user", max_per_user, 1, MOST_KEYS)
         ),
         group=group,
         groups=groups or (),
         candidates=candidates,
         missing=missing == "key",
     )
+
+
+def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
+    for name in others:
+        if name is not None and _validate.instance("user or group", name, str) in key:
+            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
+
+
+def _check_listed(**values: tuple[Hashable, ...] | None) -> None:
+    for name, listed in values.items():
+        if listed is None:
+            continue
+        if any(not isinstance(one, Hashable) for one in listed):
+            raise ParameterError(f"{name} must be values that can be hashed")
+        if not listed or len(set(listed)) < len(listed):
+            raise ParameterError(f"{name} must be at least one, and different ones")
 
 
 def changed_keys(per_user: int, neighbours: Neighbours) -> int:
@@ -92,7 +109,7 @@ def checked_delta(delta: float) -> float:
     Raises:
         ParameterError: It is not above 0 and below 1.
     """
-    if not 0 < _validate.finite("delta", delta) < 1:
+    if _validate.finite("delta", delta) <= 0 or not _validate.positive("delta", delta) < 1:
         raise ParameterError(
             "keys that are not public need a delta above 0 and below 1, far below one over the "
             "number of people"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpselect import _validate
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def checked_names(column: str | Sequence[str] | None) -> tuple[str, ...]:
     Raises:
         ParameterError: Not names, none, or the same one twice.
     """
-    names = (column,) if isinstance(column, str) else tuple(column or ())
+    names = (column,) if isinstance(column, str) else _validate.listed("column", column) or ()
     if column is not None and not names:
         raise ParameterError("column must be the name of a column, or several")
     if any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):

@@ -20,6 +20,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import _validate
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
@@ -30,6 +31,12 @@ KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian"]
 
 MARGIN = 1e-9
 """Relative, on the safe side of the rounding of sums of a few thousand floats."""
+
+LARGEST_EXPONENT = 700.0
+"""Of a float."""
+
+LARGEST_EPSILON = 1e6
+"""Far beyond what leaves anything to chance."""
 
 SPLITS = 50
 """Ways to split epsilon or delta that are tried."""
@@ -297,10 +304,9 @@ def law_of(method: KeyMethod | None, epsilon: float, delta: float, changed: int)
         "laplace": LaplaceLaw,
         "gaussian": GaussianLaw,
     }
-    if method is not None and method not in laws:
-        raise ParameterError(f"method must be one of {', '.join(laws)}, not {method!r}")
+    _validate.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     if method is not None:
-        return laws[method](epsilon, delta, changed)
+        return laws[_validate.one_of("method", method, laws)](epsilon, delta, changed)
     every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
     return min(every, key=lambda law: law.half)
 
@@ -331,7 +337,7 @@ def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]
         if spent >= delta:
             continue
         rest = -expm1((log1p(-delta) - log1p(-spent)) / times) * (1 - MARGIN)
-        half = log1p(expm1(each) / (2 * rest)) / each
+        half = log1p(expm1(min(each, LARGEST_EXPONENT)) / (2 * rest)) / each
         if half < soonest:
             best, soonest = (each, rest), half
     return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from dpselect import _validate
 from dpselect.categories.asked import Missing, asked_question
 from dpselect.categories.counts import people_in
 from dpselect.categories.release import KeyRelease
@@ -160,8 +161,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ... ).answer
         ('apple', 'pear')
     """
-    listed = None if candidates is None else tuple(candidates)
-    named = None if groups is None else tuple(groups)
+    listed = _validate.listed("candidates", candidates)
+    named = _validate.listed("groups", groups)
     design = design_top(
         column=column,
         k=k,

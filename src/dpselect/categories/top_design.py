@@ -178,8 +178,8 @@ def design_top(  # noqa: PLR0913 -- the public arguments
     Raises:
         ParameterError, NeighboursError: As for :func:`~dpselect.categories.plan_top`.
     """
-    listed = None if candidates is None else tuple(candidates)
-    named = None if groups is None else tuple(groups)
+    listed = _validate.listed("candidates", candidates)
+    named = _validate.listed("groups", groups)
     question = asked_question(
         column=column,
         user=user,
@@ -211,7 +211,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
             neighbours=relation,
         )
     else:
-        if delta != 0:
+        if _validate.finite("delta", delta) != 0:
             raise ParameterError("with candidates the release is epsilon-DP: leave out delta")
         draws = _of_known(
             by_count(np.zeros(width, dtype=np.int64), listed, relation, changed),

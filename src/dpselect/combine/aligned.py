@@ -18,7 +18,7 @@ def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
             different candidates.
         NeighboursError: Their neighbour relations differ.
     """
-    parts = tuple(objectives)
+    parts = _validate.listed("objectives", objectives)
     if not parts:
         raise ParameterError("at least one objective is needed")
     for part in parts:

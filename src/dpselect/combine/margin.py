@@ -16,6 +16,7 @@ from dpselect._parallel import each_stride
 from dpselect._twofold import difference
 from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
+from dpselect.draws.grid import LIMIT
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Values
@@ -121,7 +122,8 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
 
 def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:
     return Objective(
-        0 - beaten_by,
+        # A lead beyond what a draw tells from any other would round the differences.
+        np.clip(0 - beaten_by, -LIMIT, LIMIT),
         GlobalSensitivity(1, parts[0].neighbours),
         parts[0].candidates,
         direction="non-decreasing",

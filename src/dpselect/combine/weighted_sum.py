@@ -154,7 +154,7 @@ def _weighted(
     parts = aligned(objectives)
     try:
         factors = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("weights must be numbers, one for each objective") from None
     if factors.shape != (len(parts),):
         raise ParameterError(

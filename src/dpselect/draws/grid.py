@@ -9,8 +9,7 @@ adds at most 1 step to the distance of any two numbers, and the errors of both d
 the grid a neighbour step thus moves a score by at most :math:`2^{20} + 5` steps, and that is
 the sensitivity that the noise is made for: it costs five millionths of epsilon.
 
-Scalings keep that error as follows; the tests compare the global, dampened, pairwise and
-generalized ones with fractions.
+Scalings keep that error as follows; the tests compare all of them with fractions.
 
 - Scores are floats, or integers of up to 106 bits, and as they are. Differences of two come
   before any rounding (:meth:`~dpselect.Objective.gaps`), so that they are right relative to
@@ -22,6 +21,9 @@ generalized ones with fractions.
 - Pairwise comparisons are made in integers (:mod:`dpselect.scaling.envelope`).
 
 What rounds *before* the scores, in an objective, is part of them, and of their sensitivity.
+Objectives of the library round what a step changes by less than 2^-20 of it: counts are
+integers; quotients of counts, ranks and weighted sums are pairs of floats; margins are cut
+where a draw tells no more; entropies of more than 2^24 records have 40 digits.
 
 Noise on all scores at once is made for what a step changes of them *together*
 (:func:`to_steps`), so the error of each of the :math:`n` scores counts. Scores that are

@@ -104,8 +104,7 @@ class ReportNoisyMax(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.noise not in _NOISES:
-            raise ParameterError(f"noise must be one of {', '.join(_NOISES)}")
+        _validate.one_of("noise", self.noise, _NOISES)
 
     @property
     def label(self) -> str:

@@ -55,10 +55,10 @@ def by_name(mechanism: str | MechanismFactory, epsilon: float) -> Mechanism:
         >>> by_name("permute-and-flip", 0.5)
         PermuteAndFlip(epsilon=0.5)
     """
-    if not isinstance(mechanism, str):
-        return _validate.instance("mechanism", mechanism(epsilon=epsilon), Mechanism)
-    if mechanism not in MECHANISMS:
-        raise ParameterError(
-            f"mechanism must be one of {', '.join(MECHANISMS)}, not {mechanism!r}"
-        )
-    return MECHANISMS[mechanism](epsilon=epsilon)
+    if callable(mechanism):
+        try:
+            made = mechanism(epsilon=epsilon)
+        except TypeError:
+            raise ParameterError("mechanism must be a callable that takes epsilon=") from None
+        return _validate.instance("mechanism", made, Mechanism)
+    return MECHANISMS[_validate.one_of("mechanism", mechanism, MECHANISMS)](epsilon=epsilon)

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from dpselect._twofold import quotient
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.networks.counts import NodeCounts
@@ -68,7 +69,7 @@ def ego_density(graph: NodeCounts, *, sensitivity: DensityBound = "spread") -> O
         change = by_degrees(degrees, n)
     pairs = degrees * (degrees - 1) // 2
     return Objective(
-        graph.triangles() / np.maximum(pairs, 1),
+        quotient(graph.triangles(), np.maximum(pairs, 1)),
         change,
         graph.nodes,
         highest=1.0,

@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals as nw
 
+from dpselect import _validate
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
@@ -218,6 +219,8 @@ def _ends(
     data: object, source: str, target: str, nodes: Sequence[Hashable]
 ) -> nw.LazyFrame[Any]:
     """Return the two columns as ``source`` and ``target``, of the type of the nodes."""
+    for name, column in (("source", source), ("target", target)):
+        _validate.instance(name, column, str)
     if source == target:
         raise ParameterError("source and target must name the columns of the two ends")
     if not isinstance(nodes, range) and len(nodes) > MOST_LABELS:

@@ -141,12 +141,15 @@ def ego_betweenness(
         _local_rows(ego.size, low[:edges], high[:edges], begin, cursor, local)
         top = _count_pairs(ego.size, begin, cursor, local, shared, touched, pairs)
         alone = ego.size * (ego.size - 1) // 2 - edges
-        score = 0.0
-        for k in range(1, top + 1):
+        score, lost = 0.0, 0.0
+        for k in range(top, 0, -1):
             alone -= pairs[k]
-            score += pairs[k] / (k + 1)
-            pairs[k] = 0
-        out[v] = score + alone
+            term = pairs[k] / (k + 1)
+            raised = score + term
+            # What the sum rounds away, exactly: one of the two is not the larger.
+            lost += (score - raised) + term if score >= term else (term - raised) + score
+            score, pairs[k] = raised, 0
+        out[v] = alone + (score + lost)
 
 
 @compiled

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect import _validate
 from dpselect import combine as _combine
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
@@ -222,7 +223,7 @@ def choose(
 def _known(metric: str | Metric) -> str | Metric:
     """Return a metric by its name if it has one."""
     for name, named in METRICS.items():
-        if metric == name or metric is named.objective:
+        if (isinstance(metric, str) and metric == name) or metric is named.objective:
             return name
     if not callable(metric):
         raise ParameterError(
@@ -243,10 +244,10 @@ def _check_combination(
             raise ParameterError(f"several metrics need combine=, one of {names}")
         if weights is not None:
             raise ParameterError("weights go with combine=")
-    elif combine not in _combine.COMBINATIONS:
-        names = ", ".join(_combine.COMBINATIONS)
-        raise ParameterError(f"combine must be one of {names}, not {combine!r}")
-    elif combine == "weighted-sum" and weights is None:
+    elif (
+        _validate.one_of("combine", combine, _combine.COMBINATIONS) == "weighted-sum"
+        and weights is None
+    ):
         raise ParameterError(
             "combine='weighted-sum' needs weights, one for each metric, which have different "
             "units"

@@ -37,6 +37,9 @@ Nodes: TypeAlias = int | Iterable[Hashable]
 Edges: TypeAlias = "str | os.PathLike[str] | IntoFrame | ArrayLike"
 """A Parquet or CSV file, a data frame that narwhals knows, or pairs of shape ``(m, 2)``."""
 
+MOST_NODES = 2**31 - 1
+"""Positions of nodes are 32-bit integers, and products of two degrees fit 64 bits."""
+
 UNKNOWN = -1
 """The position of an end that is not among the nodes."""
 
@@ -58,8 +61,8 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
         raise ParameterError("nodes must be a number of nodes, or all their ids or labels")
     if isinstance(nodes, range) and nodes and nodes == range(len(nodes)):
         return nodes
-    if not isinstance(nodes, Iterable):
-        return range(_validate.at_least("nodes", nodes, 1))
+    if not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0:
+        return range(_validate.at_least("nodes", nodes, 1, MOST_NODES))
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     if not labels:

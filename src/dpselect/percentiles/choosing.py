@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from typing import get_args
 
 import numpy as np
 
@@ -75,10 +76,8 @@ def chosen(
         raise ParameterError(
             f"{len(percents)} percentiles need as many candidates, not {len(points)}"
         )
-    if method not in {None, "one-by-one", "above-threshold", "recursive"}:
-        raise ParameterError(
-            f"method must be 'one-by-one', 'above-threshold' or 'recursive', not {method!r}"
-        )
+    if method is not None:
+        method = _validate.one_of("method", method, get_args(Method))
     if assumed_records is not None:
         assumed_records = _validate.at_least("assumed_records", assumed_records, 1)
     asked = _Asked(

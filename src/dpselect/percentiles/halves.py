@@ -25,9 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 
 import numpy as np
 
+from dpselect._twofold import Twofold, add, exact_product, exact_sum
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
@@ -146,14 +149,23 @@ class Branch:
         self, half: Half, parts: int, neighbours: Neighbours, per_user: int = 1
     ) -> Objective:
         """Return the scores of every candidate with every share, shares innermost."""
-        below = np.cumsum(self.weights)[:-1:2]
+        # Integers and what is left of them apart: their sums are exact, and few are left.
+        whole = np.floor(self.weights)
+        rest = self.weights - whole
+        total = int(whole.sum()) + Fraction(float(rest.sum()))
+        wanted = Fraction(half.fraction) * (total + 1)
+        below = exact_sum(
+            np.cumsum(whole)[:-1:2] - floor(wanted),
+            np.cumsum(rest)[:-1:2] - float(wanted - floor(wanted)),
+        )
         shares = np.arange(parts + 1) / parts
-        wanted = half.fraction * (self.weights.sum() + 1)
-        ranks = below[:, None] + self.weights[1::2, None] * shares
+        inside = exact_product(self.weights[1::2, None], shares)
+        ahead = add(Twofold(*(part[:, None] for part in below)), inside)
+        turned = np.where(ahead.high > 0, -1.0, 1.0)
         first = half.level == 1
         relation = neighbours if first else Neighbours.ADD_REMOVE
         return Objective(
-            0.0 - np.abs(ranks - wanted).ravel(),
+            Twofold(*((turned * part).ravel() for part in ahead)),
             GlobalSensitivity(per_user * rank_bound(half.fraction, relation), neighbours),
             highest=0.0,
             direction="non-decreasing",

@@ -219,7 +219,7 @@ def checked_percents(p: Percents) -> tuple[float, ...]:
         ParameterError: One is out of range, or they do not increase.
     """
     if isinstance(p, Sequence | np.ndarray) and not isinstance(p, str):
-        percents = tuple(percent(one) for one in p)
+        percents = tuple(percent(one) for one in np.atleast_1d(np.array(p, dtype=object)))
     else:
         percents = (percent(p),)
     if not percents or any(low >= high for low, high in pairwise(percents)):

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, isfinite
+from math import ceil, floor, isfinite
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate, tables
+from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -182,15 +183,24 @@ def by_rank(
         per_user: How many records a person has at most.
     """
     fraction = percent(p) / 100
-    wanted = fraction * (ranks.numbers + 1)
-    low, high = ranks.below, ranks.upto
+    wanted = Fraction(fraction) * (ranks.numbers + 1)
+    low, high, share = ranks.below, ranks.upto, np.zeros(points.size)
     if form == "interpolated":
-        wanted += 0.5
+        wanted += Fraction(1, 2)
         shared = high > low
-        between = low + share_of_gap(ranks, points)
-        low, high = np.where(shared, low + 1, between), np.where(shared, high, between)
+        share = np.where(shared, 0.0, share_of_gap(ranks, points))
+        low = low + shared
+    # Integers and what is left of them apart: ranks of billions of records lose no digits.
+    whole = floor(wanted)
+    rest = share - float(wanted - whole)
+    before = exact_sum((low - whole).astype(np.float64), rest)
+    beyond = exact_sum((whole - high).astype(np.float64), -rest)
+    high_part, low_part = (
+        np.where(before.high > 0, ahead, np.where(beyond.high > 0, behind, 0.0))
+        for ahead, behind in zip(before, beyond, strict=True)
+    )
     return Objective(
-        0.0 - np.maximum(0.0, np.maximum(low - wanted, wanted - high)),
+        Twofold(0.0 - high_part, 0.0 - low_part),
         GlobalSensitivity(per_user * rank_bound(fraction, neighbours), neighbours),
         candidates=points.tolist(),
         highest=0.0,
@@ -288,7 +298,7 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     """Return public values as a float64 vector of at least one, all finite."""
     try:
         points = np.array(candidates, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("candidates must be numbers") from None
     if points.ndim != 1 or points.size == 0 or not np.isfinite(points).all():
         raise ParameterError("candidates must be at least one finite number, in one dimension")

@@ -139,7 +139,10 @@ def checked(design: ArrayLike) -> Design:
     Raises:
         ParameterError: It is not a matrix of zeros and ones with at least one person.
     """
-    matrix = np.asarray(design)
+    try:
+        matrix = np.asarray(design)
+    except ValueError:
+        matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ParameterError("design must be a matrix with one row per pool, one column each")
     if matrix.dtype != np.bool_:

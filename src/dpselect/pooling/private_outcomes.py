@@ -24,6 +24,9 @@ from dpselect.release import Release
 
 NO_COLLUSION = "who collects and who tests do not collude"
 
+MOST_PEOPLE = 2**31 - 1
+"""Their positions are drawn from."""
+
 
 def plan_outcomes(
     *,
@@ -146,8 +149,9 @@ def plan_replaced(
         ParameterError: A number is out of range, only one of ``design`` and ``d`` is given,
             or the design does not find ``d + beta`` positives for certain.
     """
-    people = _validate.at_least("people", people, 1)
-    if _validate.at_least("beta", beta, 0) > people:
+    people = _validate.at_least("people", people, 1, MOST_PEOPLE)
+    beta = _validate.at_least("beta", beta, 0)
+    if beta > people:
         raise ParameterError(f"beta must be at most the number of people, {people}")
     error = None
     if (design is None) != (d is None):
@@ -223,7 +227,7 @@ def draw_replaced(
     plan = plan_replaced(people=people, beta=beta, design=design, d=d)
     receipt = plan.charge(budget)
     receipt.keep({"answer": "the positions of the replaced samples: secret, not kept"})
-    return ReplacedSamples(tuple(sorted(uniform.sample(range(people), beta))), plan)
+    return ReplacedSamples(tuple(sorted(uniform.sample(range(int(people)), int(beta)))), plan)
 
 
 def plan_swapped(

@@ -27,7 +27,7 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.release import Release
-from dpselect.retrieval.subset import SubsetRetrieval, checked_members
+from dpselect.retrieval.subset import MOST_PEOPLE, SubsetRetrieval, checked_members
 
 SMALLEST_SIZE_EPSILON = 2.0**-49
 """Down to here the noise of the size stays within 64-bit integers."""
@@ -43,7 +43,7 @@ def plan_statuses(*, n: int, epsilon: float) -> Plan:
     Raises:
         ParameterError: ``n`` or ``epsilon`` is out of range.
     """
-    n = _validate.at_least("n", n, 1)
+    n = _validate.at_least("n", n, 1, MOST_PEOPLE)
     epsilon = _validate.positive("epsilon", epsilon)
     return Plan(
         function="release_statuses",
@@ -221,7 +221,7 @@ class _Terms:
         if Fraction(rest) + Fraction(part) > Fraction(whole):
             rest = nextafter(rest, 0.0)
         terms = cls(
-            _validate.at_least("n", n, 1),
+            _validate.at_least("n", n, 1, MOST_PEOPLE),
             _validate.at_least("beta", beta, 0),
             failure,
             part,

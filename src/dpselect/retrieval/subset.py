@@ -22,6 +22,9 @@ from dpselect.typing import Values
 
 Scheme: TypeAlias = Literal["optimal", "ball", "union", "distance"]
 
+MOST_PEOPLE = 2**31 - 1
+"""Draws go through all people."""
+
 SHOWN_PROBABILITY = 0.95
 """Of the error bound of a scheme whose number of errors has no limit below all."""
 
@@ -80,22 +83,26 @@ class SubsetRetrieval:
     scheme: Scheme = "optimal"
 
     def __post_init__(self) -> None:
-        n = _validate.at_least("n", self.n, 1)
+        known = {"optimal", "ball", "union", "distance"}
+        if _validate.instance("scheme", self.scheme, str) not in known:
+            raise ParameterError("scheme must be 'optimal', 'ball', 'union' or 'distance'")
+        n = _validate.at_least("n", self.n, 1, MOST_PEOPLE)
         d = _validate.at_least("d", self.d, 0)
         if d > n:
             raise ParameterError(f"d must be at most n = {n}, got {d}")
         most, name = min(d, n - d), "min(d, n - d)"
         if self.scheme == "union":
             most, name = n, "n"
-        if _validate.at_least("beta", self.beta, 0) > most:
-            raise ParameterError(f"beta must be at most {name} = {most}, got {self.beta}")
+        beta = _validate.at_least("beta", self.beta, 0)
+        if beta > most:
+            raise ParameterError(f"beta must be at most {name} = {most}, got {beta}")
+        for field, value in (("n", n), ("d", d), ("beta", beta)):
+            object.__setattr__(self, field, value)
         epsilon = _validate.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "failure", _validate.within("failure", self.failure, 0, 1))
         if self.failure == 1:
             raise ParameterError("failure must be below 1")
-        if self.scheme not in {"optimal", "ball", "union", "distance"}:
-            raise ParameterError("scheme must be 'optimal', 'ball', 'union' or 'distance'")
         if self.failure > 0 and self.scheme != "optimal":
             raise ParameterError(f"failure goes with scheme 'optimal', not {self.scheme!r}")
 

@@ -259,8 +259,20 @@ def checked_distances(distance: int | Indices) -> Indices:
     return upto.astype(np.int64)
 
 
+def numbers(name: str, values: ArrayLike) -> Values:
+    """Return a copy of public numbers as floats.
+
+    Raises:
+        SensitivityError: They are not numbers.
+    """
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise SensitivityError(f"{name} must be of numbers that floats can hold") from None
+
+
 def _checked_bounds(bounds: ArrayLike) -> Values:
-    values = np.array(bounds, dtype=np.float64)
+    values = numbers("a bound", bounds)
     if values.ndim > 1 or values.size == 0:
         raise SensitivityError(
             f"a bound must be one number, or one for each candidate; the shape is "

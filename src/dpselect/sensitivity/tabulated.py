@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpselect.errors import SensitivityError
 from dpselect.neighbours import NeighboursLike
-from dpselect.sensitivity.base import Interval, Sensitivity, checked_distances
+from dpselect.sensitivity.base import Interval, Sensitivity, checked_distances, numbers
 from dpselect.sensitivity.summation import prefix_sums
 from dpselect.typing import Indices, Values
 
@@ -100,7 +100,7 @@ class TabulatedSensitivity(Sensitivity):
 
 
 def _checked_table(table: ArrayLike) -> Values:
-    values = np.asarray(table, dtype=np.float64)
+    values = numbers("table", table)
     if values.ndim != 1 or values.size == 0 or not values[-1] > 0:
         raise SensitivityError("table must be a non-empty vector whose last number is > 0")
     if not (np.diff(values, prepend=0.0) >= 0).all():

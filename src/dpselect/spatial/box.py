@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpselect import _validate
 from dpselect.errors import DataError, ParameterError
 from dpselect.spatial import geo
 from dpselect.typing import Indices, Values
@@ -71,7 +72,7 @@ class Box:
             return bounds
         try:
             numbers = np.asarray(bounds, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.empty(0)
         if numbers.shape != (4,):
             raise ParameterError("bounds must be four numbers: (west, south, east, north)")
@@ -136,5 +137,4 @@ class Box:
 
 def checked_outside(outside: str) -> None:
     """Raise ParameterError unless ``outside`` is ``"drop"`` or ``"clip"``."""
-    if outside not in {"drop", "clip"}:
-        raise ParameterError(f"outside must be 'drop' or 'clip', not {outside!r}")
+    _validate.one_of("outside", outside, ("drop", "clip"))

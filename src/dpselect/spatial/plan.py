@@ -208,6 +208,7 @@ def design_histogram(arguments: PublicArguments) -> Design:
 def _candidates(
     grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method] | None
 ) -> Candidates:
+    grids = _validate.listed("grids", grids) or ()
     if method is None:
         # Of all partitions that need no tuning the quadtree has the least median error on
         # most of the data sets of docs/spatial.md.

@@ -30,7 +30,7 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: Box | ArrayLike) -> Indice
     box = Box.of(bounds)
     try:
         table = np.atleast_2d(np.asarray(queries, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         table = np.empty(0)
     if table.ndim != 2 or table.shape[1] != 4 or len(table) == 0:
         raise ParameterError(

@@ -95,6 +95,8 @@ def check_columns(
     table = open_table(data)
     types = schema(table, data)
     for column in [*numeric, *plain]:
+        if not isinstance(column, str):
+            raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
         if column not in types:
             near = get_close_matches(column, list(types), n=1)
             meant = f"did you mean {near[0]!r}? " if near else ""

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from math import fsum, log
@@ -42,7 +43,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dpselect import _validate
-from dpselect._twofold import Twofold
+from dpselect._twofold import of_fractions
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -58,6 +59,9 @@ Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
 
 TABLE = 2**16
 """Values of f kept ready: half a megabyte, and beyond it a formula."""
+
+LARGEST_SUMMED = 2**24
+"""Entropies of so many records are sums of floats, off by at most 2^-27 log2(classes)."""
 
 LARGEST_SQUARED = 2**31
 """Sums of squares of fewer records fit 64 bits."""
@@ -168,7 +172,7 @@ def objective_of(
     relation = _validate.table_neighbours(neighbours)
     facts = CRITERIA[criterion]
     return Objective(
-        _twofold([facts.score(table) for table in tables]),
+        of_fractions([facts.score(table) for table in tables]),
         facts.sensitivity(tables, max_records, relation),
         candidates,
         monotone=relation is Neighbours.ADD_REMOVE,
@@ -277,12 +281,6 @@ def _of_table(
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
 
 
-def _twofold(scores: Sequence[float | Fraction]) -> Twofold:
-    high = np.array(scores, dtype=np.float64)
-    rest = [Fraction(s) - Fraction(float(h)) for s, h in zip(scores, high, strict=True)]
-    return Twofold(high, np.array(rest, dtype=np.float64))
-
-
 def records_per_step(neighbours: Neighbours) -> int:
     """Return how many records one neighbour step adds or removes."""
     return 2 if neighbours is Neighbours.SUBSTITUTE else 1
@@ -295,12 +293,30 @@ def _rises() -> Values:
     return kernels.rise_table(TABLE)
 
 
-def _entropy(table: Indices) -> float:
-    """Add up terms of one sign: a difference of sums would lose the digits of small ones."""
+def _entropy(table: Indices) -> float | Fraction:
+    """Add up terms of one sign: a difference of sums would lose the digits of small ones.
+
+    Each is off by 2^-51 of itself, which would count beside the change of one record among
+    billions: then there are 40 digits.
+    """
+    if table.sum() > LARGEST_SUMMED:
+        return _long_entropy(table)
     counts = table.astype(np.float64)
     others = table.sum(axis=1, keepdims=True) - counts
     terms = counts * np.log1p(others / np.maximum(counts, 1)) / log(2)
     return -fsum(terms[counts > 0])
+
+
+def _long_entropy(table: Indices) -> Fraction:
+    with localcontext(prec=40):
+        one = Decimal(2).ln()
+        terms = (
+            count * (Decimal(total) / count).ln() / one
+            for row, total in zip(table.tolist(), table.sum(axis=1).tolist(), strict=True)
+            for count in row
+            if count
+        )
+        return -Fraction(sum(terms, Decimal()))
 
 
 def _impurity(table: Indices) -> Fraction:
@@ -316,8 +332,8 @@ def _impurity(table: Indices) -> Fraction:
     return -int(whole.sum()) - Fraction(fsum(parts))
 
 
-def _majority(table: Indices) -> float:
-    return float(table.max(axis=1).sum())
+def _majority(table: Indices) -> Fraction:
+    return Fraction(int(table.max(axis=1).sum()))
 
 
 @dataclass(frozen=True)

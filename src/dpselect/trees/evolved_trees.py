@@ -25,6 +25,9 @@ from dpselect.typing import OnInvalid, Values
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_GENERATIONS = 10_000
+"""Each has a share of epsilon."""
+
 COMPOSITION = "sequential: all selections and counts are made of all records"
 
 
@@ -157,9 +160,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
                 raise ParameterError(f"{name} must be at most population, {population}")
         totals, selections, last = self._amounts(epsilon)
         return Evolution(
-            breeder=Breeder(
-                public, np.random.default_rng(self.random_state), deepest, self.operators
-            ),
+            breeder=Breeder(public, self._generator(), deepest, self.operators),
             max_records=max_records,
             population=population,
             survivors=self.survivors,
@@ -173,19 +174,27 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             rates_epsilon=last,
         )
 
+    def _generator(self) -> np.random.Generator:
+        try:
+            return np.random.default_rng(self.random_state)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "random_state must be None, an integer >= 0 or a generator"
+            ) from None
+
     def _check_choices(self) -> None:
         for name, value, known in (
             ("selection", self.selection, get_args(Selection)),
             ("sensitivity", self.sensitivity, get_args(Allowance)),
             ("operators", self.operators, get_args(Operators)),
         ):
-            if value not in known:
-                raise ParameterError(f"{name} must be one of {', '.join(known)}")
+            _validate.one_of(name, value, known)
 
     def _amounts(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
         """Return epsilon for the totals, for each selection, and for the rates."""
-        generations = _validate.at_least("generations", self.generations, 1)
-        split = [1.0] * generations if self.split is None else list(self.split)
+        generations = _validate.at_least("generations", self.generations, 1, MOST_GENERATIONS)
+        given = _validate.listed("split", self.split)
+        split = [1.0] * generations if given is None else given
         if len(split) != generations:
             raise ParameterError(
                 f"split must be one share for each of {generations} generations, not "

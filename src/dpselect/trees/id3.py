@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect import _validate
-from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import SupportsSpend
@@ -106,8 +105,7 @@ class ID3Classifier(PrivateTreeClassifier):
         self.budget = budget
 
     def _training(self, public: Schema, max_records: int, epsilon: float) -> Growth:
-        if self.criterion not in CRITERIA:
-            raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}")
+        _validate.one_of("criterion", self.criterion, CRITERIA)
         return Growth(
             schema=public,
             epsilon=epsilon,

@@ -197,16 +197,18 @@ def gain_change_sums(
         if stride == 1:
             # The sum of rise(k + t) telescopes to the difference of x log2 x.
             end = min(max(most - lead, t), upto[r])
-            out[r] += x_log_x(lead + end) - x_log_x(lead + t)
+            out[r] += x_log_x_rise(lead + t, end - t)
             t = end
         out[r] += (upto[r] - t) * bound
     return out
 
 
 @compiled
-def x_log_x(x: int) -> float:
-    """Return ``x log2 x``, 0 at 0."""
-    return x * log2(x) if x > 0 else 0.0
+def x_log_x_rise(x: int, n: int) -> float:
+    """Return ``(x + n) log2(x + n) - x log2 x`` without cancellation, 0 log2 0 being 0."""
+    if n <= 0:
+        return 0.0
+    return n * log2(x + n) + (x * log1p(n / x) / LN2 if x > 0 else 0.0)
 
 
 @compiled

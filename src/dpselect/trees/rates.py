@@ -12,6 +12,7 @@ Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admiss
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Integral
 from typing import Literal, TypeAlias
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect._twofold import of_fractions, quotient
 from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -28,6 +30,9 @@ from dpselect.typing import Indices, Values
 
 Form: TypeAlias = Literal["exact", "safe"]
 """``"exact"``: equal to the local sensitivity; ``"safe"``: the same for all candidates."""
+
+LONG = 1000
+"""From so many terms on the harmonic series is an expansion, right to 2^-66."""
 
 FAR = 2**20
 """Default horizon: no real class has a million records removed before scores are told apart."""
@@ -88,10 +93,11 @@ class RateSensitivity(Sensitivity):
         inside = np.minimum(distances, self.horizon)
         total = self._total
         body = np.minimum(inside, max(total - 1, 0))
-        left = total - np.minimum(body, self._less)
+        telescoped = np.minimum(body, self._less)
+        left = total - telescoped
         # While the rarer kind is removed, M/((P-t)(P-t-1)) telescopes; after it, harmonic.
-        sums = self._more * (1 / np.maximum(left, 1) - 1 / max(total, 1))
-        sums += _harmonic(left + self._shift) - _harmonic(total - body + self._shift)
+        sums = self._more / max(total, 1) * (telescoped / np.maximum(left, 1))
+        sums += _harmonic(total - body + self._shift, left + self._shift)
         if distances.max() >= min(total, self.horizon):
             sums += np.where((total >= 1) & (inside >= total), self._last, 0.0)
             sums += np.maximum(inside - total, 0) + (distances - inside)
@@ -164,9 +170,7 @@ class _SafeRateSensitivity(Sensitivity):
         distances = checked_distances(distance)
         inside = np.minimum(distances, self.horizon)
         body = np.minimum(inside, max(self._total - 1, 0))
-        fractions = _harmonic(np.asarray(max(self._total, 1))) - _harmonic(
-            max(self._total, 1) - body
-        )
+        fractions = _harmonic(max(self._total, 1) - body, np.asarray(max(self._total, 1)))
         return np.asarray(fractions + (distances - body))
 
     def shortfall(self) -> Values:
@@ -214,7 +218,7 @@ def true_positive_rate(
         if form == "exact" and relation is Neighbours.ADD_REMOVE
         else _SafeRateSensitivity(total, relation, horizon)
     )
-    return Objective(hits / max(total, 1), sensitivity, highest=1.0)
+    return Objective(quotient(hits, np.asarray(max(total, 1))), sensitivity, highest=1.0)
 
 
 def true_negative_rate(
@@ -287,7 +291,19 @@ def weighted_rates(
     counts = np.stack([column for column, _ in columns], axis=1)
     sizes = np.array([total for _, total in columns])
     sensitivity = WeightedRatesSensitivity(counts, sizes, factors, horizon)
-    scores = counts / np.maximum(sizes, 1) @ factors
+    parts = [
+        (Fraction(factor), max(total, 1))
+        for factor, total in zip(factors.tolist(), sizes.tolist(), strict=True)
+    ]
+    scores = of_fractions(
+        [
+            sum(
+                weight * Fraction(hit, total)
+                for hit, (weight, total) in zip(row, parts, strict=True)
+            )
+            for row in counts.tolist()
+        ]
+    )
     # Upwards, because the scores are rounded sums.
     highest = float(factors.sum()) * (1 + 1e-12)
     return Objective(scores, sensitivity, highest=highest)
@@ -308,8 +324,17 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
     return counts.astype(np.int64), int(total)
 
 
-def _harmonic(n: Indices) -> Values:
-    """Return ``1 + 1/2 + ... + 1/n``, up to a constant; n >= 1."""
+def _harmonic(low: Indices, high: Indices) -> Values:
+    r"""Return :math:`1/(l + 1) + \dots + 1/h` for ``0 <= low <= high``, without cancellation.
+
+    Sums from 1 on are :math:`\psi(n + 1) + \text{const}`, and that is
+    :math:`\ln x + 1/(24 x^2) - 7/(960 x^4) + O(x^{-6})` with :math:`x = n + 1/2`.
+    """
     from scipy.special import digamma
 
-    return np.asarray(digamma(np.asarray(n, dtype=np.float64) + 1))
+    x, y = (np.asarray(n, dtype=np.float64) + 0.5 for n in (low, high))
+    later, sooner = (1 / (24 * z**2) - 7 / (960 * z**4) for z in (y, x))
+    sums = np.log1p((y - x) / x) + (later - sooner)
+    if (x > LONG).all():
+        return np.asarray(sums)
+    return np.where(x > LONG, sums, digamma(y + 0.5) - digamma(x + 0.5))

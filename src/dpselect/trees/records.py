@@ -186,13 +186,20 @@ def _named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, Domain
     )
 
 
+MOST_RECORDS = 2**53
+"""Bound on the number of records, at most."""
+
+
 def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
     if classes is None or isinstance(classes, str):
         raise ParameterError(
             "classes must be given: the labels that can occur, for example "
             "classes=['no', 'yes']; they must not be read off the data"
         )
-    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
+    given = _validate.listed("classes", classes) or ()
+    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
+    if any(not isinstance(label, Hashable) for label in labels):
+        raise ParameterError("classes must be values that can be hashed")
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise ParameterError("classes must be at least two labels, all different")
     return labels
@@ -267,7 +274,7 @@ def checked_bound(max_records: int | None) -> int:
             "max_records must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
-    return _validate.at_least("max_records", max_records, 2)
+    return _validate.at_least("max_records", max_records, 2, MOST_RECORDS)
 
 
 def check_number(rows: int, max_records: int) -> None:

@@ -1,0 +1,52 @@
+r"""Replays of every releasing function: the largest share of its budget that a pair used.
+
+Run, in the folder of the project, with 100 neighbouring pairs of each release::
+
+    HYPOTHESIS_PROFILE=exploring pytest tests/audit/test_replay.py \
+        -o junit_family=xunit1 --junitxml=replay.xml
+    python benchmarks/replay.py replay.xml
+
+Writes ``benchmarks/results/replay.csv`` from the report of the tests. A share of 1 is all that
+the plan states; a release whose noise must stay secret cannot be replayed and has none.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+RESULTS = Path(__file__).with_name("results") / "replay.csv"
+TEST = "test_no_release_uses_more_than_its_plan_states"
+
+
+def shares(report: Path) -> dict[str, float]:
+    """Return the largest share of each release."""
+    found = {}
+    for case in ET.parse(report).iter("testcase"):  # noqa: S314 -- our own report
+        name, _, release = case.get("name", "").partition("[")
+        values = [
+            float(one.get("value", ""))
+            for one in case.iter("property")
+            if one.get("name") == "largest share"
+        ]
+        if name == TEST and values:
+            found[release.removesuffix("]")] = values[0]
+    return found
+
+
+def main() -> None:
+    """Write and print the table."""
+    found = {
+        name: share for report in sys.argv[1:] for name, share in shares(Path(report)).items()
+    }
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["release", "pairs", "largest share"])
+        writer.writerows([name, 100, f"{found[name]:.6f}"] for name in sorted(found))
+    print(f"{len(found)} releases, the largest share is {max(found.values()):.6f}")
+
+
+if __name__ == "__main__":
+    main()

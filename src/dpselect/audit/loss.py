@@ -1,0 +1,78 @@
+"""The privacy loss of one draw, and between two laws of its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, expm1, fsum, inf, isinf
+
+import numpy as np
+
+from dpselect.typing import Indices, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    r"""The privacy loss of one draw.
+
+    Attributes:
+        pure: The largest log ratio of the two laws over all outputs, in both directions; nats.
+        delta: :math:`\delta(\varepsilon)`, the larger of both directions; None where only the
+            pure loss is known.
+        drawn: The log ratio of the two laws at the output that was drawn, where no single
+            draw has a useful bound; ``pure`` is 0 then.
+        rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
+            of these; ``pure`` is 0 then.
+    """
+
+    pure: float
+    delta: Callable[[float], float] | None = None
+    drawn: float = 0.0
+    rho: float = 0.0
+
+
+def of_laws(outputs: Values, here: Values, there: Values) -> Loss:
+    """Return the loss between two laws, by kinds of outputs.
+
+    All outputs of one kind have the same probability, in each of the laws.
+
+    Args:
+        outputs: Log of the number of outputs of each kind.
+        here: Log of the probability of each output of that kind, for one database.
+        there: The same for the other one.
+    """
+    possible = (here > -inf) | (there > -inf)
+    outputs, here, there = outputs[possible], here[possible], there[possible]
+    pure = float(np.abs(here - there).max(initial=0.0))
+
+    def delta(epsilon: float) -> float:
+        return max(
+            _hockey_stick(outputs, *pair, epsilon)
+            for pair in (
+                (here, there),
+                (there, here),
+            )
+        )
+
+    return Loss(pure, delta)
+
+
+def _hockey_stick(outputs: Values, here: Values, there: Values, epsilon: float) -> float:
+    total = []
+    for number, p, q in zip(outputs, here, there, strict=True):
+        if p - q > epsilon:
+            share = 1.0 if isinf(q) else -expm1(epsilon + q - p)
+            total.append(exp(number + p) * share)
+    return fsum(total)
+
+
+def log_binomial(n: int, k: Indices) -> Values:
+    """Return the log of binomial coefficients, minus infinity outside of the triangle."""
+    from scipy.special import gammaln
+
+    inside = (k >= 0) & (k <= n) & (n >= 0)
+    at = np.where(inside, k, 0)
+    # max: outside of the triangle nothing is computed from it.
+    size = max(n, 0)
+    logs = gammaln(size + 1.0) - gammaln(at + 1.0) - gammaln(np.maximum(size - at, 0) + 1.0)
+    return np.where(inside, logs, -inf)
