@@ -159,3 +159,32 @@ def test_a_metric_must_be_given(run, star):
 
     assert (ran.code, ran.out) == (2, "")
     assert "--metric" in ran.error
+
+
+def test_scores_thresholds_and_hubs(run, star):
+    asked = ("--nodes", 30, "--epsilon", 1000)
+
+    scores = run("nodes", star, *asked, "--metric", "degree", "--scores", "--json")
+    above = run("nodes", star, *asked, "--metric", "degree", "--above", 5)
+    hubs = run("nodes", star, *asked, "--metric", "ego-betweenness", "--hubs", 2, "--json")
+
+    assert (scores.json["answer"], scores.json["noisy_scores"]) == ([0], [24])
+    assert "0: 24" in above.out
+    assert hubs.json["answer"] == [0]
+    assert hubs.json["noisy_scores"] == pytest.approx([276], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("--k", 2, "--above", 5), "give k or above"),
+        (("--scores", "--mechanism", "exponential"), "leave out --mechanism"),
+        (("--above", 5, "--mechanism", "exponential"), "above needs a noisy sequence"),
+        (("--hubs", 5, "--above", 5), "--hubs takes one --metric"),
+    ],
+)
+def test_options_that_do_not_go_together(run, star, wrong, message):
+    ran = run("nodes", star, *ONE, "--metric", "degree", *wrong)
+
+    assert ran.code == 2
+    assert message in " ".join(ran.error.split())

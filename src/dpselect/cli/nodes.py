@@ -10,10 +10,11 @@ import typer
 from dpselect._optional import needed
 from dpselect.cli import engines, options, output
 from dpselect.cli.choices import ListsNames
-from dpselect.errors import DataError
+from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from dpselect.networks import NodeCounts
+    from dpselect.release import Release
     from dpselect.typing import OnInvalid
 
 HELP = """Release the k most influential nodes of a network; one edge is protected.
@@ -21,6 +22,8 @@ HELP = """Release the k most influential nodes of a network; one edge is protect
 The nodes are public and must be given: their number, if ids are 0 to N-1, or a text file with
 one label per line. With several --metric the nodes must be good in all of them. An edge that
 names another node, or joins a node to itself, is left out.
+With --above in place of --k all nodes of at least such a noisy score are released, and with
+--hubs the estimates of a metric of hubs.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
@@ -56,7 +59,18 @@ def nodes(
     ],
     metric: Annotated[list[str], typer.Option(help="{metrics}; may be repeated.")],
     epsilon: options.Epsilon,
-    k: Annotated[int, typer.Option("--k", help="How many nodes.")] = 1,
+    k: Annotated[
+        int | None, typer.Option("--k", help="How many nodes; 1 if not given.")
+    ] = None,
+    above: options.Above = None,
+    scores: options.Scores = False,
+    hubs: Annotated[
+        int | None,
+        typer.Option(
+            help="Choose by ego-betweenness or ego-density among so many nodes of large noisy "
+            "degrees, in two steps."
+        ),
+    ] = None,
     source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
     target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
     combine: Annotated[
@@ -92,30 +106,74 @@ def nodes(
     edges = engines.separated(edges, separator)
     if plot is not None:
         options.declared_public(data_is_public, "dpselect nodes --plot")
-    from dpselect.networks import plan_nodes, release_nodes
+    from functools import partial
+
+    from dpselect.mechanisms import NoisySequence
+    from dpselect.networks import plan_hubs, plan_nodes, release_hubs, release_nodes
 
     engines.checked(engine, master)
     labels = _labels(node_set)
+    if plot is not None and above is not None:
+        raise ParameterError("--plot shows P(chosen first) of a release of --k nodes")
+    if scores and mechanism is not None:
+        raise ParameterError("--scores draws by the noisy sequence: leave out --mechanism")
+    k = 1 if k is None and above is None else k
     asked: dict[str, Any] = {
+        "above": above,
         "metric": metric,
         "combine": "pareto" if combine is None and len(metric) > 1 else combine,
         "weights": None if weights is None else options.numbers("--weights", weights),
         "max_degree": max_degree,
         "mechanism": mechanism,
     }
+    if hubs is not None:
+        asked = _of_hubs(asked, hubs, plot, scores=scores)
+    elif scores:
+        asked["mechanism"] = partial(NoisySequence, with_scores=True)
+    planned, released = (
+        (plan_nodes, release_nodes) if hubs is None else (plan_hubs, release_hubs)
+    )
     budget = options.open_ledger(ledger, source=edges, note=note, analyst=analyst)
-    plan = plan_nodes(labels, k, **asked, epsilon=epsilon)
+    top: Any = k
+    plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
         output.print_plan(plan, budget, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
         graph = _graph(edges, labels, source, target, strict, engine, master)
-        release = release_nodes(graph, k, **asked, epsilon=epsilon, budget=budget)
+        release = released(graph, top, **asked, epsilon=epsilon, budget=budget)
     output.print_release(
-        release, "nodes" if k > 1 else "node", budget, source=edges, as_json=as_json
+        release,
+        "node" if k == 1 else "nodes",
+        budget,
+        source=edges,
+        as_json=as_json,
+        more=_scores(release),
     )
     if plot is not None:
-        _plot(graph, {**asked, "epsilon": epsilon / k}, plot)
+        del asked["above"]
+        _plot(graph, {**asked, "epsilon": epsilon / top}, plot)
+
+
+def _of_hubs(
+    asked: dict[str, Any], hubs: int, plot: Path | None, *, scores: bool
+) -> dict[str, Any]:
+    """Return the options of a release of hubs; refuse those that it does not have."""
+    [metric, *others] = asked.pop("metric")
+    if others or plot is not None or scores or any(one is not None for one in asked.values()):
+        raise ParameterError(
+            "--hubs takes one --metric, and no --above, --scores, --combine, --weights, "
+            "--max-degree, --mechanism or --plot; it releases its estimates"
+        )
+    return {"metric": metric, "hubs": hubs}
+
+
+def _scores(release: Release) -> dict[str, str]:
+    """Return the noisy scores of a release in words, if it has any."""
+    if release.noisy_scores is None:
+        return {}
+    pairs = zip(release.answer, release.noisy_scores, strict=True)
+    return {"noisy scores": ", ".join(f"{node}: {score:.6g}" for node, score in pairs)}
 
 
 def _labels(text: str) -> int | list[str]:

@@ -11,6 +11,7 @@ from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.networks.edge_table import EdgeTable
 from dpselect.networks.graph import Graph
+from dpselect.networks.hubs import plan_hubs, release_hubs
 from dpselect.networks.metrics import METRICS, Metric, NamedMetric, degree
 from dpselect.networks.release import plan_nodes, release_nodes
 
@@ -25,7 +26,9 @@ __all__ = [
     "degree",
     "ego_betweenness",
     "ego_density",
+    "plan_hubs",
     "plan_nodes",
+    "release_hubs",
     "release_nodes",
 ]
 

@@ -24,7 +24,7 @@ from dpselect import _validate
 from dpselect._parallel import Progress
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.neighbours import Neighbours
-from dpselect.networks.counts import NodeCounts
+from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
 from dpselect.sensitivity.base import checked_distances
@@ -35,7 +35,7 @@ BetweennessBound: TypeAlias = Literal["codegree", "degree"]
 
 
 def ego_betweenness(
-    graph: NodeCounts,
+    graph: AnyGraph,
     *,
     max_degree: int | None = None,
     sensitivity: BetweennessBound = "codegree",
@@ -83,8 +83,9 @@ def ego_betweenness(
         raise ParameterError(
             f"sensitivity must be one of codegree, degree, not {sensitivity!r}"
         )
-    bound = _degree_bound(len(graph), max_degree)
-    degrees = graph.degrees
+    held = accepted(graph)
+    bound = _degree_bound(len(held), max_degree)
+    degrees = held.degrees
     if degrees.max() > bound:
         raise PublicClaimError(
             f"a node has more than max_degree = {bound} neighbours; a public bound must "
@@ -92,13 +93,13 @@ def ego_betweenness(
         )
     # The sensitivity first: where it cannot be computed, the scores are not computed either.
     if sensitivity == "codegree":
-        change = by_codegrees(degrees, graph.common_neighbours().most, bound)
+        change = by_codegrees(degrees, held.common_neighbours().most, bound)
     else:
         change = by_degrees(degrees, bound)
     return Objective(
-        graph.ego_betweenness(progress),
+        held.ego_betweenness(progress),
         change,
-        graph.nodes,
+        held.nodes,
         highest=bound * (bound - 1) / 2,
         direction="non-decreasing",
     )

@@ -16,7 +16,7 @@ import numpy as np
 from dpselect._twofold import quotient
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.networks.counts import NodeCounts
+from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
 from dpselect.sensitivity.base import checked_distances
@@ -26,7 +26,7 @@ DensityBound: TypeAlias = Literal["spread", "degree"]
 """Which sensitivity bound: by degrees and common neighbours, or by degrees alone."""
 
 
-def ego_density(graph: NodeCounts, *, sensitivity: DensityBound = "spread") -> Objective:
+def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Objective:
     r"""Return the ego density of every node as an objective.
 
     :math:`\Delta = 1`, and with :math:`d` the degree and :math:`k = d - t`
@@ -61,17 +61,18 @@ def ego_density(graph: NodeCounts, *, sensitivity: DensityBound = "spread") -> O
     """
     if sensitivity not in {"spread", "degree"}:
         raise ParameterError(f"sensitivity must be one of spread, degree, not {sensitivity!r}")
-    degrees, n = graph.degrees, len(graph)
+    held = accepted(graph)
+    degrees, n = held.degrees, len(held)
     if sensitivity == "spread":
-        least, most = graph.common_neighbours()
+        least, most = held.common_neighbours()
         change: Sensitivity = by_spread(degrees, most - least, n)
     else:
         change = by_degrees(degrees, n)
     pairs = degrees * (degrees - 1) // 2
     return Objective(
-        quotient(graph.triangles(), np.maximum(pairs, 1)),
+        quotient(held.triangles(), np.maximum(pairs, 1)),
         change,
-        graph.nodes,
+        held.nodes,
         highest=1.0,
         direction="non-decreasing",
     )

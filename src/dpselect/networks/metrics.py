@@ -28,6 +28,7 @@ from dpselect.mechanisms import (
     by_name,
 )
 from dpselect.neighbours import Neighbours
+from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.networks.betweenness import ego_betweenness
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
@@ -39,7 +40,7 @@ Metric: TypeAlias = Callable[[NodeCounts], Objective]
 sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone."""
 
 
-def degree(graph: NodeCounts) -> Objective:
+def degree(graph: AnyGraph) -> Objective:
     r"""Return the degree of every node as an objective.
 
     One edge more adds 1 to the degrees of its ends and changes no other.
@@ -60,12 +61,13 @@ def degree(graph: NodeCounts) -> Objective:
         >>> degree(Graph.from_edges([(0, 1), (0, 2)], nodes=3)).scores
         array([2., 1., 1.])
     """
+    held = accepted(graph)
     return Objective(
-        graph.degrees,
+        held.degrees,
         GlobalSensitivity(1, Neighbours.EDGE, l1=2),
-        graph.nodes,
+        held.nodes,
         monotone=True,
-        highest=len(graph) - 1,
+        highest=len(held) - 1,
         direction="non-decreasing",
         step=1,
     )

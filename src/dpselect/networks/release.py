@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,21 +12,25 @@ from numpy.typing import ArrayLike
 from dpselect import _validate
 from dpselect.accuracy import error_bound
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.mechanisms import MechanismFactory
+from dpselect.mechanisms import MechanismFactory, NoisySequence
 from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.neighbours import Neighbours
-from dpselect.networks.counts import NodeCounts
+from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice, choose
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
 
+WITH_SCORES = partial(NoisySequence, with_scores=True)
+"""The mechanism of a threshold, and of noisy scores."""
 
-def plan_nodes(
+
+def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
     nodes: Nodes,
-    k: int,
+    k: int | None = None,
     *,
+    above: float | None = None,
     metric: str | Metric | Sequence[str | Metric],
     combine: str | None = None,
     weights: ArrayLike | None = None,
@@ -41,6 +46,7 @@ def plan_nodes(
     Args:
         nodes: The nodes of the graph: their number ``n``, or all ids or labels.
         k: As for :func:`release_nodes`, like all other arguments.
+        above: Or a threshold.
         metric: The metric or metrics.
         combine: How several are combined.
         weights: For the combination.
@@ -64,15 +70,16 @@ def plan_nodes(
         weights=weights,
         max_degree=max_degree,
         epsilon=epsilon,
-        mechanism=mechanism,
+        mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
-    return _planned(choice, empty, k, suited=mechanism is None)[1]
+    return _planned(choice, empty, k, above, suited=mechanism is None)[1]
 
 
 def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
-    graph: NodeCounts,
-    k: int,
+    graph: AnyGraph,
+    k: int | None = None,
     *,
+    above: float | None = None,
     metric: str | Metric | Sequence[str | Metric],
     combine: str | None = None,
     weights: ArrayLike | None = None,
@@ -95,8 +102,11 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         protected, not the person.
 
     Args:
-        graph: A :class:`Graph`, or an :class:`EdgeTable`, whose edges stay in their engine.
+        graph: A :class:`Graph`, or an :class:`EdgeTable`, whose edges stay in their engine; or
+            an undirected graph of networkx or igraph, whose node set is then declared public.
         k: How many nodes; 1 to ``n``.
+        above: In place of ``k``: all nodes whose noisy score is at least this, largest first,
+            with their noisy scores. Not to be read off the data.
         metric: ``"degree"``, ``"ego-density"`` or ``"ego-betweenness"``; or any callable that
             takes a graph and returns an objective over its nodes; or, with ``combine``, a
             sequence of those.
@@ -133,28 +143,34 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         >>> chosen.answer, chosen.mechanism
         ((0,), 'PermuteAndFlip(epsilon=2.0)')
     """
-    if not isinstance(graph, NodeCounts):
-        raise ParameterError(
-            f"graph must be a Graph or an EdgeTable, not a {type(graph).__name__}"
-        )
+    held = accepted(graph)
     choice = choose(
         metric,
         combine=combine,
         weights=weights,
         max_degree=max_degree,
         epsilon=epsilon,
-        mechanism=mechanism,
+        mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
-    empty = Graph.without_edges(graph.nodes)
-    choice, plan = _planned(choice, empty, k, suited=mechanism is None)
-    return choice.mechanism.release(choice.objective(graph), k, budget, plan=plan)
+    empty = Graph.without_edges(held.nodes)
+    choice, plan = _planned(choice, empty, k, above, suited=mechanism is None)
+    objective = choice.objective(held)
+    if isinstance(choice.mechanism, NoisySequence) and above is not None:
+        return choice.mechanism.release_above(objective, above, budget, plan=plan)
+    return choice.mechanism.release(objective, k or 1, budget, plan=plan)
 
 
 def _planned(
-    choice: MetricChoice, empty: Graph, k: int, *, suited: bool
+    choice: MetricChoice, empty: Graph, k: int | None, above: float | None, *, suited: bool
 ) -> tuple[MetricChoice, Plan]:
     """Return the choice and the plan; if ``suited``, with the mechanism that suits ``k``."""
-    k = _validate.at_least("k", k, 1)
+    if (k is None) == (above is None):
+        raise ParameterError("give k or above, one of them")
+    if above is not None:
+        _validate.finite("above", above)
+        if not isinstance(choice.mechanism, NoisySequence):
+            raise ParameterError("above needs a noisy sequence: leave out mechanism")
+    k = _validate.at_least("k", 1 if k is None else k, 1)
     if k > len(empty):
         raise ParameterError(f"k must be at most the number of nodes, {len(empty)}, not {k}")
     objective = choice.objective(empty)
@@ -163,7 +179,7 @@ def _planned(
             f"a metric of nodes must be stated for edge neighbours, not for "
             f"{objective.neighbours} neighbours"
         )
-    if suited:
+    if suited and above is None:
         best = rounds_or_sequence(choice.mechanism, objective, k)
         choice = replace(choice, mechanism=best)
     mechanism = choice.mechanism.for_objective(objective)
@@ -171,7 +187,7 @@ def _planned(
         k,
         neighbours=Neighbours.EDGE,
         function="release_nodes",
-        arguments=_arguments(choice, empty.nodes, k),
+        arguments=_arguments(choice, empty.nodes, k if above is None else None, above),
         public=_public(choice),
         error=error_bound(
             mechanism.of_one_round(k),
@@ -185,10 +201,13 @@ def _planned(
     return choice, plan
 
 
-def _arguments(choice: MetricChoice, nodes: Sequence[Hashable], k: int) -> dict[str, object]:
+def _arguments(
+    choice: MetricChoice, nodes: Sequence[Hashable], k: int | None, above: float | None
+) -> dict[str, object]:
     given = {
         "nodes": nodes,
         "k": k,
+        "above": above,
         "metric": choice.name,
         "weights": None if choice.weights is None else np.asarray(choice.weights).tolist(),
         "max_degree": choice.max_degree,

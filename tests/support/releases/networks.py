@@ -6,7 +6,15 @@ import polars as pl
 
 from dpselect.mechanisms import NoisySequence
 from dpselect.neighbours import Neighbours
-from dpselect.networks import EdgeTable, Graph, ego_density, plan_nodes, release_nodes
+from dpselect.networks import (
+    EdgeTable,
+    Graph,
+    ego_density,
+    plan_hubs,
+    plan_nodes,
+    release_hubs,
+    release_nodes,
+)
 from support.releases import ReleaseCase
 
 NODES = 12
@@ -57,6 +65,21 @@ def in_an_engine(asked, k, edges, budget):
     return release_nodes(table, k, **asked, epsilon=EPSILON, budget=budget)
 
 
+def of_hubs(asked, edges, budget):
+    return release_hubs(Graph.from_edges(edges, nodes=NODES), 2, **asked, budget=budget)
+
+
+def hubs_case(metric):
+    asked = {"metric": metric, "hubs": 5, "epsilon": EPSILON}
+    return ReleaseCase(
+        name=f"release_hubs, edge, {metric}",
+        neighbours=Neighbours.EDGE,
+        release=partial(of_hubs, asked),
+        plan=partial(plan_hubs, NODES, 2, **asked),
+        pair=pair,
+    )
+
+
 def case(name, asked, *, k, release, delta=0.0):
     return ReleaseCase(
         name=name,
@@ -69,6 +92,7 @@ def case(name, asked, *, k, release, delta=0.0):
 
 
 CASES = [
+    *(hubs_case(metric) for metric in ("ego-betweenness", "ego-density")),
     *(
         case(f"release_nodes, edge, {name}", asked, k=2, release=in_memory)
         for name, asked in PLANS.items()

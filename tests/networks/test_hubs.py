@@ -1,0 +1,204 @@
+"""Hubs through noisy degrees: capped counts by definition, the theorem by enumeration."""
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.networks import EdgeTable, Graph, ego_flow, hub_estimates, plan_hubs, release_hubs
+from dpselect.networks.hubs import moved_together
+
+N = 5
+PAIRS = list(combinations(range(N), 2))
+CAPS = (1, 2, 3)
+
+
+def both_ways(edges):
+    ends = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
+    return np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]])
+
+
+@cache
+def capped(edges, cap):
+    return ego_flow.flow(*both_ways(edges), N, cap)
+
+
+def by_definition(edges, cap):
+    """The linear programme: at most 1 on an edge, at most the cap at a node."""
+    from scipy.optimize import linprog
+
+    edges = sorted(edges)
+    if not edges:
+        return 0.0
+    at = np.array([[node in edge for edge in edges] for node in range(N)], dtype=float)
+    return -linprog(-np.ones(len(edges)), A_ub=at, b_ub=[cap] * N, bounds=(0, 1)).fun
+
+
+def test_flows_are_twice_the_capped_counts():
+    of_four = [pair for pair in PAIRS if pair[1] < 4]
+    for size in range(len(of_four) + 1):
+        for edges in combinations(of_four, size):
+            for cap in CAPS:
+                assert capped(edges, cap) / 2 == pytest.approx(by_definition(edges, cap))
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Flows of every graph, node and cap; a graph is the number of its edges' bits."""
+    found = np.empty((2 ** len(PAIRS), N, len(CAPS)))
+    for code in range(len(found)):
+        edges = {pair for bit, pair in enumerate(PAIRS) if code >> bit & 1}
+        for node in range(N):
+            near = {a + b - node for a, b in edges if node in (a, b)}
+            inside = tuple(sorted(pair for pair in edges if near.issuperset(pair)))
+            found[code, node] = [capped(inside, cap) for cap in CAPS]
+    return found
+
+
+def largest_moves(counts, flipped):
+    """What is moved of all counts together at most, by the caps of all nodes; 0 for none."""
+    codes = np.arange(len(counts))
+    moved = np.abs(counts[codes] - counts[codes ^ flipped]) / (2 * np.array(CAPS))
+    moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
+    for caps in product(range(len(CAPS) + 1), repeat=N):
+        yield caps, moved[:, np.arange(N), caps].sum(axis=1).max()
+
+
+def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):
+    """All graphs of five nodes, all edges, all sets of hubs, all caps up to 3."""
+    largest = {}
+    for bit in range(len(PAIRS)):
+        for caps, moved in largest_moves(counts, 1 << bit):
+            largest[caps] = max(largest.get(caps, 0.0), moved)
+    for caps, moved in largest.items():
+        held = np.array([cap for cap in caps if cap])
+        if held.size:
+            assert moved <= moved_together(held)
+
+    for hubs in range(1, N + 1):
+        of_one = (1,) * hubs + (0,) * (N - hubs)
+        assert largest[of_one] == pytest.approx(moved_together(np.ones(hubs)))
+    assert moved_together(np.ones(N)) == pytest.approx(N)
+
+
+def test_an_edge_replaced_by_another_moves_them_by_at_most_twice_that(counts):
+    for one, other in list(combinations(range(len(PAIRS)), 2))[::7]:
+        for caps, moved in largest_moves(counts, 1 << one | 1 << other):
+            held = np.array([cap for cap in caps if cap])
+            assert held.size == 0 or moved <= 2 * moved_together(held)
+
+
+def test_planted_noise_for_the_two_ends_alone_and_counts_without_a_cap(counts):
+    """Two bugs: the hubs that are no end of the edge forgotten; edges counted without caps."""
+    ones = next(moved for caps, moved in largest_moves(counts, 1) if caps == (1,) * N)
+    uncapped = counts[:, :, -1]
+    codes = np.arange(len(counts))
+    moved = np.abs(uncapped[codes] - uncapped[codes ^ 1]).sum(axis=1).max() / 2
+
+    assert ones > 2
+    assert moved > moved_together(np.ones(N))
+
+
+def random_graph(n, p, seed):
+    rng = np.random.default_rng(seed)
+    ends = np.array(list(combinations(range(n), 2)))
+    return Graph.from_edges(ends[rng.random(len(ends)) < p], nodes=n)
+
+
+def test_ego_networks_hold_the_edges_between_neighbours():
+    graph = random_graph(40, 0.3, 1)
+
+    assert (
+        ego_flow.flows(graph, range(40), [40] * 40).tolist() == (2 * graph.triangles()).tolist()
+    )
+
+
+@pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
+def test_the_estimate_is_the_mean_of_random_ego_networks(density):
+    d, means = 40, []
+    for seed in range(30):
+        around = random_graph(d, density, seed)
+        ends = [(u, v) for u in range(d) for v in around.rows[slice(*around.starts[u : u + 2])]]
+        spokes = [(d, u) for u in range(d)]
+        means.append(Graph.from_edges([*ends, *spokes], nodes=d + 1).ego_betweenness()[d])
+    estimate = hub_estimates.ego_betweenness(np.array([density]), np.array([float(d)]))
+
+    assert np.mean(means) == pytest.approx(estimate[0], rel=0.02)
+
+
+def test_densities_are_drawn_to_their_mean_by_the_noise_in_them():
+    degrees, edges = np.full(4, 101.0), np.array([50.0, 500.0, 1500.0, 2500.0])
+    exact = hub_estimates.densities(edges, np.full(4, 1e-3), degrees)
+    noise = hub_estimates.densities(edges, np.full(4, 1e6), degrees)
+
+    assert exact == pytest.approx(edges / 5050, rel=1e-6)
+    assert noise == pytest.approx([edges.mean() / 5050] * 4)
+
+
+def wheels():
+    """Hubs of 60, 58 and 45 neighbours; those of the first are joined to 20 others each."""
+    edges, spare = [], 3
+    for hub, size in enumerate((60, 58, 45)):
+        leaves = range(spare, spare + size)
+        edges += [(hub, leaf) for leaf in leaves]
+        if hub == 0:
+            edges += [
+                (leaf, spare + (i + j) % 60)
+                for i, leaf in enumerate(leaves)
+                for j in range(1, 11)
+            ]
+        spare += size
+    return Graph.from_edges(edges, nodes=spare)
+
+
+def test_large_epsilons_release_the_truth():
+    between = release_hubs(wheels(), 1, metric="ego-betweenness", hubs=3, epsilon=1e5)
+    dense = release_hubs(wheels(), 1, metric="ego-density", hubs=3, epsilon=1e5)
+
+    assert between.answer == (1,)
+    assert between.noisy_scores == pytest.approx([58 * 57 / 2], rel=1e-3)
+    assert dense.answer == (0,)
+    assert dense.noisy_scores == pytest.approx([600 / 1770], rel=1e-3)
+
+
+def test_graphs_of_other_libraries_are_accepted():
+    nx = pytest.importorskip("networkx")
+    graph = nx.star_graph(["hub", *"abcdefgh"])
+
+    asked = {"metric": "ego-betweenness", "hubs": 2, "epsilon": 1e5}
+    assert release_hubs(graph, 1, **asked).answer == ("hub",)
+    assert dp.networks.degree(graph).scores.max() == 8
+    with pytest.raises(
+        ParameterError, match=r"graph must be .* not a builtins.list; a list of"
+    ):
+        dp.networks.release_nodes([(0, 1)], 1, metric="degree", epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"metric": "degree"}, "metric must be one of ego-betweenness, ego-density"),
+        ({"hubs": 1}, "k must be at most hubs"),
+        ({"hubs": 9999}, "hubs at most the number of nodes"),
+        ({"degrees_share": 1.0}, "degrees_share must be above 0"),
+        ({"epsilon": 1e-13}, "epsilon is too small"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, message):
+    asked = {"metric": "ego-betweenness", "epsilon": 1.0, **wrong}
+    with pytest.raises(ParameterError, match=message):
+        plan_hubs(1000, 2, **asked)
+
+
+def test_edges_in_an_engine_are_refused_and_a_budget_is_asked_first():
+    import polars as pl
+
+    asked = {"metric": "ego-density", "epsilon": 1.0}
+    table = EdgeTable(pl.LazyFrame({"a": [0], "b": [1]}), source="a", target="b", nodes=3)
+    with pytest.raises(ParameterError, match="needs a Graph in memory"):
+        release_hubs(table, 1, **asked)
+    with pytest.raises(InsufficientBudgetError):
+        release_hubs(wheels(), 1, **asked, budget=dp.Budget(0.5, neighbours="edge"))
