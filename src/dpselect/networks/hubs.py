@@ -32,7 +32,7 @@ from types import MappingProxyType
 import numpy as np
 
 from dpselect import _validate
-from dpselect.draws import laplace
+from dpselect.draws import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
@@ -105,7 +105,7 @@ def plan_hubs(
     first = NoisySequence(epsilon=epsilon * share).for_objective(degree(empty))
     rest = epsilon - first.epsilon
     most = 2 * _largest_cap(len(empty)) * (hubs + 2)
-    if max(most / rest, 2 / first.epsilon) > laplace.LARGEST_SCALE / 2:
+    if max(most / rest, 2 / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
         raise ParameterError("epsilon is too small for so many nodes")
     return Plan(
         function="release_hubs",
@@ -201,7 +201,7 @@ def release_hubs(
 def _draw(graph: Graph, plan: Plan, metric: HubMetric, hubs: int) -> tuple[list[int], Values]:
     """Draw both steps; the plan has been charged."""
     of_degrees, of_edges = (spend.epsilon for spend in plan.spends)
-    noisy = laplace.noisy_counts(graph.degrees, nextafter(2 / of_degrees, inf))
+    noisy = noisy_counts.discrete_laplace(graph.degrees, nextafter(2 / of_degrees, inf))
     chosen = largest(noisy, hubs)
     degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
     most = _largest_cap(len(graph))
@@ -210,7 +210,7 @@ def _draw(graph: Graph, plan: Plan, metric: HubMetric, hubs: int) -> tuple[list[
     counts = ego_flow.flows(graph, chosen, caps.tolist())
     edges = np.array(
         [
-            laplace.noisy_counts(count, nextafter(scale, inf))[0] / 2
+            noisy_counts.discrete_laplace(count, nextafter(scale, inf))[0] / 2
             for count, scale in zip(counts[:, None], scales.tolist(), strict=True)
         ]
     )
