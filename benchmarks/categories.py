@@ -1,8 +1,9 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/categories.py [people | recall | time]``; it
-prints the tables of ``docs/categories.md``. Each peer is measured in the same run: OpenDP's
-threshold mechanism with the same persons, epsilon and delta, and the sums without noise.
+Run: ``DPSELECT_DATA=<folder> python benchmarks/categories.py [PART...]`` with the parts
+``people``, ``many``, ``recall`` and ``time``; it prints the tables of ``docs/categories.md``.
+Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
+epsilon and delta, and the sums without noise.
 """
 
 from __future__ import annotations
@@ -154,9 +155,8 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
         return drawn[: drawn.index(STOP)] if STOP in drawn else drawn
 
     def of_law(name: Any) -> list[Any]:  # noqa: ANN401 -- a name of a method
-        held, noisy = law_of(name, epsilon, DELTA, most).select(every.people)
-        if noisy is None:
-            return []
+        law: Any = law_of(name, epsilon, DELTA, most)
+        held, noisy = law.select(every.people)
         order = np.argsort(-np.where(held, noisy, -1))[: min(K, int(held.sum()))]
         return [keys[place] for place in order]
 
@@ -175,6 +175,38 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
         "noisy counts, gaussian": lambda: of_law("gaussian"),
         "OpenDP laplace": of_opendp,
     }
+
+
+def many() -> None:
+    """Print how many keys are released where persons have many."""
+    print(f"\nkeys released, delta = {DELTA:g}\n")
+    methods = ("optimal", "gaussian", "weighted", "rounds")
+    print(f"| column | epsilon | keys a person | {' | '.join(methods)} |")
+    print("|---|" + "--:|" * (len(methods) + 2))
+    visits = datasets.load("points_gowalla_u5628").select("user", key="poi")
+    rng = np.random.default_rng(0)
+    sizes = np.minimum(rng.lognormal(3, 1, 50_000).astype(int) + 1, 400)
+    words = pl.DataFrame(
+        {
+            "user": np.repeat(np.arange(sizes.size), sizes),
+            "key": np.minimum(rng.zipf(1.15, sizes.sum()), 10**6),
+        }
+    )
+    for name, rows in (("places, Gowalla", visits), ("words, simulated", words)):
+        for epsilon in (1.0, 3.0):
+            for most in (10, 100):
+                asked: dict[str, Any] = {
+                    "user": "user",
+                    "max_per_user": most,
+                    "epsilon": epsilon,
+                    "delta": DELTA,
+                    "neighbours": "add-remove",
+                }
+                cells = []
+                for method in methods:
+                    release = release_keys(rows, column="key", method=method, **asked)  # type: ignore[arg-type]
+                    cells.append(f"{len(release.answer):,}")
+                print(f"| {name} | {epsilon:g} | {most} | {' | '.join(cells)} |", flush=True)
 
 
 def time() -> None:
@@ -215,6 +247,6 @@ def time() -> None:
 
 
 if __name__ == "__main__":
-    parts = {"people": people, "recall": recall, "time": time}
+    parts = {"people": people, "many": many, "recall": recall, "time": time}
     for part in sys.argv[1:] or parts:
         parts[part]()

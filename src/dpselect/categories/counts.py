@@ -58,6 +58,13 @@ class PeoplePerKey(Protocol):
     def from_count(self, least: int) -> Counted:
         """Return all keys of at least so many people, in no order."""
 
+    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
+        """Return all keys but some, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person, after
+        those of ``without`` (as the engine has them) are taken away.
+        """
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsOfPeople:
@@ -105,6 +112,23 @@ class RowsOfPeople:
         grouped = self._grouped().filter(nw.col("people") >= least)
         found = tables.collect(grouped, self.rows.source, most=MOST_KEYS)
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
+
+    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
+        import narwhals as nw
+
+        table = self.rows.without([_plain(key) for key in without])
+        together = nw.lit(1) if self.rows.user is None else nw.len().over("user")
+        by_size = (
+            table.with_columns(together.cast(nw.Int64).alias("together"))
+            .group_by("key", "together")
+            .agg(nw.len().alias("people"))
+        )
+        found = tables.collect(by_size, self.rows.source, most=MOST_KEYS)
+        keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
+        sums = np.zeros(keys.size, dtype=np.int64)
+        each = weights[tables.counts(found["together"])]
+        np.add.at(sums, places, each * tables.counts(found["people"]))
+        return Counted(keys, sums, self.rows.keys)
 
     def _grouped(self) -> Any:  # noqa: ANN401 -- a lazy frame of narwhals
         import narwhals as nw

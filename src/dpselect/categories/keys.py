@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dpselect import _validate
@@ -13,9 +13,11 @@ from dpselect.categories.asked import (
     changed_keys,
     checked_delta,
 )
-from dpselect.categories.counts import people_in
+from dpselect.categories.counts import PeoplePerKey, people_in
 from dpselect.categories.laws import KeyLaw, KeyMethod, law_of
 from dpselect.categories.release import KeyRelease
+from dpselect.categories.weighted import WeightedLaw
+from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.typing import Indices, Probabilities
@@ -27,8 +29,33 @@ class _Design:
 
     plan: Plan
     question: Question
-    law: KeyLaw
+    law: KeyLaw | WeightedLaw
     min_people: int
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[], KeyRelease]:
+        """Return the draw of the keys, after the reading."""
+        if isinstance(self.law, WeightedLaw):
+            keys = self.law.drawing(people)
+            return lambda: KeyRelease(answer=_sorted(keys()), plan=self.plan, exact=True)
+        law, counted = self.law, people.from_count(self.min_people)
+
+        def draw() -> KeyRelease:
+            held, noisy = law.select(_above(counted.people, self.min_people))
+            places = {counted.key(place): place for place in held.nonzero()[0].tolist()}
+            answer = _sorted(places)
+            counts = None
+            if noisy is not None:
+                least = self.min_people - 1
+                counts = tuple(int(noisy[places[key]]) + least for key in answer)
+            return KeyRelease(
+                answer=answer,
+                plan=self.plan,
+                exact=True,
+                counts=counts,
+                scale=getattr(law, "scale", None),
+            )
+
+        return draw
 
 
 def key_probabilities(
@@ -44,7 +71,8 @@ def key_probabilities(
     """Return the exact probability that :func:`release_keys` releases a key.
 
     It depends on the number of people who have the key alone, and keys are drawn
-    independently: this is the whole law of the release.
+    independently: this is the whole law of the release. For ``"weighted"`` and ``"rounds"`` it
+    is the least probability, that of people with ``max_per_user`` keys each.
 
     Args:
         people: Numbers of people, any shape; >= 0.
@@ -65,11 +93,13 @@ def key_probabilities(
     """
     relation = _validate.table_neighbours(neighbours)
     per_user = _validate.at_least("max_per_user", max_per_user, 1)
+    changed = changed_keys(per_user, relation)
     law = law_of(
         method,
         _validate.positive("epsilon", epsilon),
         checked_delta(delta),
-        changed_keys(per_user, relation),
+        changed,
+        persons=changed // per_user,
     )
     return law.probabilities(_above(people, _validate.at_least("min_people", min_people, 1)))
 
@@ -147,7 +177,10 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         max_per_user: How many different keys of a person are counted.
         method: ``"optimal"`` releases every key with the largest probability that its part of
             epsilon and delta allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy
-            count passes a threshold, and these counts with them. By default the one that
+            count passes a threshold, and these counts with them. ``"weighted"`` gives the
+            keys of a person with few more weight, and ``"rounds"`` does it twice, the second
+            time without the keys that are released: for persons of whom some have many keys
+            (:mod:`dpselect.categories.weighted`). By default one of the first three, which
             releases a key of the fewest people with probability 1/2: ``"optimal"`` for up to
             a few keys a person, ``"gaussian"`` for many.
         min_people: A key of fewer people is never released, whatever is drawn.
@@ -167,7 +200,8 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         DataError: The data cannot be read.
         InsufficientBudgetError: The budget does not allow it; nothing was drawn.
 
-    Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684.
+    Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684; for weights Gopi,
+        Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745.
 
     Examples:
         >>> from dpselect.categories import release_keys
@@ -186,24 +220,13 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         delta=delta,
         neighbours=neighbours,
     )
-    counted = people_in(data, design.question).from_count(design.min_people)
+    draw = design.drawing(people_in(data, design.question))
     receipt = design.plan.charge(budget)
-    above = _above(counted.people, design.min_people)
-    held, noisy = design.law.select(above)
-    chosen = sorted(
-        ((counted.key(place), place) for place in held.nonzero()[0].tolist()),
-        key=lambda one: str(one[0]),
-    )
-    counts = None
-    if noisy is not None:
-        counts = tuple(int(noisy[place]) + design.min_people - 1 for _, place in chosen)
-    return KeyRelease(
-        answer=tuple(key for key, _ in chosen),
-        plan=design.plan,
-        exact=True,
-        counts=counts,
-        scale=getattr(design.law, "scale", None),
-    ).recorded(receipt)
+    return draw().recorded(receipt)
+
+
+def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    return tuple(sorted(keys, key=str))
 
 
 def _above(people: Indices, least: int) -> Indices:
@@ -233,7 +256,11 @@ def _design(  # noqa: PLR0913 -- the public arguments
     relation = _validate.table_neighbours(neighbours)
     epsilon, delta = _validate.positive("epsilon", epsilon), checked_delta(delta)
     least = _validate.at_least("min_people", min_people, 1)
-    law = law_of(method, epsilon, delta, changed_keys(question.max_per_user, relation))
+    changed = changed_keys(question.max_per_user, relation)
+    persons = changed // question.max_per_user
+    law = law_of(method, epsilon, delta, changed, persons=persons)
+    if isinstance(law, WeightedLaw) and least > 1:
+        raise ParameterError("min_people is for methods that count people: leave it out")
     plan = Plan(
         function="release_keys",
         arguments={

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect.budget.zcdp import rho_for, rho_of_pure
+from dpselect.categories.weighted import SHARES, WeightedLaw
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
-KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian"]
+KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "weighted", "rounds"]
 """How keys are selected."""
 
 MARGIN = 1e-9
@@ -293,20 +294,32 @@ class GaussianLaw:
         )
 
 
-def law_of(method: KeyMethod | None, epsilon: float, delta: float, changed: int) -> KeyLaw:
+def law_of(
+    method: KeyMethod | None, epsilon: float, delta: float, changed: int, *, persons: int = 1
+) -> KeyLaw | WeightedLaw:
     """Return the law of a method; if not given, of the one that reaches one half soonest.
+
+    Args:
+        method: The method; of weights none needs fewer people with as many keys as can be.
+        epsilon: Of the whole release.
+        delta: Of the whole release.
+        changed: The number of keys that one neighbour step changes.
+        persons: Of how many persons these are.
 
     Raises:
         ParameterError: There is no such method.
     """
+    _validate.within("epsilon", epsilon, 0, LARGEST_EPSILON)
+    if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
+        return WeightedLaw(method, epsilon, delta, changed // persons, persons)
     laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
         "optimal": OptimalLaw,
         "laplace": LaplaceLaw,
         "gaussian": GaussianLaw,
     }
-    _validate.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     if method is not None:
-        return laws[_validate.one_of("method", method, laws)](epsilon, delta, changed)
+        _validate.one_of("method", method, [*laws, *SHARES])
+        return laws[method](epsilon, delta, changed)
     every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
     return min(every, key=lambda law: law.half)
 

@@ -42,16 +42,33 @@ class Rows:
     """One row for each key of a person that is counted; private.
 
     Attributes:
-        table: A lazy frame with the columns ``key`` and ``group``, if there are groups.
+        every: A lazy frame with the columns ``key``, and ``group`` and ``user``, if there are
+            any: the keys of all persons, as often as they occur.
         source: What it was made from, to name in an error.
         keys: How keys are written.
         group: How groups are written, if there are any.
+        user: How persons are written, if they are given.
+        question: How many keys of a person are counted.
     """
 
-    table: nw.LazyFrame[Any]
+    every: nw.LazyFrame[Any]
     source: object
     keys: KeyColumns
     group: KeyColumns | None
+    user: Kind | None
+    question: Question
+
+    @property
+    def table(self) -> nw.LazyFrame[Any]:
+        """One row for each key of a person that is counted."""
+        return self.without(())
+
+    def without(self, keys: Sequence[Any]) -> nw.LazyFrame[Any]:
+        """Return the table of the data without some public keys, as the engine has them."""
+        rows = self.every
+        if keys:
+            rows = rows.filter(~nw.col(_KEY).is_in(keys))
+        return rows if self.user is None else _limited(rows, self)
 
 
 def read(data: object, question: Question) -> Rows:
@@ -85,35 +102,31 @@ def read(data: object, question: Question) -> Rows:
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
         rows = rows.filter(nw.col(_KEY).is_in(public))
-    if question.user is not None:
-        rows = _limited(rows, question, kinds)
-    return Rows(rows, data, keys, group)
+    user = None if question.user is None else kinds[question.user]
+    return Rows(rows, data, keys, group, user, question)
 
 
-def _limited(
-    rows: nw.LazyFrame[Any], question: Question, kinds: dict[str, Kind]
-) -> nw.LazyFrame[Any]:
+def _limited(rows: nw.LazyFrame[Any], of: Rows) -> nw.LazyFrame[Any]:
+    question = of.question
     pair = [_KEY] if question.group is None else [_GROUP, _KEY]
     distinct = rows.unique(subset=[_USER, *pair])
     if question.candidates is not None:
         possible = len(question.candidates) * max(1, len(question.groups))
         if possible <= question.max_per_user:
             return distinct
-    text_keys = len(question.columns) != 1 or question.missing
-    kind = "text" if text_keys else kinds[question.columns[0]]
-    weight = _weight(_KEY, kind)
-    if question.group is not None:
-        weight = weight + _weight(_GROUP, kinds[question.group])
+    weight = _weight(_KEY, "text" if of.keys.encoded else of.keys.kinds[0])
+    if of.group is not None:
+        weight = weight + _weight(_GROUP, of.group.kinds[0])
     sized = distinct.with_columns(
         nw.len().over(_USER).cast(nw.Int64).alias("size"),
         weight.sum().over(_USER).cast(nw.Int64).alias("weight"),
         nw.col(_KEY).cum_count().over(_USER, order_by=pair).cast(nw.Int64).alias("place"),
-        _weight(_USER, kinds[str(question.user)]).alias("own"),
+        _weight(_USER, of.user or "text").alias("own"),
     )
     size = nw.col("size")
     start = (nw.col("weight") + nw.col("own")) % size
     turned = (nw.col("place") - 1 - start + size) % size
-    return sized.filter(turned < question.max_per_user).select(*pair)
+    return sized.filter(turned < question.max_per_user).select(_USER, *pair)
 
 
 def _weight(column: str, kind: Kind) -> nw.Expr:

@@ -38,8 +38,8 @@ def keys(
     method: Annotated[
         str | None,
         typer.Option(
-            help="optimal; laplace or gaussian, with noisy counts; if not given, the one that "
-            "needs the fewest people."
+            help="optimal; laplace or gaussian, with noisy counts; weighted or rounds, for "
+            "many values a person. If not given, the one that needs the fewest people."
         ),
     ] = None,
     min_people: Annotated[

@@ -93,6 +93,6 @@ CASES = [
     *(
         _case(f"by {method}", release_keys, plan_keys, relation, method=method, delta=1e-2)
         for relation in PAIRS
-        for method in ("optimal", "laplace", "gaussian")
+        for method in ("optimal", "laplace", "gaussian", "weighted", "rounds")
     ),
 ]
