@@ -2,8 +2,7 @@
 
 ``python benchmarks/trees_mechanisms.py DATA [OUT]`` reads ``nltcs``, ``acs`` and ``adult`` from
 the folder DATA and writes ``trees_mechanisms.csv`` into OUT, ``benchmarks/results`` if not
-given. Numbers of Adult have ten bins between their public bounds. ``auto`` is the default of
-``ID3Classifier``. One process; simulated draws by the law of the release.
+given. Numbers of Adult have ten bins between their public bounds. One process; simulated draws by the law of the release.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from dpselect.trees.tree import Tree
 from dpselect.typing import Indices
 from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, DATA_SETS, EPSILONS, FOLDS, folds
 
-MECHANISMS = ("shifted", "permute-and-flip", "auto")
+MECHANISMS = ("shifted", "permute-and-flip", "exponential", "local-dampening", "pairwise")
 DEPTHS = (2, 5)
-RUNS = 3
+RUNS = 1
 MAX_RECORDS = {"nltcs": 25_000, "acs": 60_000, "adult": 60_000}
 
 
@@ -53,7 +52,9 @@ def load(folder: Path, name: str) -> tuple[Indices, Indices, Schema]:
     return codes, (classes == schema.classes[1]).to_numpy().astype(np.int64), schema
 
 
-def accuracies(folder: Path, name: str, depth: int, epsilon: float, by: str) -> list[float]:
+def accuracies(
+    folder: Path, name: str, depth: int, epsilon: float, by: str | None
+) -> list[float]:
     """Return the accuracy on each fold of each run."""
     codes, labels, schema = load(folder, name)
     growth = Growth(schema, epsilon, depth, "information-gain", by, MAX_RECORDS[name])

@@ -109,15 +109,27 @@ class ErrorBound:
         value: The error, in ``unit``; infinite where no bound holds on all data.
         unit: Such as ``"ranks"`` or ``"days"``.
         probability: The probability that the error is at most ``value``.
+        largest: The largest error that there can be; a bound that reaches it says nothing.
     """
 
     value: float
     unit: str
     probability: float = 0.95
+    largest: float = inf
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every error is allowed by the bound."""
+        return not isfinite(self.value) or self.value >= self.largest
 
     def __str__(self) -> str:
         if not isfinite(self.value):
-            return "no bound that holds on all data"
+            return "no bound that holds on all data; compare mechanisms on public data instead"
+        if self.says_nothing:
+            return (
+                f"the bound says nothing: an error of {self.largest:.4g} {self.unit} is the "
+                "largest there can be"
+            )
         return (
             f"at most {self.value:.4g} {self.unit} with probability {self.probability:g}, on "
             "any data"
@@ -267,7 +279,7 @@ class Plan:
             "composition": self.composition,
             "public": list(self.public),
             "error_bound": None
-            if self.error is None or not isfinite(self.error.value)
+            if self.error is None or self.error.says_nothing
             else {
                 "value": self.error.value,
                 "unit": self.error.unit,

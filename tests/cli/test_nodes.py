@@ -71,9 +71,26 @@ def test_labels_come_from_a_file(run, tmp_path):
     assert ran.json["answer"] == ["Ann"]
 
 
-def test_a_dry_run_reads_no_edge(run, tmp_path):
+@pytest.fixture
+def header(tmp_path):
+    """A table with the columns of a graph, and no edge."""
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("more", [("--dry-run",), ()])
+def test_a_dry_run_makes_the_checks_of_the_release(run, tmp_path, header, more):
+    ask = ("--metric", "degree", *more)
+
+    assert "there is no file" in run("nodes", tmp_path / "no.csv", *ONE, *ask).error
+    assert "no column 'from'" in run("nodes", header, *ONE, *ask, "--source", "from").error
+    assert "k must be at most" in run("nodes", header, *ONE, *ask, "--k", 10**6).error
+
+
+def test_a_dry_run_reads_no_edge(run, header):
     ran = run(
-        "nodes", tmp_path / "not-there.csv", *ONE, "--k", 2, "--metric", "degree",
+        "nodes", header, *ONE, "--k", 2, "--metric", "degree",
         "--dry-run", "--json",
     )  # fmt: skip
 
@@ -81,8 +98,8 @@ def test_a_dry_run_reads_no_edge(run, tmp_path):
     assert ran.json["error_bound"]["value"] == pytest.approx(2 * 2 * 6.3969, abs=1e-3)
 
 
-def test_the_metric_chooses_the_mechanism(run, tmp_path):
-    ask = ("nodes", tmp_path / "not-there.csv", *ONE, "--dry-run", "--json")
+def test_the_metric_chooses_the_mechanism(run, header):
+    ask = ("nodes", header, *ONE, "--dry-run", "--json")
     drawn = {name: run(*ask, "--metric", name).json["mechanism"] for name in METRICS}
 
     assert {name: text.split("(")[0] for name, text in drawn.items()} == {

@@ -107,8 +107,10 @@ def test_a_dry_run_spends_nothing_and_reads_nothing(run, weather, command):
     ledger = weather / "ledger"
     dp.Budget(60, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
     more = ("--ledger", ledger, "--dry-run", "--json")
-    ran = run(command, weather / "not-there.csv", *options(weather, *more))
+    ran = run(command, weather / "weather.csv", *options(weather, *more))
+    missing = run(command, weather / "not-there.csv", *options(weather, *more))
 
+    assert "there is no file" in missing.error
     assert ran.json["dry_run"] is True
     assert ran.json["epsilon"] == 50
     assert not dp.Budget.open(ledger).entries

@@ -99,7 +99,7 @@ def test_columns_of_other_files_keep_their_type(declared, tmp_path):
     [
         ("data.csv", "flag,answer,level,mixed,label", ColumnError, "no column 'degrees'"),
         ("data.csv", "flag,answer,level,mixed,degrees", ColumnError, "no column 'label'"),
-        ("data.txt", "flag", DataError, "must be a .parquet or a .csv file"),
+        ("data.txt", "flag", DataError, "must be a .parquet, .csv or .tsv file"),
     ],
 )
 def test_a_table_without_a_declared_column_is_refused(

@@ -18,13 +18,12 @@ from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.tables.values import of_array
-from dpselect.trees import Bins, Categories, ID3Classifier, Leaf, Split, Tree, records
+from dpselect.trees import Bins, Categories, ID3Classifier, Tree, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
 from dpselect.trees.randomness import Exact, Simulated
 from dpselect.trees.records import Schema
-from dpselect.trees.tree import plot
 from support.trees_definitions import Recording
 
 CLASSES = ["no", "yes"]
@@ -438,18 +437,26 @@ def test_prints_and_plots():
     assert len(ax.texts) >= tree.tree_.leaves
 
 
-def test_a_drawn_leaf_has_the_class_that_is_predicted_there():
-    schema = records.schema(
-        {"sky": ["sun", "rain in the evening, then fog and snow"]}, CLASSES, ["sky"]
+@pytest.mark.parametrize(
+    ("criterion", "domains", "epsilon", "name"),
+    [
+        ("gini", [[0, 1], [0, 1]], 1.0, "permute-and-flip"),
+        ("information-gain", [[0, 1], [0, 1, 2]], 9.0, "shifted"),
+        ("information-gain", [[0, 1], [0, 1]], 0.1, "shifted"),
+        ("information-gain", [[0, 1], [0, 1]], 9.0, "pairwise"),
+    ],
+)
+def test_public_facts_choose_the_mechanism(criterion, domains, epsilon, name):
+    estimator = ID3Classifier(
+        epsilon,
+        max_depth=2,
+        criterion=criterion,
+        domains=dict(zip("ab", domains, strict=True)),
+        classes=CLASSES,
+        max_records=1000,
     )
-    below = (Leaf((1.0, 4.0)), Leaf((-1.0, -3.0)))
-    drawn = plot(Tree(schema, Split(0, (0, 1), below))).texts
 
-    assert [text.get_text() for text in drawn] == [
-        "sky = sun\nyes",
-        "sky = rain in the evening, then f…\nyes",
-        "sky",
-    ]
+    assert estimator.plan().mechanism == f"{name} by {criterion}"
 
 
 def test_works_inside_cross_validation():

@@ -137,6 +137,7 @@ def nodes(
     top: Any = k
     plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
+        _check_columns(edges, source, target, engine, master)
         output.print_plan(plan, budget, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
@@ -174,6 +175,15 @@ def _scores(release: Release) -> dict[str, str]:
         return {}
     pairs = zip(release.answer, release.noisy_scores, strict=True)
     return {"noisy scores": ", ".join(f"{node}: {score:.6g}" for node, score in pairs)}
+
+
+def _check_columns(
+    path: str, source: str, target: str, engine: str, master: str | None
+) -> None:
+    """Check that the table is there and has the columns of both ends; no row is read."""
+    from dpselect import tables
+
+    tables.check_columns(engines.opened(path, engine, master), plain=[source, target])
 
 
 def _labels(text: str) -> int | list[str]:

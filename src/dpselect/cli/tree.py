@@ -72,7 +72,10 @@ def tree(
     criterion: Annotated[
         str, typer.Option(help="information-gain, gini or majority.")
     ] = "information-gain",
-    mechanism: Annotated[str, typer.Option(help="One of {mechanisms}.")] = "shifted",
+    mechanism: Annotated[
+        str | None,
+        typer.Option(help="One of {mechanisms}; if not given, the one that suits."),
+    ] = None,
     neighbours: Relation = "add-remove",
     strict: Strict = False,
     test: Test = None,
@@ -209,6 +212,7 @@ def _train(
             "and say --test-is-public"
         )
     if dry_run:
+        _check_columns(declared, *where)
         output.print_plan(classifier.plan(), classifier.budget, as_json=as_json)
         return
     tested = None if test is None else declared.read(test)
@@ -229,6 +233,14 @@ def _train(
         output.print_json(shown)
     else:
         _print(classifier, shown)
+
+
+def _check_columns(declared: Declaration, data: str, engine: str, master: str | None) -> None:
+    """Check that the table is there and has all declared columns; no row is read."""
+    from dpselect import tables
+
+    columns = [*declared.columns, declared.label]
+    tables.check_columns(engines.opened(data, engine, master), plain=columns)
 
 
 def _records(

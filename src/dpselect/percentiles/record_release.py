@@ -63,7 +63,7 @@ def plan_percentile_record(  # noqa: PLR0913 -- keyword-only, each one a public 
             "on_invalid": on_invalid,
         },
         public=("the number, the order and the labels of the records", "p", "upper", "horizon"),
-        error=ErrorBound(min(error.value, float(upper)), unit, error.probability),
+        error=ErrorBound(error.value, unit, error.probability, largest=float(upper)),
     )
 
 

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from math import isnan
 from typing import Any
 
@@ -37,6 +38,10 @@ class Domain(ABC):
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """The name of each code."""
+
+    def interval(self, first: int, last: int) -> str:
+        """Return the name of all codes from one to another."""
+        return f"{{{', '.join(self.labels[first : last + 1])}}}"
 
     @abstractmethod
     def check(self, kind: Kind, name: str) -> None:
@@ -148,7 +153,7 @@ class Categories(Domain):
 
 @dataclass(frozen=True)
 class Bins(Domain):
-    """Numbers between public bounds, in bins of equal width.
+    """Numbers between public bounds, in bins of equal width or with edges of your own.
 
     A bin holds its lower edge; the last one holds both. Numbers beyond the bounds are
     clamped to them.
@@ -159,30 +164,55 @@ class Bins(Domain):
         bins: How many bins; >= 1. Public.
         other: Name of an additional bin for missing values. Without it their records are
             dropped. Public.
+        own: The edges that were given as ``edges=``, ascending; in place of ``low``,
+            ``high`` and ``bins``, which they state. Public.
 
     Raises:
-        ParameterError: The bounds are not finite and ascending, or there is no bin.
+        ParameterError: The bounds or edges are not finite and ascending, or there is no bin.
 
     Examples:
         >>> Bins(0, 30, bins=3).labels
         ('[0, 10)', '[10, 20)', '[20, 30]')
+        >>> Bins(edges=[0, 18, 65, 120]).labels
+        ('[0, 18)', '[18, 65)', '[65, 120]')
     """
 
     low: float
     high: float
-    bins: int = 8
-    other: str | None = None
+    bins: int
+    other: str | None
+    own: tuple[float, ...] | None
     ordered = True
 
-    def __post_init__(self) -> None:
-        low, high = _validate.finite("low", self.low), _validate.finite("high", self.high)
-        if not low < high:
-            raise ParameterError(f"low must be below high, got {low:g} and {high:g}")
-        _validate.at_least("bins", self.bins, 1)
+    def __init__(
+        self,
+        low: float | None = None,
+        high: float | None = None,
+        bins: int = 8,
+        other: str | None = None,
+        *,
+        edges: Sequence[float] | None = None,
+    ) -> None:
+        own = None
+        if edges is not None:
+            if low is not None or high is not None:
+                raise ParameterError("edges state low and high: give either")
+            own = tuple(_validate.finite("each of edges", edge) for edge in edges)
+            if len(own) < 2 or any(a >= b for a, b in pairwise(own)):
+                raise ParameterError("edges must be at least two numbers, ascending")
+            low, high, bins = own[0], own[-1], len(own) - 1
+        first, last = _validate.finite("low", low), _validate.finite("high", high)
+        if not first < last:
+            raise ParameterError(f"low must be below high, got {first:g} and {last:g}")
+        kept = {"low": low, "high": high, "bins": _validate.at_least("bins", bins, 1)}
+        for name, value in {**kept, "other": other, "own": own}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def edges(self) -> Values:
         """The ``bins + 1`` edges."""
+        if self.own is not None:
+            return np.array(self.own, dtype=np.float64)
         return np.linspace(self.low, self.high, self.bins + 1)
 
     @property
@@ -191,10 +221,15 @@ class Bins(Domain):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        edges = [f"{edge:.6g}" for edge in self.edges]
-        bins = [f"[{edges[k]}, {edges[k + 1]})" for k in range(self.bins)]
-        bins[-1] = bins[-1][:-1] + "]"
-        return (*bins, self.other) if self.other is not None else tuple(bins)
+        bins = tuple(self.interval(k, k) for k in range(self.bins))
+        return bins if self.other is None else (*bins, self.other)
+
+    def interval(self, first: int, last: int) -> str:
+        if last >= self.bins:  # the bin of missing values is beside the others
+            return f"{{{', '.join(self.labels[first : last + 1])}}}"
+        edges = self.edges
+        end = "]" if last == self.bins - 1 else ")"
+        return f"[{_number_text(edges[first])}, {_number_text(edges[last + 1])}{end}"
 
     def check(self, kind: Kind, name: str) -> None:
         if kind == "text":
@@ -214,7 +249,15 @@ class Bins(Domain):
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
+        if self.own is not None:
+            shown = {"edges": list(self.own)}
         return shown if self.other is None else {**shown, "other": self.other}
+
+
+def _number_text(number: float) -> str:
+    """Return a number for a reader; an integer with all of its digits."""
+    whole = float(number).is_integer() and abs(number) < 2**53
+    return str(int(number)) if whole else f"{number:.6g}"
 
 
 def as_domain(name: str, given: object) -> Domain:
@@ -233,7 +276,7 @@ def from_dict(name: str, given: dict[str, Any]) -> Domain:
     """Return the domain that :meth:`Domain.to_dict` showed.
 
     Raises:
-        ParameterError: It is neither ``values`` nor ``low`` and ``high``.
+        ParameterError: It is none of ``values``, ``edges``, or ``low`` and ``high``.
     """
     try:
         if "values" in given:
@@ -241,8 +284,8 @@ def from_dict(name: str, given: dict[str, Any]) -> Domain:
         return Bins(**given)
     except TypeError:
         raise ParameterError(
-            f"the domain of {name!r} must have 'values' (a list), or 'low', 'high' and "
-            "'bins' (numbers), and may have 'other'"
+            f"the domain of {name!r} must have 'values' (a list), or 'edges' (a list), or "
+            "'low', 'high' and 'bins' (numbers), and may have 'other'"
         ) from None
 
 

@@ -29,6 +29,9 @@ from sklearn.utils.validation import (  # noqa: E402
     validate_data,
 )
 
+MOST_LINES = 40
+"""Lines of a tree that ``str`` shows."""
+
 
 class Training(Protocol):
     """Public parameters of how trees are drawn, with their prices."""
@@ -209,7 +212,12 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return records.codes(columns, self.schema_)
 
     def __str__(self) -> str:
-        return self.tree_.to_text() if hasattr(self, "tree_") else repr(self)
+        if not hasattr(self, "tree_"):
+            return repr(self)
+        lines = self.tree_.simplified().to_text().splitlines()
+        left = len(lines) - MOST_LINES
+        more = [f"... and {left} more lines: tree_.to_text() has all"] if left > 0 else []
+        return "\n".join([*lines[:MOST_LINES], *more])
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()

@@ -69,6 +69,31 @@ class _Growing:
         return Split(self.chosen, tuple(range(len(below))), below)
 
 
+RESOLVED = 1000.0
+"""Records times epsilon of a query from which equal columns are drawn pairwise."""
+
+
+def suited(schema: Schema, criterion: Criterion, unit: float, max_records: int) -> str:
+    """Return the mechanism that draws splits if none is asked for, from public facts.
+
+    Gini and majority have only a global sensitivity, where permute-and-flip is best. By
+    information gain ``"shifted"`` was the most accurate wherever columns have domains of
+    different sizes (Adult) and wherever epsilon is small; between columns of one size it
+    prefers those with rare values, and ``"pairwise"`` was better on NLTCS once the records
+    resolve the scores, and worse on ACS by less (``benchmarks/results/trees_mechanisms.csv``).
+
+    Args:
+        schema: Columns and their domains.
+        criterion: How a split is scored.
+        unit: Epsilon of one query, in nats.
+        max_records: Bound on the number of records.
+    """
+    if criterion != "information-gain":
+        return "permute-and-flip"
+    alike = len(set(schema.sizes.tolist())) == 1
+    return "pairwise" if alike and unit * max_records > RESOLVED else "shifted"
+
+
 @dataclass(frozen=True)
 class Growth:
     """Public parameters of a tree that grows, and its grower.
@@ -78,7 +103,8 @@ class Growth:
         epsilon: Price of all queries about one record, in nats, under add/remove.
         max_depth: Splits on a path, at most; >= 0.
         criterion: How a split is scored.
-        mechanism: How it is drawn: a name, or a callable that takes ``epsilon=``.
+        mechanism: How it is drawn: a name, or a callable that takes ``epsilon=``; if not
+            given, by :func:`suited`.
         max_records: Bound on the number of records.
 
     Raises:
@@ -89,7 +115,7 @@ class Growth:
     epsilon: float
     max_depth: int
     criterion: Criterion
-    mechanism: str | MechanismFactory
+    mechanism: str | MechanismFactory | None
     max_records: int
 
     def __post_init__(self) -> None:
@@ -113,7 +139,10 @@ class Growth:
     @cached_property
     def draws_split_by(self) -> Mechanism:
         """The mechanism that draws one split."""
-        return by_name(self.mechanism, self.unit)
+        chosen = self.mechanism
+        if chosen is None:
+            chosen = suited(self.schema, self.criterion, self.unit, self.max_records)
+        return by_name(chosen, self.unit)
 
     def enough(self, columns: Indices) -> float:
         """Return the least (noisy) number of records for a split: with fewer, noise wins."""

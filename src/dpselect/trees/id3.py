@@ -49,9 +49,8 @@ class ID3Classifier(PrivateTreeClassifier):
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself; for the
             latter every query costs twice as much.
         mechanism: A key of :data:`dpselect.mechanisms.MECHANISMS`, or a callable that takes
-            ``epsilon=`` and returns a mechanism. ``"shifted"`` was the most accurate with
-            information gain on the papers' data; the other criteria have only a global
-            sensitivity, and ``"permute-and-flip"`` is best for them.
+            ``epsilon=`` and returns a mechanism. If not given, public facts choose it
+            (:func:`~dpselect.trees.growth.suited`).
         budget: Where ``epsilon`` is spent before anything is drawn.
         on_invalid: ``"repair"``; or ``"raise"``, for curators who declare that no value is
             outside: whether it raises is then public.
@@ -89,7 +88,7 @@ class ID3Classifier(PrivateTreeClassifier):
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
         neighbours: NeighboursLike = "add-remove",
-        mechanism: str | MechanismFactory = "shifted",
+        mechanism: str | MechanismFactory | None = None,
         budget: SupportsSpend | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> None:
@@ -147,9 +146,13 @@ class ID3Classifier(PrivateTreeClassifier):
         return self.classes_[shares.argmax(axis=1)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released tree.
+        """Draw the released tree on at most one page, with its price as the title.
 
         Args:
             ax: Axes to draw into; a new figure if not given.
         """
-        return trees.plot(self.tree_, ax)
+        from dpselect.trees.picture import plot
+
+        plan = self.plan_
+        title = f"{plan.function}, ε = {plan.epsilon:g} ({plan.neighbours} neighbours)"
+        return plot(self.tree_, ax, title=f"{title}; class (noisy counts)")

@@ -1,4 +1,4 @@
-"""Released trees: structure, class probabilities, text, JSON and pictures.
+"""Released trees: structure, class probabilities, text and JSON.
 
 Everything here is public: a tree holds columns and domains that were declared, splits that
 were drawn, and counts that carry noise.
@@ -7,26 +7,16 @@ were drawn, and counts that carry noise.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpselect._optional import needed
 from dpselect.errors import DataError
 from dpselect.trees.domains import OUTSIDE, from_dict
 from dpselect.trees.records import Schema
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-WIDTH, HEIGHT = 2.4, 0.4
-"""Inches from one split to the next, and from one leaf to the next."""
-
-LETTERS = 34
-"""Letters of a label that fit into the width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +46,12 @@ class Split:
 
 
 Node: TypeAlias = Leaf | Split
+
+SMALLEST = 1e-300
+"""Count that carries the class of a leaf without a positive one, and rounds away in a sum."""
+
+TOO_SMALL = 1e-9
+"""Counts that are shown as 0."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,10 @@ class Tree:
         domain, name = self.schema.domains[node.column], self.schema.names[node.column]
         codes = [code for code, b in enumerate(node.branch_of) if b == branch]
         if len(codes) == 1:
-            return f"{name} = {domain.labels[codes[0]]}"
+            label = domain.labels[codes[0]]
+            return f"{name} {'in' if domain.ordered and label[0] == '[' else '='} {label}"
+        if codes and domain.ordered and codes == list(range(codes[0], codes[-1] + 1)):
+            return f"{name} in {domain.interval(codes[0], codes[-1])}"
         if len(codes) > 1 + domain.size // 2 and len(node.branches) == 2:
             others = [code for code, b in enumerate(node.branch_of) if b != branch]
             return f"{name} not in {{{', '.join(domain.labels[c] for c in others)}}}"
@@ -129,8 +128,23 @@ class Tree:
             ]
         return out
 
+    def simplified(self) -> Tree:
+        """Return a tree with fewer leaves that predicts the same class for declared values.
+
+        Branches that no value can reach, because of the answers above them, are dropped;
+        siblings that are leaves with the same class are merged, with the sum of their
+        positive counts. Post-processing: nothing but the released tree is looked at.
+        """
+        even = np.full(len(self.schema.classes), 1 / len(self.schema.classes))
+        sizes = enumerate(domain.size for domain in self.schema.domains)
+        possible = {column: frozenset(range(size)) for column, size in sizes}
+        return Tree(self.schema, _shorter(self.root, even, possible))
+
     def to_text(self) -> str:
-        """Return the tree as indented text, one line for each leaf or answer."""
+        """Return the tree as indented text, one line for each leaf or answer.
+
+        Its branches are those of the tree itself; :meth:`simplified` has fewer.
+        """
         lines = []
         for depth, answer, node in self.walk():
             says = f": {self._says(node)}" if isinstance(node, Leaf) else ""
@@ -140,7 +154,9 @@ class Tree:
 
     def _says(self, node: Leaf) -> str:
         classes = self.schema.classes
-        counts = ", ".join(f"{c} {n:g}" for c, n in zip(classes, node.counts, strict=True))
+        counts = ", ".join(
+            f"{c} {count_text(n)}" for c, n in zip(classes, node.counts, strict=True)
+        )
         most = int(np.argmax(node.counts))
         return f"{classes[most] if node.counts[most] > 0 else 'as above'}  ({counts})"
 
@@ -188,62 +204,63 @@ def shares(node: Node, above: Values) -> Values:
     return weights / total if total > 0 else above
 
 
-def plot(tree: Tree, ax: Axes | None = None) -> Axes:
-    """Draw a tree, the root on the left; a leaf has the name and the colour of its class.
-
-    Args:
-        tree: The tree.
-        ax: Axes to draw into; a new figure if not given.
-    """
-    depth, leaves = tree.depth, tree.leaves
-    if ax is None:
-        needed("matplotlib", extra="standard")
-        from matplotlib.figure import Figure
-
-        size = (WIDTH * (depth + 1), HEIGHT * leaves + 0.4)
-        ax = Figure(figsize=size).add_axes((0, 0, 1, 1))
-    ax.set_axis_off()
-    ax.set(xlim=(-0.5, depth + 0.5), ylim=(0.2 - leaves, 0.8))
-    heights: dict[int, float] = {}
-    _place(tree.root, heights, iter(range(leaves)))
-    classes = len(tree.schema.classes)
-    _draw(tree, tree.root, "", np.full(classes, 1 / classes), 0, heights, ax)
-    return ax
-
-
-def _place(node: Node, heights: dict[int, float], free: Iterator[int]) -> float:
+def _shorter(node: Node, above: Values, possible: Mapping[int, frozenset[int]]) -> Node:
+    here = shares(node, above)
     if isinstance(node, Leaf):
-        heights[id(node)] = -float(next(free))
-    else:
-        below = [_place(branch, heights, free) for branch in node.branches]
-        heights[id(node)] = float(np.mean(below))
-    return heights[id(node)]
+        return _settled(weight(node), int(here.argmax()))
+    reached: list[tuple[frozenset[int], Node]] = []
+    for position, branch in enumerate(node.branches):
+        codes = possible[node.column] & {
+            code for code, where in enumerate(node.branch_of) if where == position
+        }
+        if codes:
+            below = _shorter(branch, here, {**possible, node.column: codes})
+            reached.append((codes, below))
+    branches = _merged(reached)
+    if len(branches) == 1:
+        return branches[0][1]
+    branch_of = [0] * len(node.branch_of)
+    for position, (codes, _) in enumerate(branches):
+        for code in codes:
+            branch_of[code] = position
+    return Split(node.column, tuple(branch_of), tuple(below for _, below in branches))
 
 
-def _draw(
-    tree: Tree,
-    node: Node,
-    answer: str,
-    above: Values,
-    depth: int,
-    heights: dict[int, float],
-    ax: Axes,
-) -> None:
-    height, here = heights[id(node)], shares(node, above)
-    if isinstance(node, Leaf):
-        label = int(here.argmax())
-        text, colour = f"{_short(answer)}\n{tree.schema.classes[label]}", f"C{label}"
-    else:
-        text, colour = _short(answer or tree.schema.names[node.column]), "0.6"
-        for k, below in enumerate(node.branches):
-            ax.plot([depth, depth + 1], [height, heights[id(below)]], color="0.8", zorder=0)
-            _draw(tree, below, tree.answer(node, k), here, depth + 1, heights, ax)
-    box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
-    ax.text(depth, height, text.strip(), ha="center", va="center", fontsize=7, bbox=box)
+def _settled(weights: Values, answer: int) -> Leaf:
+    """Return a leaf of a class; without a positive count, that of the nodes above it."""
+    if weights.sum() > 0:
+        return Leaf(tuple(weights.tolist()))
+    counts = np.zeros_like(weights)
+    counts[answer] = SMALLEST
+    return Leaf(tuple(counts.tolist()))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+def _merged(
+    reached: list[tuple[frozenset[int], Node]],
+) -> list[tuple[frozenset[int], Node]]:
+    """Return branches, leaves with the same class as one, where the first of them was."""
+    kept: list[tuple[frozenset[int], Node]] = []
+    place: dict[int, int] = {}
+    for codes, below in reached:
+        if not isinstance(below, Leaf):
+            kept.append((codes, below))
+            continue
+        answer = int(np.argmax(below.counts))
+        if answer not in place:
+            place[answer] = len(kept)
+            kept.append((codes, below))
+            continue
+        before, other = kept[place[answer]]
+        counts = weight(other) + weight(below)
+        kept[place[answer]] = (before | codes, Leaf(tuple(counts.tolist())))
+    return kept
+
+
+def count_text(count: float) -> str:
+    """Return a released count for a reader, as the integer that it is near."""
+    if abs(count) < TOO_SMALL:
+        return "0"
+    return f"{count:,.0f}" if abs(count) >= 10 or float(count).is_integer() else f"{count:.2g}"
 
 
 def _node_to_dict(node: Node) -> dict[str, Any]:

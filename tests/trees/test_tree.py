@@ -1,0 +1,82 @@
+"""Released trees: the same answers with fewer leaves, and pictures of one page."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect.trees import Bins, Leaf, Split, Tree, records
+from dpselect.trees.picture import plot
+
+CLASSES = ["no", "yes"]
+
+
+def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one():
+    schema = records.schema(
+        {"sky": ["sun", "rain in the evening, then fog", "fog"]}, CLASSES, ["sky"]
+    )
+    below = (Leaf((1.0, 4000.0)), Leaf((-1.0, -3.0)), Leaf((1250.0, -3.0)))
+    drawn = plot(Tree(schema, Split(0, (0, 1, 2), below)), title="epsilon = 1")
+
+    assert drawn.get_title() == "epsilon = 1"
+    assert [text.get_text() for text in drawn.texts] == [
+        "sky in {sun, rain in the even…\nyes (1 : 4,000)",
+        "sky = fog\nno (1,250 : 0)",
+        "sky",
+    ]
+
+
+def test_a_large_tree_is_drawn_on_one_page():
+    sizes = (12, 12, 12)
+    schema = records.schema([[*range(size)] for size in sizes], CLASSES, ["a", "b", "c"])
+
+    def grown(depth, seed):
+        if depth == len(sizes):
+            return Leaf((float(seed % 2), float(1 - seed % 2)))
+        below = tuple(grown(depth + 1, seed + k) for k in range(sizes[depth]))
+        return Split(depth, tuple(range(sizes[depth])), below)
+
+    ax = plot(Tree(schema, grown(0, 0)))
+    width, height = ax.figure.get_size_inches()
+
+    assert width <= 11
+    assert height <= 8
+    assert len(ax.texts) <= 72
+
+
+def _codes(schema):
+    return np.array(list(product(*(range(domain.size) for domain in schema.domains))))
+
+
+SCHEMA = records.schema(
+    {"a": ["x", "y"], "b": ["x", "y", "z"], "c": Bins(edges=[0, 1, 5])},
+    CLASSES,
+    ["a", "b", "c"],
+)
+NODES = st.recursive(
+    st.tuples(*[st.integers(-2, 3)] * 2).map(lambda two: Leaf(tuple(map(float, two)))),
+    lambda below: st.integers(0, 2).flatmap(
+        lambda column: st.lists(
+            st.integers(0, 1),
+            min_size=SCHEMA.domains[column].size,
+            max_size=SCHEMA.domains[column].size,
+        ).flatmap(
+            lambda of: st.tuples(below, below).map(lambda two: Split(column, tuple(of), two))
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(NODES)
+def test_a_simplified_tree_answers_every_declared_value_alike(root):
+    tree = Tree(SCHEMA, root)
+    short = tree.simplified()
+    codes = _codes(SCHEMA)
+    answers = [one.probabilities(codes).argmax(axis=1).tolist() for one in (tree, short)]
+
+    assert answers[0] == answers[1]
+    assert short.leaves <= tree.leaves
+    assert short.leaves <= len(codes)
+    assert short.simplified() == short
