@@ -2,7 +2,7 @@
 
 ``python benchmarks/trees_mechanisms.py DATA [OUT]`` reads ``nltcs``, ``acs`` and ``adult`` from
 the folder DATA and writes ``trees_mechanisms.csv`` into OUT, ``benchmarks/results`` if not
-given. Numbers of Adult have ten bins between their public bounds. One process; simulated draws by the law of the release.
+given. Numbers of Adult have ten bins between their public bounds. One process.
 """
 
 from __future__ import annotations

@@ -43,8 +43,21 @@ def test_a_comparison_is_a_table(run):
     ran = run(*PLAN)
 
     assert ran.code == 0
-    for word in ("design", "doubly balanced", "retests", "40 people"):
+    for word in ("design", "doubly balanced", "retests", "40 people", "then fewest tests"):
         assert word in ran.out
+    assert max(map(len, run(*PLAN, columns=80).out.splitlines()[:-1])) <= 80
+
+
+@pytest.mark.parametrize("cap", [5, 16])
+def test_the_next_command_writes_the_best_design(run, samples, tmp_path, cap):
+    ran = run("pool", "plan", "--n", 12, "--prevalence", 0.1, "--trials", 20,
+              "--max-pool-size", cap)  # fmt: skip
+    command = ran.out.splitlines()[-1].removeprefix("next: dpselect ")
+    words = command.replace("SAMPLES.csv", str(samples)).replace("FOLDER", str(tmp_path / "x"))
+    written = run(*words.split())
+
+    assert written.code == 0, written.error
+    assert (tmp_path / "x" / "collector-plates.html").exists()
 
 
 def test_a_comparison_is_json_without_infinities(run, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import Worksheet, array_2d, doubly_balanced, worksheet
+from dpselect.pooling.plates import read_places
 
 SAMPLES = [f"S{i}" for i in range(12)]
 DESIGN = array_2d(12, rows=3, columns=4)
@@ -20,7 +21,7 @@ def rows(path):
 
 
 def test_the_collectors_file_is_the_design(tmp_path):
-    collector, lab = Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
+    collector, lab, *_ = Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
 
     assert len(rows(collector)) == DESIGN.sum()
     assert rows(collector)[0] == {
@@ -66,10 +67,58 @@ def test_wells_run_along_rows(position, wells, plate, well):
 def test_every_sample_has_a_well_of_its_own(tmp_path):
     many = [f"S{i}" for i in range(500)]
     design = doubly_balanced(500, 60, weight=2, rng=np.random.default_rng(0))
-    collector, _ = Worksheet(many, design, wells=384).write(tmp_path)
+    collector, *_ = Worksheet(many, design, wells=384).write(tmp_path)
     wells = {(row["plate"], row["well"], row["sample"]) for row in rows(collector)}
 
     assert len(wells) == len({well[:2] for well in wells}) == 500
+
+
+def places(tmp_path, *columns, wells=96):
+    path = tmp_path / "samples.csv"
+    path.write_text("\n".join(columns), encoding="utf-8")
+    return read_places(str(path), worksheet.read_samples(path), wells)
+
+
+def test_a_sample_stays_where_its_file_says_that_it_is(tmp_path):
+    found = places(tmp_path, "sample,plate,well", "S0,7,B2", "S1,K-9,h012", "S2,7,A1")
+    design = np.array([[True, True, True], [True, False, False]])
+    sheet = Worksheet(SAMPLES[:3], design, replaced=(1,), places=found)
+    collector, _, picks, view, secret = sheet.write(tmp_path / "run")
+
+    assert [(one.plate, one.well) for one in found] == [(7, "B02"), ("K-9", "H12"), (7, "A01")]
+    for path in (collector, secret):
+        at = {row["sample"]: (row["plate"], row["well"]) for row in rows(path)}
+        assert at["S1"] == ("K-9", "H12")
+    assert [tuple(row.values()) for row in rows(picks)] == [
+        ("7", "A01", "1", "A01", "S2", "P0001"),
+        ("7", "B02", "1", "A01", "S0", "P0001"),
+        ("7", "B02", "1", "A02", "S0", "P0002"),
+        ("K-9", "H12", "1", "A01", "S1", "P0001"),
+    ]
+    page = view.read_text(encoding="utf-8")
+    assert page.count("<table>") == 3
+    for text in ("Samples, plate K-9", "Pools, plate 1", "<td>S2</td>"):
+        assert text in page
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("sample,plate", "S0,1"), "a column plate and not both"),
+        (("sample,well", "S0,A1"), "a column well and not both"),
+        (("sample,plate,well", "S0,1,A1", "S1,1,A01"), "one well for two samples"),
+        (("sample,plate,well", "S0,1,I1"), "which a plate of 96 does not have"),
+        (("sample,plate,well", "S0,1,A13"), "which a plate of 96 does not have"),
+        (("sample,plate,well", "S0,,A1"), "a plate and a well such as A01 in every row"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        places(tmp_path, *lines)
+
+
+def test_places_are_assigned_where_none_are_stated(tmp_path):
+    assert places(tmp_path, "sample", "S0") is None
 
 
 def test_nothing_is_overwritten(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from decimal import ROUND_CEILING, Context, Decimal
 from math import isfinite
@@ -15,7 +16,13 @@ from dpselect.cli.worksheet import Cap, Seed, checked_seed, worksheet
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.pooling import Assay, DesignComparison, OutcomePrivacy, Report
+    from dpselect.pooling import (
+        Assay,
+        DesignComparison,
+        OutcomePrivacy,
+        Report,
+        SimulatedDesign,
+    )
 
 HELP = """Test many samples in few pools.
 
@@ -92,7 +99,7 @@ def plan(
         rows = [_without_infinities(asdict(design)) for design in found.designs]
         output.print_json({"n": found.n, "neighbours": neighbours, "designs": rows})
         return
-    _show(found)
+    _show(found, max_pool_size)
     if plot is not None:
         output.console().print(f"picture: {plot}")
 
@@ -170,27 +177,25 @@ def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _show(found: DesignComparison) -> None:
+def _show(found: DesignComparison, cap: int | None) -> None:
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=f"{found.n} people, best first")
+    table = Table(title=f"{found.n} people, best first", box=box.SIMPLE_HEAD, pad_edge=False)
     private = found.privacy is not None
     table.add_column("design", no_wrap=True)
-    for name in ("pools", "each in", "size", "retests", "false +", "false -", "all right"):
+    for name in ("tests", "pools", "retests", "each in", "size", "wrong"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("wrong after retests", justify="right")
     if private:
         table.add_column("flip", justify="right")
     for design in found.designs[:MOST_ROWS]:
         table.add_row(
             design.name,
+            f"{design.tests:.0f}",
             str(design.pools),
+            f"{design.retests:.1f}",
             str(design.weight),
             str(design.largest_pool),
-            f"{design.retests:.1f}",
-            f"{design.false_positives:.2f}",
-            f"{design.false_negatives:.2f}",
-            f"{design.exact:.2f}",
             f"{design.errors_after_retests:.2f}",
             *([rounded_up(design.flip)] if private else []),
         )
@@ -198,12 +203,42 @@ def _show(found: DesignComparison) -> None:
     left = len(found.designs) - MOST_ROWS
     if left > 0:
         output.console().print(f"and {left} more: --json has them all")
+    output.console().print(
+        "best: fewest wrong answers that are left after retests (to 0.1), then fewest tests; "
+        "tests are pools and expected retests. Expected numbers, simulated."
+    )
+    further = next_command(found.designs[0], cap)
+    if further:
+        output.console().print(f"next: {further}", soft_wrap=True)
 
 
 def rounded_up(probability: float) -> str:
     """Return a flip probability to four digits that is private also as it is printed."""
     upwards = Context(prec=4, rounding=ROUND_CEILING)
     return f"{upwards.create_decimal(Decimal(probability)):g}"
+
+
+def next_command(design: SimulatedDesign, cap: int | None) -> str | None:
+    """Return the command that writes the worksheets of a design, where there is one.
+
+    Args:
+        design: A compared design.
+        cap: Samples that a pool may hold.
+    """
+    side = re.fullmatch(r"array (\d+) x (\d+)", design.name)
+    weighted = f"--pools {design.pools} --weight {design.weight}"
+    if design.name.startswith("doubly balanced"):
+        chosen = f"balanced {weighted}"
+    elif design.name.startswith("near-constant"):
+        chosen = f"near-constant {weighted}"
+    elif design.name.startswith("Dorfman"):
+        chosen = f"dorfman --pool-size {design.largest_pool}"
+    elif side:
+        chosen = f"array --rows {side[1]} --columns {side[2]}"
+    else:
+        return None
+    limit = "" if cap is None else f" --max-pool-size {cap}"
+    return f"dpselect pool worksheet SAMPLES.csv --design {chosen}{limit} --out FOLDER"
 
 
 def _summarise(report: Report, out: Path | None) -> None:

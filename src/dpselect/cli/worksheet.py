@@ -26,7 +26,10 @@ Cap = Annotated[
 
 
 def worksheet(
-    samples: Annotated[Path, typer.Argument(help="A CSV file with a column sample.")],
+    samples: Annotated[
+        Path,
+        typer.Argument(help="A CSV file with a column sample; plate and well, if it has them."),
+    ],
     out: Annotated[Path, typer.Option("--out", help="A folder for the worksheets.")],
     design: Annotated[
         str,
@@ -80,6 +83,7 @@ def worksheet(
 
     from dpselect import pooling
     from dpselect.pooling import worksheet as sheets
+    from dpselect.pooling.plates import PLATES, read_places
 
     names = sheets.read_samples(samples)
     arguments: dict[str, object] = {
@@ -95,7 +99,8 @@ def worksheet(
         arguments["d"] = None
     rng = np.random.default_rng(checked_seed(seed))
     matrix = _design(design, len(names), arguments, max_pool_size, rng)
-    sheet = pooling.Worksheet(names, matrix, wells=wells)
+    places = read_places(str(samples), names, wells) if wells in PLATES else None
+    sheet = pooling.Worksheet(names, matrix, wells=wells, places=places)
     budget = options.open_ledger(ledger, source=samples, note=note, analyst=analyst)
     noise = _noise(matrix, d, replace, clean, contaminated, epsilon, neighbours)
     if budget is not None and noise is None:
@@ -118,7 +123,7 @@ def worksheet(
         )
     if not dry_run:
         drawn = {} if noise is None else noise.draw(budget)
-        sheet = pooling.Worksheet(names, matrix, wells=wells, **drawn)
+        sheet = pooling.Worksheet(names, matrix, wells=wells, places=places, **drawn)
         facts["files"] = [str(path) for path in sheet.write(out)]
     _print(facts, as_json=as_json)
 

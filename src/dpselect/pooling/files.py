@@ -1,4 +1,4 @@
-"""Atomic writing of new files: all appear complete or none, and none is overwritten."""
+"""CSV files: read with their columns, and written all complete or none, never over another."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from dpselect.errors import DataError
 
 
 def write_together(contents: Mapping[Path, str], *, secret: Collection[Path]) -> None:
@@ -48,6 +50,26 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """Return the rows of a CSV file that has these columns, without spaces around fields.
+
+    Raises:
+        DataError: There is no such file, it is not UTF-8, or a column is missing.
+    """
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = set(columns) - {name.strip() for name in reader.fieldnames or ()}
+            if missing:
+                raise DataError(f"{path} has no column {', '.join(sorted(missing))}")
+            return [
+                {str(k).strip(): (v or "").strip() for k, v in row.items() if k is not None}
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise DataError(f"{path} cannot be read; it must be a CSV file in UTF-8") from None
 
 
 def _write_private(path: Path, text: str) -> None:

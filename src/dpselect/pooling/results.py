@@ -14,8 +14,9 @@ from dpselect.pooling import decoders, files
 from dpselect.pooling.assay import Assay
 from dpselect.pooling.belief_propagation import DOUBT, bp
 from dpselect.pooling.designs import Design
+from dpselect.pooling.files import read_csv
 from dpselect.pooling.linear_programs import ErrorModel, ilp, lp
-from dpselect.pooling.worksheet import pool_name, read_csv
+from dpselect.pooling.worksheet import pool_name
 from dpselect.typing import Values
 
 DECODERS = ("comp", "dd", "scomp", "lp", "ilp", "bp")

@@ -5,7 +5,12 @@
 - The collector's secrets: ``sample, plate, well``, the vials to replace by a known positive;
   ``pool, pool_plate, pool_well, exchange_for``, the pools to exchange for clean or
   contaminated ones. Only the owner can read them, and their names say that they are secret.
+- The collector's pick list, for a person or a robot: ``from_plate, from_well, to_plate,
+  to_well, sample, pool``, one transfer a row; and a view of all plates to print.
 - The lab's: ``pool, pool_plate, pool_well``, nothing else.
+
+A sample is where the collector's file of samples says that it is; places are assigned only
+where it states none.
 
 All are written under other names first and renamed when all are complete, so that an
 incomplete worksheet never appears.
@@ -13,36 +18,28 @@ incomplete worksheet never appears.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import ascii_uppercase
 
 import numpy as np
 
 from dpselect.errors import DataError, ParameterError
 from dpselect.pooling import designs, files
 from dpselect.pooling.designs import Design
-from dpselect.pooling.files import csv_text
+from dpselect.pooling.files import csv_text, read_csv
+from dpselect.pooling.plates import PLATES, Place, place, plate_view
 from dpselect.pooling.pool_noise import KEPT, States
 
 COLLECTOR = "collector.csv"
 LAB = "lab.csv"
+PICKS = "collector-picks.csv"
+PLATE_VIEW = "collector-plates.html"
 SECRET = "SECRET-replace-these-vials.csv"  # noqa: S105 -- a file name
 SECRET_POOLS = "SECRET-exchange-these-pools.csv"  # noqa: S105 -- a file name
+FILES = (COLLECTOR, LAB, PICKS, PLATE_VIEW, SECRET, SECRET_POOLS)
 EXCHANGED_FOR = ("clean", "contaminated")
 """By the state of a pool."""
-
-PLATES = {96: (8, 12), 384: (16, 24)}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A well on a numbered plate, such as plate 1, well ``A01``."""
-
-    plate: int
-    well: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +53,7 @@ class Worksheet:
         replaced: Positions of the vials to replace by a known positive; secret.
         states: 0 (clean), 1 (contaminated) or 2 (kept) of each pool; secret. All are kept if
             not given.
+        places: Where each sample is; along rows, plate after plate, if not given.
     """
 
     samples: Sequence[str]
@@ -63,6 +61,7 @@ class Worksheet:
     wells: int = 96
     replaced: tuple[int, ...] = ()
     states: States = ()
+    places: Sequence[Place] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "design", designs.checked(self.design))
@@ -76,6 +75,12 @@ class Worksheet:
             raise ParameterError("replaced must hold positions of samples")
         if self.states and len(self.states) != len(self.design):
             raise ParameterError("states must be one for each pool")
+        if self.places is not None and len(set(self.places)) != len(self.samples):
+            raise ParameterError("places must be one for each sample, all different")
+
+    def place_of(self, sample: int) -> Place:
+        """Return where the sample at a position is."""
+        return place(sample, self.wells) if self.places is None else self.places[sample]
 
     @property
     def pools(self) -> list[str]:
@@ -86,14 +91,19 @@ class Worksheet:
         """Write all files; those that are there already are never overwritten.
 
         Returns:
-            Where they are: the collector's, the lab's, and a secret one if vials are to be
-            replaced or pools may be exchanged.
+            Where they are: the collector's, the lab's, the pick list, the view of plates, and
+            a secret one if vials are to be replaced or pools may be exchanged.
 
         Raises:
             DataError: The folder cannot be written to, or holds worksheets already.
         """
         where = Path(folder)
-        contents = {COLLECTOR: self._collector(), LAB: self._lab()}
+        contents = {
+            COLLECTOR: self._collector(),
+            LAB: self._lab(),
+            PICKS: self._picks(),
+            PLATE_VIEW: self._plates(),
+        }
         if self.replaced:
             contents[SECRET] = self._secret()
         if self.states:
@@ -112,18 +122,39 @@ class Worksheet:
     def refuse_if_written(self, folder: str | Path) -> None:
         """Refuse a folder that holds worksheets, before a budget is charged."""
         where = Path(folder)
-        if any((where / name).exists() for name in (COLLECTOR, LAB, SECRET, SECRET_POOLS)):
+        if any((where / name).exists() for name in FILES):
             raise DataError(f"{where} holds worksheets already; give a folder of its own")
 
     def _collector(self) -> str:
         rows = []
         for i, sample in enumerate(self.samples):
-            at = place(i, self.wells)
+            at = self.place_of(i)
             for t in np.flatnonzero(self.design[:, i]):
                 to = place(int(t), self.wells)
                 rows.append((sample, at.plate, at.well, pool_name(int(t)), to.plate, to.well))
         header = ("sample", "plate", "well", "pool", "pool_plate", "pool_well")
         return csv_text(header, rows)
+
+    def _picks(self) -> str:
+        header = ("from_plate", "from_well", "to_plate", "to_well", "sample", "pool")
+        rows = []
+        for i in sorted(range(len(self.samples)), key=self._order):
+            at = self.place_of(i)
+            for t in np.flatnonzero(self.design[:, i]):
+                to, pool = place(int(t), self.wells), pool_name(int(t))
+                rows.append((at.plate, at.well, to.plate, to.well, self.samples[i], pool))
+        return csv_text(header, rows)
+
+    def _order(self, sample: int) -> tuple[str, int, str]:
+        at = self.place_of(sample)
+        # Plates by number where they are numbers, and by name where not.
+        number = at.plate if isinstance(at.plate, int) else -1
+        return ("" if number >= 0 else str(at.plate), number, at.well)
+
+    def _plates(self) -> str:
+        samples = {self.place_of(i): name for i, name in enumerate(self.samples)}
+        pools = {place(t, self.wells): name for t, name in enumerate(self.pools)}
+        return plate_view("Plates", {"Samples": samples, "Pools": pools}, self.wells)
 
     def _lab(self) -> str:
         places = [(name, place(t, self.wells)) for t, name in enumerate(self.pools)]
@@ -131,7 +162,7 @@ class Worksheet:
         return csv_text(("pool", "pool_plate", "pool_well"), rows)
 
     def _secret(self) -> str:
-        places = [(self.samples[i], place(i, self.wells)) for i in sorted(self.replaced)]
+        places = [(self.samples[i], self.place_of(i)) for i in sorted(self.replaced)]
         return csv_text(
             ("sample", "plate", "well"), [(s, at.plate, at.well) for s, at in places]
         )
@@ -143,14 +174,6 @@ class Worksheet:
                 at = place(t, self.wells)
                 rows.append((name, at.plate, at.well, EXCHANGED_FOR[state]))
         return csv_text(("pool", "pool_plate", "pool_well", "exchange_for"), rows)
-
-
-def place(position: int, wells: int) -> Place:
-    """Return where the sample or pool at a position goes: along rows, plate after plate."""
-    _, columns = PLATES[wells]
-    plate, on_plate = divmod(position, wells)
-    row, column = divmod(on_plate, columns)
-    return Place(plate + 1, f"{ascii_uppercase[row]}{column + 1:02d}")
 
 
 def pool_name(position: int) -> str:
@@ -194,23 +217,3 @@ def read_secret(path: str | Path) -> tuple[list[str], list[str]]:
         return read_samples(path), []
     except DataError:
         return [], [row["pool"] for row in read_csv(path, ("pool", "exchange_for"))]
-
-
-def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has these columns, without spaces around fields.
-
-    Raises:
-        DataError: There is no such file, it is not UTF-8, or a column is missing.
-    """
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = set(columns) - {name.strip() for name in reader.fieldnames or ()}
-            if missing:
-                raise DataError(f"{path} has no column {', '.join(sorted(missing))}")
-            return [
-                {str(k).strip(): (v or "").strip() for k, v in row.items() if k is not None}
-                for row in reader
-            ]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise DataError(f"{path} cannot be read; it must be a CSV file in UTF-8") from None
