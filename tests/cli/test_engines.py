@@ -7,7 +7,7 @@ import pytest
 
 from support.engines import spark
 
-PERCENTILE = ("--column", "days", "--p", 90, "--candidates", "0:20:3", "--epsilon", 50)
+PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")
 SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
 every_engine = pytest.mark.parametrize("engine", ["polars", SPARK])

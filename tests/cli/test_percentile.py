@@ -6,11 +6,10 @@ import pytest
 import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 
-RECORD = ("--column", "days", "--p", 90, "--upper", 60, "--epsilon", 1)
-VALUE = (
-    "--column", "days", "--p", 90, "--epsilon", 1,
-    "--candidates", "0:60:61", "--neighbours", "add-remove",
-)  # fmt: skip
+RECORD = ("--column", "days", "--p", 90, "--record", "--upper", 60, "--epsilon", 1)
+ASKED = ("--column", "days", "--epsilon", 1, "--neighbours", "add-remove")
+STEPS = ("--upper", 60, "--step", 1)
+VALUE = (*ASKED, "--p", 90, *STEPS)
 
 
 @pytest.fixture
@@ -141,8 +140,11 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
         (("--column", "kind", "--strict"), "a value is missing"),
         (("--label-column", "nobody"), "there is no column 'nobody'"),
         (("--mechanism", "best"), "mechanism must be one of exponential"),
-        (("--neighbours", "add-remove"), "--neighbours goes with --candidates"),
-        (("--candidates", "0:60:61"), "do not go with --candidates"),
+        (("--neighbours", "add-remove"), "leave --neighbours out"),
+        (("--step", 1), "--step does not go with --record"),
+        (("--user", "name"), "--user does not go with --record"),
+        (("--lower", 1), "--lower does not go with --record"),
+        (("--p", "50,90"), "--record is for one percentile"),
         (("--strict",), "a value is missing"),
         (("--ledger", "nowhere.budget"), "there is no ledger at"),
     ],
@@ -196,29 +198,71 @@ def test_the_help_names_every_mechanism(run):
     assert set(MECHANISMS) <= {word.strip(",;") for word in words}
 
 
-@pytest.mark.parametrize("grid", ["0:60", "60:0:5", "0:60:1", "a:b:c", "0:60:61:2", "0:inf:5"])
-def test_candidates_are_low_high_count(run, stays, grid):
-    ran = run("percentile", stays, *VALUE, "--candidates", grid)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ASKED, "--p", 90), "give --step"),
+        (("--column", "days", "--epsilon", 1, "--p", 90, *STEPS), "--neighbours: add-remove"),
+        ((*ASKED, *STEPS), "give --p, such as 90, or --quantile"),
+        ((*VALUE, "--quantile", 0.9), "give --p, such as 90, or --quantile"),
+        ((*ASKED, *STEPS, "--p", 0.9), "say --quantile 0.9"),
+        ((*ASKED, *STEPS, "--p", "half"), "--p must be a number"),
+        ((*ASKED, *STEPS, "--quantile", "half"), "--quantile must be a number"),
+        ((*ASKED, *STEPS, "--quantile", 90), "p must be between 0 and 100"),
+        ((*VALUE, "--lower", "some"), "--lower must be a number, or none"),
+        ((*VALUE, "--lower", 90), "high must be finite and above low"),
+        ((*VALUE, "--label-column", "name"), "--label-column goes with --record"),
+        ((*VALUE, "--user", "name"), "user and max_per_user go together"),
+        (("--column", "days", "--p", 90, "--record", "--epsilon", 1), "--record needs --upper"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_go_together_are_named(run, stays, arguments, message):
+    for dry_run in ((), ("--dry-run",)):
+        ran = run("percentile", stays, *arguments, *dry_run)
 
-    assert ran.code == 2
-    assert "--candidates must be LOW:HIGH:COUNT" in ran.error
+        assert (ran.code, ran.out) == (2, "")
+        assert message in " ".join(ran.error.split())
 
 
-def test_one_of_upper_and_candidates_is_needed(run, stays):
-    ran = run("percentile", stays, "--column", "days", "--p", 90, "--epsilon", 1)
+def test_a_quantile_is_a_percentile(run, stays):
+    ran = run("percentile", stays, *ASKED, *STEPS, "--quantile", ".07,.9", "--json")
 
-    assert ran.code == 2
-    assert "give --upper" in ran.error
+    assert ran.json["arguments"]["p"] == [7.0, 90.0]
 
 
-def test_a_relation_goes_with_candidates(run, stays):
+def test_the_largest_value_need_not_be_known(run, stays):
     ran = run(
-        "percentile", stays, "--column", "days", "--p", 90, "--epsilon", 1,
-        "--candidates", "0:60:61",
+        "percentile", stays, *ASKED, "--p", 90, "--step", 0.5, "--lower", "none",
+        "--epsilon", 1000, "--assumed-records", 40, "--json",
     )  # fmt: skip
 
-    assert ran.code == 2
-    assert "--candidates needs --neighbours" in ran.error
+    assert ran.json["answer"] == [18.0]
+    assert "AboveThreshold" in ran.json["mechanism"]
+
+
+def test_persons_are_protected_by_their_column(run, stays):
+    ran = run("percentile", stays, *VALUE, "--user", "name", "--max-per-user", 2, "--json")
+
+    assert ran.json["arguments"]["user"] == "name"
+    assert ran.json["arguments"]["max_per_user"] == 2
+
+
+def test_a_dry_run_says_what_can_be_released_and_the_error(run, stays):
+    ran = run("percentile", stays, *VALUE, "--assumed-records", 4000, "--dry-run")
+
+    text = " ".join(ran.out.split())
+    assert "61 from 0 to 60, in units of days" in text
+    assert "if there are 4,000 records" in text
+
+
+def test_a_record_that_may_be_any_is_warned_of(run, stays):
+    warned = run("percentile", stays, *RECORD, "--dry-run")
+    better = ("--epsilon", 1000, "--mechanism", "local-dampening")
+    sure = run("percentile", stays, *RECORD, *better)
+
+    assert (warned.code, "can be the whole range" in warned.error) == (0, True)
+    assert (sure.code, sure.error) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["missing.csv", "stays.txt", "broken.parquet"])
@@ -246,8 +290,7 @@ def test_an_odd_line_is_repeated_nowhere(run, tmp_path, odd, code):
 
 
 def test_several_percentiles_are_released_ascending(run, stays):
-    asked = ["--p", "25,50,75,90", "--candidates", "0:60:61", "--neighbours", "add-remove"]
-    question = ["percentile", stays, "--column", "days", *asked, "--epsilon", "5", "--json"]
+    question = ["percentile", stays, *ASKED, *STEPS, "--p", "25,50,75,90", "--json"]
 
     answer = run(*question).json
     one_by_one = run(*question, "--method", "one-by-one", "--dry-run").json
@@ -257,19 +300,3 @@ def test_several_percentiles_are_released_ascending(run, stays):
     assert answer["arguments"]["method"] == "recursive"
     assert len(answer["spends"]) == 2  # the path with the largest rho
     assert len(one_by_one["spends"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--p", "50,90", "--upper", "60"], "several percentiles go with --candidates"),
-        (["--p", "half", "--upper", "60"], "--p must be a number"),
-        (["--p", "50", "--upper", "60", "--method", "recursive"], "--method goes with"),
-    ],
-    ids=str,
-)
-def test_several_percentiles_are_of_values(run, stays, arguments, message):
-    refused = run("percentile", stays, "--column", "days", *arguments, "--epsilon", "1")
-
-    assert refused.code != 0
-    assert message in " ".join(refused.error.split())

@@ -33,6 +33,12 @@ def print_json(content: Mapping[str, Any]) -> None:
     print(json.dumps(content, default=str))  # noqa: T201 -- rich would fold it
 
 
+def print_warning(text: str) -> None:
+    """Print a warning on standard error."""
+    out = Console(stderr=True, highlight=False, markup=False)
+    out.print(f"dpselect: warning: {text}", soft_wrap=True)
+
+
 def print_facts(facts: Mapping[str, object]) -> None:
     """Print names and values in two columns."""
     grid = Table.grid(padding=(0, 2))

@@ -1,9 +1,11 @@
-"""``dpselect percentile``: release the record or the value at a percentile."""
+"""``dpselect percentile``: release the value, or the record, at a percentile."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -15,26 +17,36 @@ from dpselect.errors import ParameterError
 if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.neighbours import Neighbours
+    from dpselect.percentiles import Range
     from dpselect.plan import Plan
     from dpselect.release import Release
     from dpselect.typing import Values
 
-HELP = """Release which record holds a percentile, or which public value is near it.
+HELP = """Release a public value near a percentile, or several.
 
-Without --candidates the label of a record is released: its row number from 0, or what
---label-column says. One record's value is protected (substitution); the number of records,
-their order and labels are public. With --candidates one of these public values is released.
+The values are --lower, --lower + --step and so on up to --upper; without --upper there is no
+end, and with --lower none no beginning. --assumed-records is a public guess of the number of
+records, by which the method is chosen; the guarantee does not depend on it.
 
-[bold]dpselect percentile stays.parquet --column days --p 90 --upper 60 --epsilon 1[/bold]
-
-[bold]dpselect percentile stays.csv --column days --p 90 --candidates 0:60:61 \
---neighbours add-remove --epsilon 0.5 --ledger clinic.budget[/bold]
-
-[bold]dpselect percentile stays.csv --column days --p 25,50,75,90 --candidates 0:60:61 \
+[bold]dpselect percentile stays.parquet --column days --p 90 --upper 60 --step 1 \
 --neighbours add-remove --epsilon 1[/bold]
 
-With --engine spark and --candidates only the ranks of the candidates leave the cluster.
+[bold]dpselect percentile stays.csv --column days --p 25,50,75,90 --upper 60 --step 1 \
+--user patient --max-per-user 3 --neighbours add-remove --epsilon 1[/bold]
+
+[bold]dpselect percentile pay.csv --column pay --quantile .99 --step 0.01 \
+--assumed-records 4000 --neighbours add-remove --epsilon 1[/bold]
+
+With --engine polars or spark only the ranks of at most 100,001 values leave the engine; with
+more values the column is read.
+
+--record releases which record holds a percentile instead: its row number from 0, or what
+--label-column says. One record's value is protected (substitution); the number of records,
+their order and labels are public.
 """
+
+MOST_LISTED = 100_001
+"""Values up to which they are listed; more are a range by pieces."""
 
 
 def register(app: typer.Typer) -> None:
@@ -45,37 +57,55 @@ def register(app: typer.Typer) -> None:
 def percentile(
     data: engines.Data,
     column: Annotated[str, typer.Option(help="The numeric column.")],
-    p: Annotated[
-        str,
-        typer.Option(
-            "--p",
-            help="The percentile, up to 100; or several with --candidates, as 50,90,99.",
-        ),
-    ],
     epsilon: options.Epsilon,
+    p: Annotated[
+        str | None,
+        typer.Option("--p", help="The percentile, up to 100; or several, as 50,90,99."),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(help="The same as a share: .9 is the 90th percentile."),
+    ] = None,
+    lower: Annotated[
+        str, typer.Option(help="The smallest value to release; none if it is not known.")
+    ] = "0",
     upper: Annotated[
         float | None,
-        typer.Option(help="The largest value that can occur; public. Values go from 0 to it."),
+        typer.Option(
+            help="The largest; not given if it is not known. With --record, the "
+            "largest value that can occur."
+        ),
     ] = None,
-    candidates: Annotated[
-        str | None,
-        typer.Option(help="Public values to choose from, as LOW:HIGH:COUNT."),
+    step: Annotated[
+        float | None, typer.Option(help="The distance of two values to release.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="The column of the person that a row belongs to.")
+    ] = None,
+    max_per_user: Annotated[
+        int | None, typer.Option(help="With --user: how many rows of a person count.")
+    ] = None,
+    assumed_records: Annotated[
+        int | None, typer.Option(help="A public guess of the number of records.")
     ] = None,
     method: Annotated[
-        str | None,
-        typer.Option(help="recursive or one-by-one, with several percentiles."),
+        str | None, typer.Option(help="one-by-one, above-threshold or recursive.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Release which record it is; needs --upper.")
+    ] = False,
     label_column: Annotated[
-        str | None, typer.Option(help="A public column to release from; else the row number.")
+        str | None,
+        typer.Option(help="With --record: a public column to release; else the row number."),
     ] = None,
     neighbours: Annotated[
-        str | None, typer.Option(help="add-remove or substitute, with --candidates.")
+        str | None, typer.Option(help="add-remove or substitute: of a row or a person.")
     ] = None,
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="One of {mechanisms}; if not given, shifted for a record and "
-            "permute-and-flip for a value."
+            help="One of {mechanisms}; if not given, shifted for a record, and for a value "
+            "permute-and-flip, or the exponential one above 100,001 values."
         ),
     ] = None,
     strict: Annotated[
@@ -90,24 +120,50 @@ def percentile(
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
-    """Release a record or a value at a percentile."""
+    """Release a value or a record at a percentile."""
     data = engines.separated(data, separator)
-    which = _which_release(upper, candidates, method, label_column, neighbours)
+    of_values = {
+        "--step": step, "--user": user, "--max-per-user": max_per_user,
+        "--assumed-records": assumed_records, "--method": method,
+    }  # fmt: skip
+    which: _Record | _Value
+    if record:
+        which = _record(upper, label_column, neighbours, lower, of_values)
+    else:
+        if label_column is not None:
+            raise ParameterError("--label-column goes with --record")
+        if step is None or neighbours is None:
+            raise ParameterError(
+                "give --step, the distance of two values that may be released, and "
+                "--neighbours: add-remove or substitute"
+            )
+        which = _Value(
+            _candidates(lower, upper, step),
+            options.relation("--neighbours", neighbours),
+            user,
+            max_per_user,
+            assumed_records,
+            method,
+        )
     budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     table = engines.opened(data, engine, master, numeric=[column])
     shared = {
         "column": column,
-        "p": which.percents(p),
+        "p": which.percents(_percents(p, quantile)),
         "epsilon": epsilon,
-        "mechanism": which.mechanism if mechanism is None else mechanism,
         "on_invalid": "raise" if strict else "repair",
     }
+    if mechanism is not None:
+        shared["mechanism"] = mechanism
     if dry_run:
-        output.print_plan(which.plan(table, shared), budget, as_json=as_json)
+        plan = which.plan(table, shared)
+        output.print_plan(plan, budget, as_json=as_json, more=which.facts(plan))
+        which.warn(plan)
         return
     with output.working("choosing"):
         release = which.release(table, budget, shared)
     output.print_release(release, which.chosen, budget, source=data, as_json=as_json)
+    which.warn(release.plan)
 
 
 @dataclass(frozen=True)
@@ -117,13 +173,11 @@ class _Record:
     upper: float
     label_column: str | None
     chosen: ClassVar[str] = "record"
-    mechanism: ClassVar[str] = "shifted"
 
-    def percents(self, text: str) -> float:
+    def percents(self, listed: list[float]) -> float:
         """Return the one percentile of a record."""
-        listed = _numbers(text)
         if len(listed) > 1:
-            raise ParameterError("several percentiles go with --candidates")
+            raise ParameterError("--record is for one percentile")
         return listed[0]
 
     def plan(self, data: object, shared: dict[str, Any]) -> Plan:
@@ -143,96 +197,137 @@ class _Record:
             data, upper=self.upper, label_column=self.label_column, budget=budget, **shared
         )
 
+    def facts(self, plan: Plan) -> dict[str, object]:  # noqa: ARG002 -- as for values
+        """Return what else is known without the data."""
+        return {}
+
+    def warn(self, plan: Plan) -> None:
+        """Warn where the error can be the whole range."""
+        if plan.error is not None and plan.error.value >= self.upper:
+            output.print_warning(
+                "the error of a record can be the whole range at this epsilon; without "
+                "--record a value is released, which is far closer"
+            )
+
 
 @dataclass(frozen=True)
 class _Value:
-    """The release of a public value near the percentile."""
+    """The release of public values near the percentiles."""
 
-    candidates: Values
-    method: str | None
+    candidates: Values | Range
     neighbours: Neighbours
+    user: str | None
+    max_per_user: int | None
+    assumed_records: int | None
+    method: str | None
     chosen: ClassVar[str] = "value"
-    mechanism: ClassVar[str] = "permute-and-flip"
 
-    def percents(self, text: str) -> float | list[float]:
+    def percents(self, listed: list[float]) -> float | list[float]:
         """Return one percentile, or several."""
-        listed = _numbers(text)
         return listed if len(listed) > 1 else listed[0]
 
     def plan(self, data: object, shared: dict[str, Any]) -> Plan:
         """Return the plan, after all checks of the release that read no private value."""
         from dpselect.percentiles import plan_percentiles
         from dpselect.percentiles.release import check_table
+        from dpselect.percentiles.users import user_cap
 
-        check_table(data, shared["column"], self.neighbours)
-        return plan_percentiles(
-            candidates=self.candidates,
-            method=self.method,  # type: ignore[arg-type]  # checked there
-            neighbours=self.neighbours,
-            **shared,
-        )
+        users = user_cap(shared["column"], self.user, self.max_per_user)
+        check_table(data, shared["column"], self.neighbours, users)
+        return plan_percentiles(**self._asked, **shared)
 
     def release(self, data: object, budget: Budget | None, shared: dict[str, Any]) -> Release:
         from dpselect.percentiles import release_percentiles
 
-        return release_percentiles(
-            data,
-            candidates=self.candidates,
-            method=self.method,  # type: ignore[arg-type]  # checked there
-            neighbours=self.neighbours,
-            budget=budget,
-            **shared,
-        )
+        return release_percentiles(data, **self._asked, budget=budget, **shared)
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {
+            "candidates": self.candidates,
+            "neighbours": self.neighbours,
+            "user": self.user,
+            "max_per_user": self.max_per_user,
+            "assumed_records": self.assumed_records,
+            "method": self.method,
+        }
+
+    def facts(self, plan: Plan) -> dict[str, object]:
+        """Return what can be released, and the error in percentiles."""
+        points = self.candidates
+        first, last = points[0], points[len(points) - 1]
+        column = plan.arguments["column"]
+        facts: dict[str, object] = {
+            "values": f"{len(points):,} from {first:g} to {last:g}, in units of {column}"
+        }
+        if plan.error is not None and self.assumed_records and isfinite(plan.error.value):
+            share = 100 * plan.error.value / self.assumed_records
+            facts["error in percentiles"] = (
+                f"at most {share:.3g}, if there are {self.assumed_records:,} records"
+            )
+        return facts
+
+    def warn(self, plan: Plan) -> None:
+        """Warn of nothing: the plan states the error."""
 
 
-def _which_release(
+def _record(
     upper: float | None,
-    candidates: str | None,
-    method: str | None,
     label_column: str | None,
     neighbours: str | None,
-) -> _Record | _Value:
-    """Return which release is meant, from options that belong to one of the two each."""
-    if candidates is None:
-        if upper is None:
-            raise ParameterError(
-                "give --upper, the largest value that can occur (public), to release a "
-                "record; or --candidates LOW:HIGH:COUNT to release a value"
-            )
-        if neighbours not in {None, "substitute"}:
-            raise ParameterError(
-                "--neighbours goes with --candidates: a record's label is protected under "
-                "substitution"
-            )
-        if method is not None:
-            raise ParameterError("--method goes with --candidates")
-        return _Record(upper, label_column)
-    if upper is not None or label_column is not None:
-        raise ParameterError("--upper and --label-column do not go with --candidates")
-    if neighbours is None:
-        raise ParameterError("--candidates needs --neighbours: add-remove or substitute")
-    return _Value(_grid(candidates), method, options.relation("--neighbours", neighbours))
+    lower: str,
+    of_values: Mapping[str, object],
+) -> _Record:
+    """Return the release of a record, with none of the options of values."""
+    given = [option for option, value in of_values.items() if value is not None]
+    if given or lower != "0":
+        raise ParameterError(f"{given[0] if given else '--lower'} does not go with --record")
+    if neighbours not in {None, "substitute"}:
+        raise ParameterError("with --record the relation is substitute: leave --neighbours out")
+    if upper is None:
+        raise ParameterError("--record needs --upper, the largest value that can occur")
+    return _Record(upper, label_column)
 
 
-def _numbers(text: str) -> list[float]:
-    """Return percentiles that are separated by commas."""
+def _percents(p: str | None, quantile: str | None) -> list[float]:
+    """Return percentiles that are separated by commas.
+
+    Raises:
+        ParameterError: They are no numbers, or look like shares.
+    """
+    if (p is None) == (quantile is None):
+        raise ParameterError("give --p, such as 90, or --quantile, such as .9")
+    text = p if p is not None else str(quantile)
     try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ParameterError("--p must be a number, or several as 50,90,99") from None
+        listed = [Decimal(part) for part in text.split(",")]
+    except InvalidOperation:
+        option = (
+            "--quantile must be a number, or several as .5,.9"
+            if p is None
+            else ("--p must be a number, or several as 50,90,99")
+        )
+        raise ParameterError(option) from None
+    if p is None:
+        return [float(100 * one) for one in listed]
+    if any(0 < one < 1 for one in listed):
+        raise ParameterError(
+            f"--p {text} is a percentile below 1: say --quantile {text} if it is a share of "
+            "the records, or --quantile 0.005 for --p 0.5"
+        )
+    return [float(one) for one in listed]
 
 
-def _grid(text: str) -> Values:
-    """Return COUNT equally spaced values from LOW to HIGH."""
+def _candidates(lower: str, upper: float | None, step: float) -> Values | Range:
+    """Return the values that may be released, listed if they are few."""
     import numpy as np
 
-    parts = text.split(":")
+    from dpselect.percentiles import Range
+
     try:
-        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
-    except (ValueError, IndexError):
-        low, high, count = 0.0, 0.0, 0
-    if len(parts) != 3 or not -inf < low < high < inf or count < 2:
-        raise ParameterError(
-            "--candidates must be LOW:HIGH:COUNT with LOW < HIGH and COUNT >= 2, as 0:60:61"
-        )
-    return np.linspace(low, high, count)
+        low = None if lower == "none" else float(lower)
+    except ValueError:
+        raise ParameterError("--lower must be a number, or none") from None
+    points = Range(low, upper, step)
+    if len(points) > MOST_LISTED:
+        return points
+    return np.array([points[position] for position in range(len(points))])
