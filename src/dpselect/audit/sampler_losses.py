@@ -13,6 +13,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
+``draw_chain``               the same
 others                       :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
@@ -37,7 +38,8 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold
+from dpselect.draws import above_threshold, chains
+from dpselect.draws.chains import Chain
 from dpselect.draws.coins import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.pieces import Pieces
@@ -137,6 +139,17 @@ def first_above(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
+def draw_chain(
+    here: Chain, there: Chain, public: Mapping[str, Any], path: list[int]
+) -> Loss | None:
+    """Return the loss of ascending positions, at those that were drawn."""
+    if here.shares != there.shares or here.counts.shape != there.counts.shape:
+        return None
+    decay = float(public["decay"])
+    logs = [chains.log_probability(chain, decay, path) for chain in (here, there)]
+    return Loss(0.0, drawn=logs[0] - logs[1])
+
+
 def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
@@ -221,6 +234,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "queries",
             first_above,
         ),
+        "dpselect.draws.chains.draw_chain": Rule(("chain", "decay"), "chain", draw_chain),
         "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),
         "dpselect.draws.pieces.draw_position": Rule(("pieces", "decay"), "pieces", positions),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),

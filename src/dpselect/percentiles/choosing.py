@@ -29,6 +29,7 @@ from dpselect.mechanisms import (
     by_name,
 )
 from dpselect.neighbours import Neighbours
+from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.methods import Method, OneByOne, Percentiles, Recursive
 from dpselect.percentiles.objectives import by_rank, rank_bound
 from dpselect.percentiles.ranges import OPEN, Range
@@ -88,9 +89,11 @@ def chosen(
         epsilon=epsilon / len(percents),
         neighbours=neighbours,
     )
+    if method in {"above-threshold", "joint"} and mechanism is not None:
+        raise ParameterError(f"method={method!r} has no other mechanism")
+    if method == "joint":
+        return asked.joint(percents)
     if method == "above-threshold":
-        if mechanism is not None:
-            raise ParameterError("method='above-threshold' has no other mechanism")
         return OneByOne(tuple(asked.by_threshold(p) for p in percents), "above-threshold")
     several = method is None and len(percents) >= RECURSIVE_FROM
     if method == "recursive" or (several and not isinstance(points, Range)):
@@ -138,6 +141,12 @@ class _Asked:
             neighbours=self.neighbours,
         )
         return by_name(name, self.epsilon).for_objective(example)
+
+    def joint(self, percents: tuple[float, ...]) -> Joint:
+        """Return the joint exponential mechanism."""
+        if isinstance(self.points, Range) or not (np.diff(self.points) > 0).all():
+            raise ParameterError("method='joint' needs listed candidates that increase")
+        return Joint(percents, self.points, self.neighbours, self.per_user, self.whole)
 
     def recursive(
         self, percents: tuple[float, ...], mechanism: str | MechanismFactory | None

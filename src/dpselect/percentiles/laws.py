@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect.draws.chains import marginals
 from dpselect.mechanisms import MechanismFactory, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.percentiles import halves, methods
 from dpselect.percentiles.choosing import chosen
+from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.objectives import checked_candidates
 from dpselect.percentiles.reading import Source
 from dpselect.typing import Probabilities, Values
@@ -77,6 +79,8 @@ def percentile_laws(  # noqa: PLR0913 -- the public arguments of the release
     source = Source(data, column, None, relation, "repair")
     if isinstance(drawn, methods.Recursive):
         return _laws_of_halves(drawn, source)
+    if isinstance(drawn, Joint):
+        return marginals(drawn.chain(source), float(drawn.decay))
     assert isinstance(drawn, methods.OneByOne)  # noqa: S101 -- for type checkers
     return _sorted_laws(points, [one.law(source) for one in drawn.singles])
 

@@ -24,7 +24,7 @@ from dpselect.typing import Values
 Percents: TypeAlias = "float | Sequence[float] | Values"
 """One percentile, or several that increase, each in (0, 100]."""
 
-Method: TypeAlias = Literal["one-by-one", "above-threshold", "recursive"]
+Method: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "joint"]
 """How percentiles are drawn."""
 
 Answer: TypeAlias = tuple[float, ...]

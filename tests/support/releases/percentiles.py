@@ -115,6 +115,7 @@ def _users(relation):
 
 CASES = [
     *map(_users, PAIRS),
+    *(_values(relation, None, [25, 75], "joint") for relation in PAIRS),
     *(
         _values(relation, None, p, "above-threshold")
         for relation in PAIRS

@@ -1,0 +1,192 @@
+"""Exact expected errors of one percentile: our methods, and the algorithms of two libraries.
+
+Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the tables of
+``docs/percentiles.md`` in some minutes. The error is the mean distance of the released value
+from the percentile under add/remove, from exact laws: nothing is drawn.
+
+The laws of other libraries are those of their algorithms: OpenDP's quantile scores a candidate
+by ``-abs((1 - a) L - a G)`` and adds exponential noise; diffprivlib's draws one of the
+intervals between neighbouring records by the exponential mechanism with its width as the
+measure and sensitivity 1, and a number within.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+import dpselect as dp
+from dpselect.draws.above_threshold import law_of_stops
+from dpselect.percentiles import Range, percentile_rank, rank_of
+from dpselect.percentiles.choosing import chosen
+from dpselect.percentiles.methods import OneByOne
+from dpselect.percentiles.reading import Source
+from dpselect.percentiles.single import ByPieces, ByRank, Single
+from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.typing import Values
+from dpselect_studies import datasets
+
+UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
+PERCENTS = (50, 90, 99)
+EPSILONS = (0.1, 0.5, 1.0, 2.0)
+ADD_REMOVE = dp.Neighbours.ADD_REMOVE
+
+
+@dataclass(frozen=True)
+class Case:
+    """A histogram's bin counts, a percentile of them and an epsilon."""
+
+    name: str
+    values: Values
+    p: int
+    epsilon: float
+
+    @property
+    def upper(self) -> int:
+        """The declared upper end."""
+        return UPPER[self.name]
+
+    @property
+    def truth(self) -> float:
+        """The percentile."""
+        return float(np.sort(self.values)[rank_of(self.p, self.values.size) - 1])
+
+    @property
+    def source(self) -> Source:
+        """The values, as a release reads them."""
+        return Source(self.values, None, None, ADD_REMOVE, "repair")
+
+
+def cases() -> Iterator[Case]:
+    """Yield all histograms, percentiles and epsilons."""
+    for name in UPPER:
+        values = np.sort(datasets.load(f"hist1d_{name}")["count"].to_numpy().astype(float))
+        yield from (Case(name, values, p, e) for p in PERCENTS for e in EPSILONS)
+
+
+def listed(case: Case, form: str) -> float:
+    """Return the error of permute-and-flip over all integers."""
+    candidates = np.arange(case.upper + 1.0)
+    objective = percentile_rank(
+        case.values,
+        p=case.p,
+        candidates=candidates,
+        form=form,  # type: ignore[arg-type]
+        neighbours=ADD_REMOVE,
+    )
+    law = dp.PermuteAndFlip(epsilon=case.epsilon).probabilities(objective)
+    return float(law @ np.abs(candidates - case.truth))
+
+
+def opendp(case: Case) -> float:
+    """Return the error of OpenDP's score over all integers."""
+    candidates, a, n = np.arange(case.upper + 1.0), case.p / 100, case.values.size
+    below = np.searchsorted(case.values, candidates, side="left")
+    above = n - np.searchsorted(case.values, candidates, side="right")
+    bound = dp.GlobalSensitivity(max(a, 1 - a), ADD_REMOVE)
+    objective = dp.Objective(-np.abs((1 - a) * below - a * above), bound)
+    law = dp.PermuteAndFlip(epsilon=case.epsilon).probabilities(objective)
+    return float(law @ np.abs(candidates - case.truth))
+
+
+def diffprivlib(case: Case) -> float:
+    """Return the error of diffprivlib's quantile between 0 and the upper end."""
+    n = case.values.size
+    ends = np.concatenate([[0.0], np.clip(case.values, 0, case.upper), [float(case.upper)]])
+    widths = np.diff(ends)
+    with np.errstate(divide="ignore"):
+        logs = np.log(widths) - case.epsilon / 2 * np.abs(np.arange(n + 1) - case.p / 100 * n)
+    law = np.exp(logs - logs.max())
+    law /= law.sum()
+    return float(law @ _mean_distance(ends[:-1], ends[1:], case.truth))
+
+
+def ours(case: Case, points: Range, **options: object) -> float:
+    """Return the error of a release of a percentile."""
+    drawn = chosen(
+        percents=(float(case.p),),
+        points=points if len(points) > 100_001 else np.arange(case.upper + 1.0),
+        per_user=1,
+        epsilon=case.epsilon,
+        neighbours=ADD_REMOVE,
+        mechanism=None,
+        **({"method": None, "assumed_records": case.values.size} | options),  # type: ignore[arg-type]
+    )
+    assert isinstance(drawn, OneByOne)  # noqa: S101 -- for type checkers
+    return of_single(drawn.singles[0], case)
+
+
+def of_single(single: Single, case: Case) -> float:
+    """Return the expected error of one draw."""
+    if isinstance(single, ByRank):
+        return float(single.law(case.source) @ np.abs(single.points - case.truth))
+    if isinstance(single, ByThreshold):
+        queries = single.queries(case.source)
+        law = law_of_stops(queries, single.threshold, *single.scales, 1)[0]
+        answers = np.append(single.visited, single.visited[-1])
+        return float(law @ np.abs(answers - case.truth))
+    assert isinstance(single, ByPieces)  # noqa: S101 -- for type checkers
+    pieces = single.points.pieces(case.values, p=case.p)
+    last = np.asarray(pieces.ends, dtype=np.float64) - 1
+    first = np.concatenate([[0], last[:-1] + 1])
+    low, step = single.points.low, single.points.step
+    distances = _mean_distance(low + first * step, low + last * step, case.truth)
+    return float(pieces.law(single.decay) @ distances)
+
+
+def one_per_cent(case: Case) -> float:
+    """Return the error of AboveThreshold upwards over a grid that grows by 1 %."""
+    points = Range(0, case.upper, 1)
+    single = ByThreshold(case.p, points, ADD_REMOVE, 1, case.epsilon, upwards=True, growth=0.01)
+    return of_single(single, case)
+
+
+def _mean_distance(low: Values, high: Values, truth: float) -> Values:
+    """Return the mean distance of a uniform number of an interval from a number."""
+    inside = (low < truth) & (truth < high)
+    width = np.where(inside, high - low, 1.0)
+    within = ((truth - low) ** 2 + (high - truth) ** 2) / (2 * width)
+    return np.where(inside, within, np.abs((low + high) / 2 - truth))
+
+
+METHODS: dict[str, Callable[[Case], float]] = {
+    "held ranks": lambda case: listed(case, "held"),
+    "interpolated ranks": lambda case: listed(case, "interpolated"),
+    "AboveThreshold, 1 %": one_per_cent,
+    "OpenDP": opendp,
+    "diffprivlib": diffprivlib,
+    "**chosen**": lambda case: ours(case, Range(0, case.upper, 1)),
+    "**chosen, no upper end**": lambda case: ours(case, Range(0, None, 1)),
+}
+OURS = ("**chosen**", "**chosen, no upper end**")
+
+
+def main() -> None:
+    """Print the table, and what the targets say."""
+    print("| data | p | ε |", " | ".join(METHODS), "| chosen / best other | no end / end |")
+    print("| --- | ---: | ---: |" + " ---: |" * (len(METHODS) + 2))
+    ratios = []
+    for case in cases():
+        errors = {name: method(case) for name, method in METHODS.items()}
+        best = min(error for name, error in errors.items() if name not in OURS)
+        bounded, open_end = (errors[name] for name in OURS)
+        ratios.append((bounded / best, open_end / bounded, bounded / errors["held ranks"]))
+        cells = " | ".join(f"{error:.3g}" for error in errors.values())
+        print(
+            f"| {case.name} | {case.p} | {case.epsilon:g} | {cells} | {bounded / best:.2f} | "
+            f"{open_end / bounded:.2f} |",
+            flush=True,
+        )
+    to_best, to_bounded, to_held = np.array(ratios).T
+    means = [float(np.exp(np.log(ratio).mean())) for ratio in (to_best, to_held)]
+    print(
+        f"chosen / best other: geometric mean {means[0]:.2f}, at most 1.1 in "
+        f"{(to_best <= 1.1).sum()} of {to_best.size}; no end / end: at most 2 in "
+        f"{(to_bounded <= 2).sum()}; chosen / held: geometric mean {means[1]:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

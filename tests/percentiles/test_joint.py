@@ -1,0 +1,171 @@
+"""The joint exponential mechanism: its law by definition, its privacy, and its draw."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpselect as dp
+from dpselect.draws import chains
+from dpselect.errors import ParameterError
+from dpselect.percentiles import (
+    Range,
+    percentile_laws,
+    plan_percentiles,
+    release_percentiles,
+)
+from dpselect.percentiles.joint import Joint
+from dpselect.percentiles.reading import Source
+from support.neighbours import are_neighbours
+
+POINTS, EPSILON = np.array([0.0, 1.0, 2.0]), 1.5
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+UNIVERSE = [x for n in range(7) for x in combinations_with_replacement(range(4), n)]
+
+
+def joint(percents, relation, epsilon=EPSILON):
+    return Joint(percents, POINTS, relation, 1, epsilon)
+
+
+def source(database, relation=BOTH[0]):
+    return Source(np.array(database, dtype=float), None, None, relation, "repair")
+
+
+def score(database, path, percents):
+    """Return minus the distances of counts from wanted ones, record by record."""
+    ends = [-np.inf, *(POINTS[place] for place in path), np.inf]
+    shares = np.diff([0, *percents, 100]) / 100
+    counts = [sum(a < x <= b for x in database) for a, b in pairwise(ends)]
+    return -np.abs(counts - shares * len(database)).sum()
+
+
+def paths(m):
+    return list(combinations_with_replacement(range(POINTS.size), m))
+
+
+def law(database, by, decay=None):
+    chain = by.chain(source(database, by.neighbours))
+    decay = float(by.decay if decay is None else decay)
+    return np.exp(
+        [chains.log_probability(chain, decay, path) for path in paths(len(by.percents))]
+    )
+
+
+@pytest.mark.parametrize("percents", [(50,), (25, 75), (10, 50, 90)], ids=str)
+@pytest.mark.parametrize("database", [(), (0, 1, 1, 3), (2, 2, 2, 2, 2)], ids=str)
+def test_the_law_is_that_of_the_definition(percents, database):
+    by = joint(percents, BOTH[0])
+    weights = np.exp(
+        [float(by.decay) * score(database, p, percents) for p in paths(len(percents))]
+    )
+    expected = weights / weights.sum()
+    chain = by.chain(source(database))
+
+    assert law(database, by) == pytest.approx(expected)
+    for j, marginal in enumerate(chains.marginals(chain, float(by.decay))):
+        places = [path[j] for path in paths(len(percents))]
+        assert marginal == pytest.approx(np.bincount(places, expected, POINTS.size))
+    for j in range(len(percents) - 1):
+        pairs = np.zeros((3, 3))
+        for path, chance in zip(paths(len(percents)), expected, strict=True):
+            pairs[path[j], path[j + 1]] += chance
+        assert chains.joint_law(chain, float(by.decay), j) == pytest.approx(pairs)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize(
+    ("percents", "most", "pairs"),
+    [((25, 75), 6, (504, 756)), ((50,), 4, (140, 210)), ((10, 50, 90), 4, (140, 210))],
+    ids=str,
+)
+def test_it_is_private_on_every_small_database_and_its_sensitivity_is_attained(
+    percents, most, pairs, relation
+):
+    by = joint(percents, relation)
+    near = are_neighbours(relation)
+    universe = [x for x in UNIVERSE if len(x) <= most and (x or relation is BOTH[0])]
+    report = dp.audit.check_private(lambda x: law(x, by), universe, near, EPSILON)
+    small = [x for x in universe if len(x) < 4]
+    moved = max(
+        abs(score(x, path, percents) - score(y, path, percents))
+        for x in small
+        for y in small
+        if near(x, y)
+        for path in paths(len(percents))
+    )
+
+    assert report.ok, str(report)
+    assert report.pairs == pairs[BOTH.index(relation)]
+    assert moved == pytest.approx(float(Fraction(EPSILON) / (2 * by.decay)))
+
+
+def test_half_of_the_sensitivity_is_caught():
+    by = joint((25, 75), BOTH[1])
+    report = dp.audit.check_private(
+        lambda x: law(x, by, 2 * by.decay), UNIVERSE[1:40], are_neighbours(BOTH[1]), EPSILON
+    )
+
+    assert not report.ok
+
+
+def test_releases_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    database, by, repeats = (0, 1, 1, 2, 3), joint((25, 75), BOTH[0]), 400
+    draw = by.prepared(source(database))
+    found = Counter(draw() for _ in range(repeats))
+    counts = [found[tuple(POINTS[list(path)])] for path in paths(2)]
+
+    assert stats.chisquare(counts, repeats * law(database, by)).pvalue > 1e-6
+
+
+def test_bits_decide_with_the_probability_of_the_law():
+    """All pairs of 5 bits: what is undecided is all that a path may lack."""
+    by = joint((25, 75), BOTH[0])
+    chain = by.chain(source((0, 1, 1, 2, 3)))
+    found = [
+        chains.decided(chain, by.decay, [a, b], 5) for a in range(2**5) for b in range(2**5)
+    ]
+    share = np.array([found.count(list(path)) for path in paths(2)]) / 2**10
+
+    open_ = found.count(None) / 2**10
+    assert open_ < 0.25
+    assert (share <= law((0, 1, 1, 2, 3), by) + 1e-12).all()
+    assert (share + open_ >= law((0, 1, 1, 2, 3), by) - 1e-12).all()
+
+
+def test_a_grid_far_from_all_records_is_drawn_from():
+    release = release_percentiles(
+        [0.5] * 10**6, p=[25, 50, 75], candidates=[0, 1, 2], method="joint", epsilon=1.0,
+        neighbours="substitute",
+    )  # fmt: skip
+
+    assert set(release.answer) <= {0.0, 1.0, 2.0}
+    assert release.exact
+
+
+def test_laws_of_percentiles_are_the_marginals():
+    asked = {"p": [25, 75], "candidates": POINTS, "method": "joint", "epsilon": EPSILON}
+    laws = percentile_laws([0, 1, 1, 3], neighbours="add-remove", **asked)
+    chain = joint((25, 75), BOTH[0]).chain(source((0, 1, 1, 3)))
+
+    assert laws == pytest.approx(chains.marginals(chain, float(joint((25, 75), BOTH[0]).decay)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"candidates": range(2000)}, "is for few candidates"),
+        ({"candidates": [2, 1]}, "listed candidates that increase"),
+        ({"candidates": Range(0, 9, 1)}, "listed candidates that increase"),
+        ({"mechanism": "noisy-max"}, "has no other mechanism"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(asked, message):
+    usual = {"p": [50], "candidates": range(9), "epsilon": 1.0, "neighbours": "add-remove"}
+
+    with pytest.raises(ParameterError, match=message):
+        plan_percentiles(**(usual | asked), method="joint")
