@@ -1,7 +1,7 @@
 """Rank errors of three methods for several percentiles on a small grid, and a joint law.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_joint.py [PICTURE]``; it prints the
-table of ``docs/percentiles.md`` and draws the law of two percentiles of HEPTH. The error is the
+table of ``docs/percentiles.md`` and draws the law of two percentiles. The error is the
 expected distance of ``a(n + 1)`` from the ranks that a released value holds, averaged over the
 percentiles, from exact marginal laws; of the recursion from 60 exact draws.
 """
@@ -80,27 +80,27 @@ def table() -> None:
 
 
 def picture(path: str) -> None:
-    """Draw the joint law of the quartiles of HEPTH at two epsilons."""
+    """Draw the joint law of two quartiles of 200 lognormal numbers at two epsilons."""
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    values, _ = data()["hepth"]
-    candidates = np.arange(0.0, 201)
+    values = np.sort(np.random.default_rng(0).lognormal(3, 1, 200))
+    candidates = np.arange(0.0, 81)
     figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
-    for ax, epsilon in zip(axes, (0.05, 0.2), strict=True):
+    for ax, epsilon in zip(axes, (0.2, 1.0), strict=True):
         joint = Joint((25.0, 75.0), candidates, ADD_REMOVE, 1, epsilon)
         chain = joint.chain(Source(values, None, None, ADD_REMOVE, "repair"))
         law = chains.joint_law(chain, float(joint.decay), 0)
-        logs = np.log10(np.maximum(law, 1e-8))
+        logs = np.log10(np.maximum(law, 1e-6))
         shown = ax.imshow(
-            np.where(law > 0, logs, np.nan).T, origin="lower", cmap="viridis", vmin=-8
+            np.where(law > 0, logs, np.nan).T, origin="lower", cmap="viridis", vmin=-6, vmax=-1
         )
         truth = [np.quantile(values, share, method="inverted_cdf") for share in (0.25, 0.75)]
         ax.plot(*truth, "r+", markersize=12, label="quartiles")
         ax.set(
             title=f"epsilon = {epsilon:g}",
-            xlabel="25th percentile (count)",
-            ylabel="75th percentile (count)",
+            xlabel="25th percentile",
+            ylabel="75th percentile",
         )
         ax.legend(loc="lower right")
     figure.colorbar(shown, ax=axes, label="log10 of the probability")

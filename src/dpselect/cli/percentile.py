@@ -89,7 +89,7 @@ def percentile(
         int | None, typer.Option(help="A public guess of the number of records.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="one-by-one, above-threshold or recursive.")
+        str | None, typer.Option(help="one-by-one, above-threshold, recursive or joint.")
     ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Release which record it is; needs --upper.")

@@ -45,7 +45,7 @@ def plan_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public claim
         candidates: The values that may be released.
         max_per_user: How many records of a person are counted.
         assumed_records: A guess of the number of records.
-        method: ``"recursive"``, ``"one-by-one"`` or ``"above-threshold"``.
+        method: ``"recursive"``, ``"one-by-one"``, ``"above-threshold"`` or ``"joint"``.
         epsilon: What the whole release costs, in nats.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name, or a function of ``epsilon=``.
@@ -137,7 +137,8 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
         assumed_records: A guess of the number of records, to choose the method by; the
             guarantee does not depend on it. It must not be read off the data.
         method: ``"one-by-one"``, ``"above-threshold"`` (one by one, each by AboveThreshold over
-            candidates that grow away from 0) or ``"recursive"``. If not given, the recursion
+            candidates that grow away from 0), ``"recursive"`` or ``"joint"`` (all in one draw
+            from a few hundred candidates that increase). If not given, the recursion
             from 3 percentiles on, where it has fewer steps to pay for, if the candidates and
             the mechanism allow it; else one by one, and where few of the assumed records lie
             beyond a percentile, or the range is open and no number is assumed, by
