@@ -9,6 +9,7 @@ percentiles, from exact marginal laws; of the recursion from 60 exact draws.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -55,7 +56,7 @@ def table() -> None:
         for m in (1, 3, 9):
             for epsilon in (0.5, 2.0):
                 percents = [100 * i / (m + 1) for i in range(1, m + 1)]
-                asked = {
+                asked: dict[str, Any] = {
                     "p": percents,
                     "candidates": candidates,
                     "epsilon": epsilon,

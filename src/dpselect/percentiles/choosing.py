@@ -7,7 +7,8 @@ many candidates, and from the side of the few records its noise is half as large
 no value between two visited ones. So with ``n`` assumed records and the share :math:`t` of
 those beyond the percentile, AboveThreshold is taken if :math:`t` is at most ``TAIL`` or
 :math:`n t \varepsilon / (2 \Delta) < \ln N`; downwards, which is from the side of the few, if
-:math:`n t \varepsilon` is at least ``REACH``, and else from the side of the many.
+:math:`n t \varepsilon` is at least ``REACH`` and ``MARGIN`` :math:`\ln N`, and else from the
+side of the many.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
 TAIL = 0.15
 """Of the records beyond a percentile, up to which AboveThreshold is taken."""
 
-REACH = 8.0
-"""Records beyond the percentile times epsilon, from which on it visits them first."""
+REACH, MARGIN = 8.0, 1.25
+"""Records beyond the percentile times epsilon, from which on it visits them first: at least
+``REACH``, and ``MARGIN`` times the logarithm of the number ``N`` of candidates. A false alarm
+at one of the far candidates then has a probability of about ``N ** -MARGIN``."""
 
 GROWTH = 0.003
 """Of the distances of visited candidates, if no number of records is assumed."""
@@ -187,7 +190,7 @@ class _Asked:
         reach = self._reach(p)
         if reach is not None:
             growth = min(max(STEPS / reach if reach else COARSEST, FINEST), COARSEST)
-            few_first = reach >= REACH
+            few_first = reach >= max(REACH, MARGIN * log(len(self.points)))
         return ByThreshold(
             p,
             self.points,
