@@ -22,6 +22,9 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.typing import Indices, Probabilities
 
+MOST_PEOPLE = 2**53
+"""Limit of ``min_people``."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Design:
@@ -101,7 +104,9 @@ def key_probabilities(
         changed,
         persons=changed // per_user,
     )
-    return law.probabilities(_above(people, _validate.at_least("min_people", min_people, 1)))
+    return law.probabilities(
+        _above(people, _validate.at_least("min_people", min_people, 1, MOST_PEOPLE))
+    )
 
 
 def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
@@ -255,7 +260,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
     )
     relation = _validate.table_neighbours(neighbours)
     epsilon, delta = _validate.positive("epsilon", epsilon), checked_delta(delta)
-    least = _validate.at_least("min_people", min_people, 1)
+    least = _validate.at_least("min_people", min_people, 1, MOST_PEOPLE)
     changed = changed_keys(question.max_per_user, relation)
     persons = changed // question.max_per_user
     law = law_of(method, epsilon, delta, changed, persons=persons)

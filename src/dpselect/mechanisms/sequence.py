@@ -117,7 +117,7 @@ class NoisySequence(Mechanism):
         super().__post_init__()
         for fact in ("l1", "bound", "step"):
             if getattr(self, fact) is not None:
-                _validate.positive(fact, getattr(self, fact))
+                object.__setattr__(self, fact, _validate.positive(fact, getattr(self, fact)))
         if not isinstance(self.with_scores, bool):
             raise ParameterError("with_scores must be True or False")
         if self.noise not in get_args(SequenceNoise):

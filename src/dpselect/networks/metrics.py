@@ -182,7 +182,7 @@ class MetricChoice:
         parts = [
             METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
             if isinstance(metric, str)
-            else metric(graph)
+            else _validate.instance("what metric returns", metric(graph), Objective)
             for metric in self.metrics
         ]
         if self.combine is None:
@@ -227,7 +227,7 @@ def _known(metric: str | Metric) -> str | Metric:
     for name, named in METRICS.items():
         if (isinstance(metric, str) and metric == name) or metric is named.objective:
             return name
-    if not callable(metric):
+    if not callable(metric) or isinstance(metric, type):
         raise ParameterError(
             f"metric must be one of {', '.join(METRICS)}, or a callable that returns the "
             f"objective of a graph, not {metric!r}"

@@ -12,6 +12,9 @@ from dpselect.plan import ErrorBound, Plan, SupportsSpend
 from dpselect.release import Release
 from dpselect.typing import OnInvalid, Values
 
+MOST_RECORDS = 2**53
+"""Whose positions a float tells apart."""
+
 
 def plan_percentile_record(  # noqa: PLR0913 -- keyword-only, each one a public claim
     *,
@@ -47,7 +50,7 @@ def plan_percentile_record(  # noqa: PLR0913 -- keyword-only, each one a public 
         DataError: There are no records.
     """
     draw = _for_record(p, upper, horizon, epsilon, mechanism, on_invalid)
-    rank_of(p, _validate.at_least("records", records, 0))
+    rank_of(p, _validate.at_least("records", records, 0, MOST_RECORDS))
     unit = "units of the values" if column is None else f"units of {column}"
     error = error_bound(draw, candidates=records, bound=upper, unit=unit, attained=0.0)
     return draw.plan(
