@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -114,3 +115,13 @@ def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame, m
             make(lazy, nodes=3, **ENDS, on_invalid="raise")
         with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
             make(lazy, nodes=3, **ENDS, on_invalid="drop")
+
+
+@pytest.mark.parametrize("nodes", [range(4), (-1, 0, 1, 2)])
+def test_an_id_of_pandas_that_is_no_node_decides_nothing(nodes):
+    """Before: a null in its place turned integers into floats, and the query failed."""
+    rows = [(0, 1), (1, 2), (0, 48_151_623)]
+    frame = pd.DataFrame(rows, columns=["f", "g"])
+    table = EdgeTable(frame, source="f", target="g", nodes=nodes)
+
+    assert table.degrees.sum() == 4

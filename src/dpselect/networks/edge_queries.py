@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import narwhals as nw
@@ -237,9 +238,15 @@ def _ends(
         return ends
     if is_csv(data):
         return _whole(ends)
-    # An id that is no node may be too large for the type of the nodes.
+    # An id that is no node may be too large for the type of the nodes. Another one stands for
+    # it: a null would turn the integers of pandas into floats, which cannot be cast back.
+    absent = -1 if isinstance(nodes, range) else next(i for i in count() if i not in nodes)
     return ends.select(
-        nw.when(_is_between(nw.col(end), nodes)).then(nw.col(end)).cast(nw.Int64).alias(end)
+        nw.when(_is_between(nw.col(end), nodes))
+        .then(nw.col(end))
+        .otherwise(nw.lit(absent))
+        .cast(nw.Int64)
+        .alias(end)
         for end in ("source", "target")
     )
 
