@@ -123,6 +123,17 @@ class Mechanism(ABC):
         gaps = objective.scores.max() - objective.scores
         return float(self.probabilities(objective) @ gaps)
 
+    @np.errstate(all="ignore")
+    def error_tail(self, objective: Objective, threshold: float) -> float:
+        """Return the exact ``P(max(scores) - scores[drawn] >= threshold)``; private.
+
+        Raises:
+            ParameterError: ``threshold`` is not finite.
+        """
+        at = _validate.finite("threshold", threshold)
+        gaps = objective.scores.max() - objective.scores
+        return min(1.0, float(self.probabilities(objective)[gaps >= at].sum()))
+
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002 -- for subclasses
         """Return the largest score gap to the best that one unit of unit score can hide.
 

@@ -5,6 +5,7 @@ Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 
 from dpselect.sensitivity.base import Interval, Sensitivity
 from dpselect.sensitivity.combinators import (
+    flattened,
     floored,
     jump_to_bound,
     maximum,
@@ -25,6 +26,7 @@ __all__ = [
     "LocalSensitivity",
     "Sensitivity",
     "TabulatedSensitivity",
+    "flattened",
     "floored",
     "jump_to_bound",
     "maximum",

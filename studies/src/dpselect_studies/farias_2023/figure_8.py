@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from dpselect import check_direction
 from dpselect.networks import ego_betweenness
 from dpselect_studies import graphs
 from dpselect_studies.study import Row, Study
@@ -48,7 +49,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
     points = pl.DataFrame(
         {"betweenness": objective.scores.round(2), "sensitivity": objective.sensitivity.at(0)}
     )
-    correlation = points.select(pl.corr("betweenness", "sensitivity", method="spearman")).item()
+    correlation = check_direction(objective, distances=1).rank_correlation
     several = points.group_by("betweenness", "sensitivity").len("nodes")
     return [
         {"graph": graphs.TITLES[cell.graph], "rank_correlation": correlation, **row}
