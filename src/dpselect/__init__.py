@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dpselect.combine.margin import margin
     from dpselect.combine.pareto.score import pareto
     from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
+    from dpselect.composition import parallel_plan
     from dpselect.mechanisms import (
         AnchoredLocalDampening,
         ExponentialMechanism,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         Sensitivity,
         TabulatedSensitivity,
     )
+    from dpselect.stability import DirectionReport, check_direction, dominates
 
 __version__ = version("dpselect")
 

@@ -13,7 +13,7 @@ from dpselect._twofold import Twofold, add, largest
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Direction, Scores
+from dpselect.typing import Direction, Indices, Scores
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,6 +104,18 @@ class Objective:
 
     def __repr__(self) -> str:
         return f"Objective({len(self)} candidates, {self.sensitivity!r})"
+
+    def take(self, positions: Indices) -> Objective:
+        """Return the objective of the candidates at some public positions, in their order."""
+        return Objective(
+            Twofold(self.scores[positions], self.rest[positions]),
+            self.sensitivity.take(positions),
+            [self.candidates[position] for position in positions],
+            monotone=self.monotone,
+            highest=self.highest,
+            direction=self.direction,
+            step=self.step,
+        )
 
     @property
     def exact(self) -> Twofold:

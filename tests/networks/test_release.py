@@ -367,3 +367,50 @@ def test_releases_of_k_follow_the_law_of_k_rounds(mechanism):
     expected = [draws * probability for probability in law.values()]
 
     assert stats.chisquare(list(counts.values()), expected).pvalue > 1e-6
+
+
+def test_nodes_are_compared_with_those_that_are_left(monkeypatch):
+    """Every round is one draw, at its share of epsilon, by the Pareto score of the rest."""
+    edges = [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (5, 3)]
+    graph, rounds = Graph.from_edges(edges, nodes=6), []
+
+    def drawn(mechanism, objective, _k=1):
+        rounds.append((mechanism.epsilon, objective))
+        return [2]
+
+    monkeypatch.setattr(dp.ExponentialMechanism, "choose", drawn)
+    release = release_nodes(
+        graph,
+        3,
+        metric=TWO,
+        combine="pareto",
+        among="left",
+        epsilon=6.0,
+        mechanism="exponential",
+    )
+    parts = [degree(graph), ego_density(graph)]
+    left = np.arange(6)
+
+    assert release.answer == (2, 3, 4)
+    for epsilon, objective in rounds:
+        expected = dp.pareto([part.take(left) for part in parts])
+        assert epsilon == 2.0
+        assert list(objective.candidates) == left.tolist()
+        assert objective.scores.tolist() == expected.scores.tolist()
+        assert (objective.sensitivity.at(1) == expected.sensitivity.at(1)).all()
+        left = np.delete(left, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"among": "some"}, "among must be"),
+        ({"metric": "degree", "combine": None}, "goes with combine="),
+        ({"mechanism": "noisy-sequence"}, "has none"),
+    ],
+)
+def test_rounds_among_those_left_need_a_comparison_and_rounds(changes, says):
+    asked = {"metric": ["degree", "ego-density"], "combine": "pareto", "among": "left"}
+
+    with pytest.raises(ParameterError, match=says):
+        plan_nodes(6, 2, epsilon=1.0, **(asked | changes))

@@ -160,3 +160,27 @@ def test_the_repr_tells_only_what_is_public():
     sensitivity = dp.TabulatedSensitivity([1.0, 7.0], [1], 9.0, 4, EDGE)
 
     assert repr(sensitivity) == "TabulatedSensitivity(bound=9, neighbours=edge, horizon=4)"
+
+
+def test_some_candidates_have_the_sums_of_the_whole():
+    positions = np.array([3, 0, 2])
+    wholes = [
+        dp.TabulatedSensitivity(np.cumsum([1.0, 1, 2, 3, 5]), [0, 1, 1, 2], 9.0, 7, EDGE),
+        dp.ElementSensitivity(lambda t: [t, 2 * t, 1, 3 * t + 1], 8, 5, EDGE),
+        dp.GlobalSensitivity([1, 2, 3, 4], EDGE, horizon=4),
+    ]
+    for whole in wholes:
+        some, heights = whole.take(positions), np.array([4.0, 0.5, 11.0])
+        everyone = np.zeros(4)
+        everyone[positions] = heights
+
+        for t in range(9):
+            assert some.at(t).tolist() == np.broadcast_to(whole.at(t), 4)[positions].tolist()
+            sums = np.broadcast_to(whole.cumulative(t), 4)[positions]
+            assert np.broadcast_to(some.cumulative(t), 3) == pytest.approx(sums)
+        each = np.array([6, 1, 3])
+        expected = [whole.cumulative(int(t))[r] for t, r in zip(each, positions, strict=True)]
+        assert some.cumulative(each) == pytest.approx(expected)
+        assert some.shortfall() == pytest.approx(whole.shortfall()[positions])
+        for ours, theirs in zip(some.locate(heights), whole.locate(everyone), strict=True):
+            assert ours == pytest.approx(theirs[positions])

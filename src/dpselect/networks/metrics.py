@@ -172,19 +172,23 @@ class MetricChoice:
     def objective(self, graph: NodeCounts) -> Objective:
         """Return the objective of a graph.
 
-        Scores of several metrics are combined once, on all nodes: a node that was drawn
-        leaves the others' scores as they are, so that k rounds are one noisy top-k.
-
         Raises:
             ParameterError: A metric or the combination refuses its public arguments.
             PublicClaimError: The graph contradicts ``max_degree``.
         """
-        parts = [
+        return self.combined(self.parts(graph))
+
+    def parts(self, graph: NodeCounts) -> list[Objective]:
+        """Return the objective of each metric."""
+        return [
             METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
             if isinstance(metric, str)
             else _validate.instance("what metric returns", metric(graph), Objective)
             for metric in self.metrics
         ]
+
+    def combined(self, parts: list[Objective]) -> Objective:
+        """Return the one objective of several, for the same nodes."""
         if self.combine is None:
             return parts[0]
         return _combine.by_name(self.combine, parts, self.weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +14,19 @@ from dpselect import _validate
 from dpselect.accuracy import error_bound
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import MechanismFactory, NoisySequence
+from dpselect.mechanisms.base import Drawn, charged_release
 from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.neighbours import Neighbours
 from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice, choose
 from dpselect.networks.reading import Nodes
+from dpselect.objective import Objective
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
+
+Among: TypeAlias = Literal["all", "left"]
+"""Which nodes a node is compared with in later rounds."""
 
 WITH_SCORES = partial(NoisySequence, with_scores=True)
 """The mechanism of a threshold, and of noisy scores."""
@@ -35,6 +41,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
     combine: str | None = None,
     weights: ArrayLike | None = None,
     max_degree: int | None = None,
+    among: Among = "all",
     epsilon: float,
     mechanism: str | MechanismFactory | None = None,
 ) -> Plan:
@@ -51,6 +58,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
         combine: How several are combined.
         weights: For the combination.
         max_degree: A public bound on the degrees.
+        among: Which nodes a combination compares a node with.
         epsilon: What all rounds cost together, in nats, for ``Neighbours.EDGE``.
         mechanism: How nodes are drawn.
 
@@ -72,7 +80,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
         epsilon=epsilon,
         mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
-    return _planned(choice, empty, k, above, suited=mechanism is None)[1]
+    return _planned(choice, empty, k, above, among, suited=mechanism is None)[1]
 
 
 def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
@@ -84,6 +92,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
     combine: str | None = None,
     weights: ArrayLike | None = None,
     max_degree: int | None = None,
+    among: Among = "all",
     epsilon: float,
     mechanism: str | MechanismFactory | None = None,
     budget: SupportsSpend | None = None,
@@ -115,6 +124,9 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         weights: One finite number per metric, for the combination.
         max_degree: A public bound on the degrees for ``"ego-betweenness"``, such as a limit
             that the service itself sets; ``n - 1`` if not given.
+        among: With a combination that compares nodes, ``"pareto"`` or ``"margin"``, and
+            several rounds: ``"all"``, scores are of the first round; or ``"left"``, each
+            round compares a node with those that were not drawn yet, as DP-MOTkIN has it.
         epsilon: What all rounds cost together, in nats.
         mechanism: A short name, or a callable that takes ``epsilon=`` and returns the
             mechanism, such as ``partial(NoisySequence, with_scores=True)``. If not given, the
@@ -153,17 +165,61 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
     empty = Graph.without_edges(held.nodes)
-    choice, plan = _planned(choice, empty, k, above, suited=mechanism is None)
+    choice, plan = _planned(choice, empty, k, above, among, suited=mechanism is None)
+    if among == "left":
+        return _round_by_round(choice, choice.parts(held), k or 1, plan, budget)
     objective = choice.objective(held)
     if isinstance(choice.mechanism, NoisySequence) and above is not None:
         return choice.mechanism.release_above(objective, above, budget, plan=plan)
     return choice.mechanism.release(objective, k or 1, budget, plan=plan)
 
 
+def _round_by_round(
+    choice: MetricChoice,
+    parts: list[Objective],
+    k: int,
+    plan: Plan,
+    budget: SupportsSpend | None,
+) -> Release:
+    """Release one node after the other, each by the scores among those that are left.
+
+    What was drawn is public, so each round is a mechanism on a public candidate set, and the
+    rounds compose adaptively (Theorem 9 of ``docs/theory.md``).
+    """
+    first = choice.combined(parts)
+    mechanism = choice.mechanism.for_objective(first).of_one_round(k)
+
+    def draw() -> Drawn:
+        left, drawn = np.arange(len(first)), []
+        for _ in range(k):
+            [place] = mechanism.choose(choice.combined([part.take(left) for part in parts]))
+            drawn.append(int(left[place]))
+            left = np.delete(left, place)
+        return Drawn(drawn)
+
+    return charged_release(plan, budget, first, draw, exact=mechanism.exact)
+
+
+def _check_rounds(choice: MetricChoice, among: Among) -> None:
+    if among not in {"all", "left"}:
+        raise ParameterError(f"among must be 'all' or 'left', not {among!r}")
+    if among == "left" and choice.combine not in {"pareto", "margin"}:
+        raise ParameterError("among='left' goes with combine='pareto' or 'margin'")
+    if among == "left" and isinstance(choice.mechanism, NoisySequence):
+        raise ParameterError("among='left' draws in rounds, and a noisy sequence has none")
+
+
 def _planned(
-    choice: MetricChoice, empty: Graph, k: int | None, above: float | None, *, suited: bool
+    choice: MetricChoice,
+    empty: Graph,
+    k: int | None,
+    above: float | None,
+    among: Among,
+    *,
+    suited: bool,
 ) -> tuple[MetricChoice, Plan]:
     """Return the choice and the plan; if ``suited``, with the mechanism that suits ``k``."""
+    _check_rounds(choice, among)
     if (k is None) == (above is None):
         raise ParameterError("give k or above, one of them")
     if above is not None:
@@ -179,7 +235,7 @@ def _planned(
             f"a metric of nodes must be stated for edge neighbours, not for "
             f"{objective.neighbours} neighbours"
         )
-    if suited and above is None:
+    if suited and above is None and among == "all":
         best = rounds_or_sequence(choice.mechanism, objective, k)
         choice = replace(choice, mechanism=best)
     mechanism = choice.mechanism.for_objective(objective)
@@ -187,7 +243,7 @@ def _planned(
         k,
         neighbours=Neighbours.EDGE,
         function="release_nodes",
-        arguments=_arguments(choice, empty.nodes, k if above is None else None, above),
+        arguments=_arguments(choice, empty.nodes, k if above is None else None, above, among),
         public=_public(choice),
         error=error_bound(
             mechanism.of_one_round(k),
@@ -202,7 +258,11 @@ def _planned(
 
 
 def _arguments(
-    choice: MetricChoice, nodes: Sequence[Hashable], k: int | None, above: float | None
+    choice: MetricChoice,
+    nodes: Sequence[Hashable],
+    k: int | None,
+    above: float | None,
+    among: Among,
 ) -> dict[str, object]:
     given = {
         "nodes": nodes,
@@ -211,6 +271,7 @@ def _arguments(
         "metric": choice.name,
         "weights": None if choice.weights is None else np.asarray(choice.weights).tolist(),
         "max_degree": choice.max_degree,
+        "among": None if among == "all" else among,
     }
     return {name: value for name, value in given.items() if value is not None}
 

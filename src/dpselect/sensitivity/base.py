@@ -211,9 +211,31 @@ class _Taken(Sensitivity):
         self.bound = whole.bound
         self._whole, self._positions = whole, positions
 
+    @property
+    def closed_form(self) -> bool:
+        return self._whole.closed_form
+
+    @property
+    def keys(self) -> Indices | None:
+        keys = self._whole.keys
+        return None if keys is None else keys[self._positions]
+
     def _local(self, distance: int) -> ArrayLike:
-        delta = self._whole.at(distance)
-        return delta[self._positions] if delta.ndim else delta
+        return self._of(self._whole.at(distance))
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        upto = checked_distances(distance)
+        if upto.ndim:
+            everyone = np.zeros(self._whole.at(0).shape, dtype=np.int64)
+            everyone[self._positions] = upto
+            upto = everyone
+        return self._of(self._whole.cumulative(upto))
+
+    def shortfall(self) -> Values:
+        return self._of(self._whole.shortfall())
+
+    def _of(self, values: Values) -> Values:
+        return values[self._positions] if values.ndim else values
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:

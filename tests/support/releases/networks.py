@@ -37,6 +37,11 @@ PLANS = {
     },
     "a callable": {"metric": partial(ego_density, sensitivity="degree")},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
+    "pareto among those left": {
+        "metric": ["degree", "ego-density"],
+        "combine": "pareto",
+        "among": "left",
+    },
     "weighted sum": {
         "metric": ["degree", "ego-density"],
         "combine": "weighted-sum",
