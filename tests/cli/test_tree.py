@@ -136,7 +136,7 @@ def test_the_ledger_pays(run, weather):
         (("--neighbours", "edge"), "neighbours of tables must be"),
         (("--neighbours", "near"), "--neighbours must be one of"),
         (("--epsilon", "-1"), "epsilon must be finite and > 0"),
-        (("--max-depth", "-1"), "max_depth must be at least 0"),
+        (("--max-depth", "-1"), "--max-depth must be at least 0"),
         (("--save", "no/such/folder.json"), "there is no folder"),
         (("--domains", "none.json"), "must be a domains file"),
     ],

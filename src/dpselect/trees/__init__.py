@@ -29,6 +29,7 @@ from dpselect.trees.rates import (
 from dpselect.trees.tree import Leaf, Split, Tree
 
 if TYPE_CHECKING:
+    from dpselect.trees.checks import expected_failed_checks
     from dpselect.trees.declaration import (
         Declaration,
         domains_of_public_data,
@@ -44,6 +45,7 @@ _MODULES = {
     "MultiObjectiveTreeClassifier": "evolved_trees",
     "domains_of_public_data": "declaration",
     "domains_template": "declaration",
+    "expected_failed_checks": "checks",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "WeightedRatesSensitivity",
     "domains_of_public_data",
     "domains_template",
+    "expected_failed_checks",
     "gini",
     "information_gain",
     "majority",
