@@ -15,7 +15,7 @@ def ledger(run, stays, tmp_path):
     path = tmp_path / "clinic.budget"
     budget = dp.Budget(3.0, neighbours="add-remove", path=path)
     ran = run(
-        "percentile", stays, "--column", "days", "--p", 50, "--candidates", "0:20:21",
+        "percentile", stays, "--column", "days", "--p", 50, "--upper", 20, "--step", 1,
         "--neighbours", "add-remove", "--epsilon", 1, "--ledger", path, "--note", NOTE,
         "--analyst", "Ann", "--json",
     )  # fmt: skip
@@ -59,7 +59,7 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
 
 
 def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
-    ask = ("percentile", stays, "--column", "days", "--p", 50, "--candidates", "0:20:21",
+    ask = ("percentile", stays, "--column", "days", "--p", 50, "--upper", 20, "--step", 1,
            "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip
 
     assert "nothing: give --ledger" in run(*ask).out

@@ -6,7 +6,7 @@ import pytest
 
 from dpselect.cli.wording import in_options, with_suggestion
 
-ASK = ("--column", "days", "--p", 50, "--candidates", "0:20:21",
+ASK = ("--column", "days", "--p", 50, "--upper", 20, "--step", 1,
        "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def test_only_a_name_that_is_near_is_suggested():
     ("arguments", "message"),
     [
         (("percentile", "{stays}", *ASK, "--mechanism", "flip"), "--mechanism must be one of"),
-        (("percentile", "{stays}", *ASK[:3], 50, *ASK[4:], "--epsilon", -1), "--epsilon must"),
+        (("percentile", "{stays}", *ASK, "--epsilon", -1), "--epsilon must"),
         (("percentile", "{stays}", "--column", "dayz", *ASK[2:]), "did you mean 'days'?"),
         (("percentile", "{stays}", *ASK, "--neighbors", "edge"), "did you mean --neighbours?"),
         (("percentil",), "Did you mean 'percentile'?"),
