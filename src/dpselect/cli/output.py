@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dpselect.accuracy import Comparison
     from dpselect.budget import Budget
-    from dpselect.plan import ErrorBound, Plan
+    from dpselect.plan import Plan
     from dpselect.release import Release
 
 
@@ -137,22 +137,13 @@ def print_plan(
             f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends
         )
     if plan.error is not None:
-        facts["error"] = f"{plan.error}{_as_share(plan.error, plan.arguments)}"
+        facts["error"] = plan.error
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
         facts["would remain"] = f"{remaining:.6g}"
     print_facts(facts)
-
-
-def _as_share(error: ErrorBound, arguments: Mapping[str, object]) -> str:
-    """Return an error in ranks as percentiles, for the number of records that is assumed."""
-    records = arguments.get("assumed_records")
-    if error.unit != "ranks" or not isinstance(records, int):
-        return ""
-    points = 100 * error.value / records
-    return f"; {points:.2g} percentiles to either side if there are {records:,} records"
 
 
 def _fact(fact: object) -> str:
