@@ -123,13 +123,13 @@ class ErrorBound:
         return not isfinite(self.value) or self.value >= self.largest
 
     def __str__(self) -> str:
-        if not isfinite(self.value):
-            return "no bound that holds on all data; compare mechanisms on public data instead"
-        if self.says_nothing:
+        if self.says_nothing and isfinite(self.largest):
             return (
                 f"the bound says nothing: an error of {self.largest:.4g} {self.unit} is the "
                 "largest there can be"
             )
+        if self.says_nothing:
+            return "no bound that holds on all data; compare mechanisms on public data instead"
         return (
             f"at most {self.value:.4g} {self.unit} with probability {self.probability:g}, on "
             "any data"
