@@ -1,4 +1,4 @@
-"""scikit-learn's checks that a private tree fails, each with its reason."""
+"""Checks of scikit-learn that a private tree fails, each with its reason."""
 
 from __future__ import annotations
 
