@@ -115,7 +115,7 @@ def several() -> None:
                 for method in METHODS.values()
             ]
             cells = " | ".join(f"{error:.3g}" for error in errors)
-            print(f"| {name} | {m} | {cells} | {errors[2] / errors[0]:.2f} |", flush=True)
+            print(f"| {name} | {m} | {cells} | {errors[-1] / errors[0]:.2f} |", flush=True)
 
 
 def forms() -> None:
