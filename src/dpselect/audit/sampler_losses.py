@@ -9,6 +9,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``discrete_laplace``         :math:`\lVert x - y \rVert_1 / \text{scale}`
 ``discrete_gaussian``        :math:`\rho = \lVert x - y \rVert_2^2 / 2\,\text{scale}^2`, which
                              is converted to a delta
+``token``                    none
 ``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
@@ -98,6 +99,11 @@ def discrete_gaussian(
         return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(0.0, rho=int((moved**2).sum()) / (2 * public["scale"] ** 2))
+
+
+def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
+    """Return no loss, for random bytes whose number is public."""
+    return Loss(0.0) if here == there else None
 
 
 def exceeds(
@@ -237,6 +243,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.chains.draw_chain": Rule(("chain", "decay"), "chain", draw_chain),
         "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),
         "dpselect.draws.pieces.draw_position": Rule(("pieces", "decay"), "pieces", positions),
+        "dpselect.draws.uniform.token": Rule(("size",), "size", token),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
         "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),
         "dpselect.draws.subsets.joined": Rule(("members", "n", "beta"), "members", joined),

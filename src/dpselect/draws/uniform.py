@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
-from secrets import SystemRandom, randbelow
+from secrets import SystemRandom, randbelow, token_bytes
 from typing import TypeVar
 
 from dpselect.draws.door import sampler
@@ -48,3 +48,9 @@ def positions(weights: Sequence[int], times: int) -> list[int]:
 def sample(population: Sequence[T], k: int) -> list[T]:
     """Return a uniform sample of ``k`` without replacement, drawn by rejection of integers."""
     return _SYSTEM.sample(population, k)
+
+
+@sampler
+def token(size: int) -> bytes:
+    """Return so many random bytes, which may be published: they are drawn without any data."""
+    return token_bytes(size)

@@ -100,19 +100,24 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         return self._grow(X, y, Exact(), self.budget)
 
-    def plan(self) -> Plan:
+    def plan(self, columns: Sequence[str] | None = None) -> Plan:
         """Return the plan of :meth:`fit`; no data are needed.
 
-        Domains must be a mapping, so that the columns are known.
+        Args:
+            columns: Names of the columns of ``X``; those of ``domains`` if not given, which
+                must be a mapping then.
 
         Raises:
             ParameterError: A public argument is missing or out of range.
             NeighboursError: ``neighbours`` is no relation of tables.
         """
-        if not isinstance(self.domains, Mapping):
-            raise ParameterError("domains must be a mapping: a plan needs the columns' names")
-        names = [str(name) for name in self.domains]
-        return self._planned(names)[2]
+        if columns is None:
+            if not isinstance(self.domains, Mapping):
+                raise ParameterError(
+                    "domains must be a mapping: a plan needs the columns' names"
+                )
+            columns = [str(name) for name in self.domains]
+        return self._planned(columns)[2]
 
     def _planned(self, columns: Sequence[str]) -> tuple[records.Schema, Any, Plan]:
         """Check all public arguments; return the claims, how trees are drawn, and the plan."""

@@ -1,5 +1,10 @@
 """The best of several private releases, and choices among candidates that lead clearly."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from dpselect.tuning.best import best_probabilities, plan_best, release_best
 from dpselect.tuning.costs import renyi_of_best
 from dpselect.tuning.repetitions import (
@@ -10,10 +15,14 @@ from dpselect.tuning.repetitions import (
     TruncatedNegativeBinomial,
 )
 
+if TYPE_CHECKING:
+    from dpselect.tuning.search import PrivateSearchCV
+
 __all__ = [
     "Geometric",
     "Logarithmic",
     "Poisson",
+    "PrivateSearchCV",
     "Repetitions",
     "TruncatedNegativeBinomial",
     "best_probabilities",
@@ -21,6 +30,13 @@ __all__ = [
     "release_best",
     "renyi_of_best",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- the modules' own names have types
+    # scikit-learn takes seconds to import, and the rest does without it.
+    if name == "PrivateSearchCV":
+        return import_module("dpselect.tuning.search").PrivateSearchCV
+    raise AttributeError(f"module 'dpselect.tuning' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

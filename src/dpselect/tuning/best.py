@@ -52,7 +52,7 @@ def plan_best(
         ...     repetitions=Geometric(mean=10), epsilon_per_run=0.5, neighbours="add-remove"
         ... )
         >>> round(plan.epsilon, 4)
-        1.3205
+        1.3125
     """
     law = _validate.instance("repetitions", repetitions, Repetitions)
     epsilon = _validate.positive("epsilon_per_run", epsilon_per_run)
@@ -152,7 +152,7 @@ def release_best(
     if not runs or not all(callable(run) for run in runs):
         raise ParameterError("runs must be at least one function without arguments")
     limit = epsilon_per_run, delta_per_run, plan.neighbours
-    plan.charge(budget)
+    receipt = plan.charge(budget)
     found = draws.best_of(
         [partial(_checked, run, *limit) for run in runs],
         repetitions.number_law,
@@ -162,7 +162,8 @@ def release_best(
     answer = () if found is None else (found[1],)
     noisy = () if found is None else (found[0],)
     exact = getattr(answer[0], "exact", True) is True if answer else True
-    return Release(answer=answer, plan=plan, exact=exact, noisy_scores=noisy)
+    release = Release(answer=answer, plan=plan, exact=exact, noisy_scores=noisy)
+    return release.recorded(receipt)
 
 
 def epsilon_of_best(

@@ -76,7 +76,7 @@ class Repetitions(ABC):
         Examples:
             >>> from dpselect.tuning import Geometric
             >>> round(Geometric(mean=10).epsilon_per_run(1.0), 4)
-            0.3745
+            0.3803
         """
         low, high = 0.0, _validate.positive("epsilon", epsilon)
         if self.epsilon_of(high) <= high:

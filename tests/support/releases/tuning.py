@@ -1,4 +1,4 @@
-"""Releases of the best of several private runs."""
+"""Releases of the best of several private runs, and private searches."""
 
 from functools import partial
 
@@ -7,15 +7,18 @@ import numpy as np
 import dpselect as dp
 from dpselect.draws import noisy_counts
 from dpselect.neighbours import Neighbours
+from dpselect.trees import ID3Classifier
 from dpselect.tuning import (
     Geometric,
     Logarithmic,
     Poisson,
+    PrivateSearchCV,
     TruncatedNegativeBinomial,
     plan_best,
     release_best,
 )
 from support.releases import ReleaseCase
+from support.releases.trees import PUBLIC, pair_of
 
 RELATION = Neighbours.ADD_REMOVE
 
@@ -56,10 +59,38 @@ def best(repetitions, **more):
     )
 
 
+def search(relation, method):
+    def made(budget=None):
+        return PrivateSearchCV(
+            ID3Classifier(**PUBLIC, neighbours=relation),
+            {"max_depth": [1, 2]},
+            epsilon=1.0,
+            method=method,
+            repetitions=Geometric(mean=3),
+            budget=budget,
+        )
+
+    def release(data, budget):
+        return made(budget).fit(data.drop("weather"), data["weather"])
+
+    return ReleaseCase(
+        name=f"PrivateSearchCV, {relation}, {method}",
+        neighbours=relation,
+        release=release,
+        plan=lambda: made().plan(),
+        pair=pair_of(relation),
+    )
+
+
 CASES = [
     best(Geometric(mean=3)),
     best(Geometric(mean=3), threshold=5.0),
     best(Logarithmic(mean=3)),
     best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
     best(Poisson(mean=3)),
+    *(
+        search(relation, method)
+        for relation in (RELATION, Neighbours.SUBSTITUTE)
+        for method in ("repeat", "all")
+    ),
 ]

@@ -1,0 +1,247 @@
+"""PrivateSearchCV: scikit-learn's checks, the split, both ways, replay, refusals."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpselect as dp
+from dpselect.errors import DataError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
+from dpselect.tuning import Geometric, Logarithmic, Poisson, PrivateSearchCV
+from dpselect.tuning.split import row_texts, validation_part
+
+DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
+
+
+def frame(n=2000, seed=1):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue"], n)
+    y = np.where((colour == "red") ^ (rng.random(n) < 0.1), "yes", "no")
+    return pl.DataFrame({"colour": colour, "age": rng.integers(18, 90, n)}), y
+
+
+def tree(**changed):
+    public = {"domains": DOMAINS, "classes": ["no", "yes"], "max_records": 5000}
+    return ID3Classifier(**(public | changed))
+
+
+def search(grid=None, **changed):
+    grid = {"max_depth": [0, 1, 2], "criterion": ["gini", "majority"]} if grid is None else grid
+    return PrivateSearchCV(tree(), grid, **({"epsilon": 20.0} | changed))
+
+
+@pytest.mark.parametrize("method", ["repeat", "all"])
+def test_it_finds_the_parameters_that_predict(method):
+    x, y = frame()
+    budget = dp.Budget(20.0, neighbours="add-remove")
+    found = search(method=method, budget=budget, repetitions=Geometric(mean=40)).fit(x, y)
+
+    assert found.best_params_["max_depth"] > 0
+    assert found.score(x, y) > 0.8
+    assert found.predict_proba(x).shape == (2000, 2)
+    assert (found.best_score_ is None) == (method == "all")
+    [entry] = budget.entries
+    assert entry.epsilon == found.plan_.epsilon == 20.0
+    assert entry.answer["best_params"]["max_depth"] == str(found.best_params_["max_depth"])
+    assert found.best_estimator_.plan_.epsilon < 20.0
+    assert found.best_estimator_.budget is None
+
+
+def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
+    two, three = (search({"max_depth": list(range(n))}, epsilon=1.0).plan() for n in (2, 3))
+
+    assert two.mechanism == ("PermuteAndFlip(epsilon=1.0) of 2 candidates, each at 0.5")
+    assert "best of Geometric(mean=6" in three.mechanism
+    few = search({"max_depth": [0, 1, 2]}, repetitions=Logarithmic(mean=3), method="all")
+    assert "3 candidates, each at 6.66667" in few.plan().mechanism
+
+
+@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
+def test_a_neighbour_step_changes_one_part_by_one_record(relation):
+    """All tables of up to 4 of 3 records, all positions of the step, several keys."""
+    records = "abc"
+    for size in range(1, 5):
+        for table in product(records, repeat=size):
+            for key in (b"1", b"2", b"3"):
+                whole = parts(table, relation, key)
+                for place in range(size):
+                    rest = table[:place] + table[place + 1 :]
+                    if relation is Neighbours.ADD_REMOVE:
+                        gone = distance(whole, parts(rest, relation, key))
+                        assert sorted(gone) == [0, 1]
+                    else:
+                        for other in records:
+                            changed = (*table[:place], other, *table[place + 1 :])
+                            moved = distance(whole, parts(changed, relation, key))
+                            assert sorted(moved) == (
+                                [0, 0] if other == table[place] else [0, 2]
+                            )
+
+
+def parts(table, relation, key):
+    held = validation_part(table, relation, 0.5, key)
+    return [Counter(np.array(table)[chosen]) for chosen in (held, ~held)]
+
+
+def distance(here, there):
+    return [
+        ((one - other) + (other - one)).total() for one, other in zip(here, there, strict=True)
+    ]
+
+
+def test_equal_records_are_in_both_parts():
+    held = validation_part(["same"] * 4000, Neighbours.ADD_REMOVE, 0.3, b"key")
+
+    assert held.mean() == pytest.approx(0.3, abs=0.04)
+
+
+def test_rows_are_read_one_by_one():
+    rows = [[1, "a"], [2.5, None]]
+
+    assert row_texts([*rows, [3j, "b"]], [0, 1, 2])[:2] == row_texts(rows, [0, 1])
+    assert len(set(row_texts(np.zeros((3, 2)), [0, 0, 1]))) == 2
+
+
+def neighbours_of(relation):
+    x, y = frame(400, seed=3)
+    other = x.clone()
+    other[7, "colour"] = "red" if x[7, "colour"] != "red" else "blue"
+    if relation is Neighbours.SUBSTITUTE:
+        return (x, y), (other, y)
+    return (x, y), (x[:-1], y[:-1])
+
+
+@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
+@pytest.mark.parametrize("method", ["repeat", "all"])
+def test_a_replay_agrees(relation, method):
+    def release(data):
+        made = search({"max_depth": [1, 2]}, method=method, epsilon=1.0)
+        made.estimator.neighbours = relation
+        return made.fit(*data)
+
+    reports = [dp.audit.replay(release, *neighbours_of(relation)) for _ in range(4)]
+    assert all(report.ok for report in reports), reports
+    assert max(report.share for report in reports) > 0
+
+
+class Careless(ID3Classifier):
+    """Fits at twice what it states."""
+
+    def fit(self, X, y):  # noqa: N803
+        twice = tree(max_depth=self.max_depth, epsilon=4 * self.epsilon).fit(X, y)
+        self.tree_, self.classes_, self.schema_ = twice.tree_, twice.classes_, twice.schema_
+        self.n_features_in_, self.plan_ = twice.n_features_in_, self.plan()
+        return self
+
+
+def test_a_replay_sees_a_candidate_that_spends_more_than_it_states():
+    careless = Careless(**{name: getattr(tree(), name) for name in tree().get_params()})
+
+    def release(data):
+        made = search({"max_depth": [1, 2]}, method="all", epsilon=1.0, validation_share=0.01)
+        made.estimator = careless
+        return made.fit(*data)
+
+    reports = [
+        dp.audit.replay(release, *neighbours_of(Neighbours.ADD_REMOVE)) for _ in range(5)
+    ]
+    assert any("the draws use epsilon" in str(report) for report in reports)
+
+
+def test_a_released_score_needs_no_validation():
+    x, y = frame()
+    evolved = MultiObjectiveTreeClassifier(
+        domains=DOMAINS, classes=["no", "yes"], max_records=5000, population=6, survivors=2,
+        front=2, generations=2, initial_depth=1, random_state=1,
+    )  # fmt: skip
+
+    def rates(fitted):
+        best = fitted.front_[fitted.best_]
+        return best.true_positive_rate + best.true_negative_rate
+
+    for method in ("repeat", "all"):
+        found = PrivateSearchCV(
+            evolved, {"max_depth": [1, 3]}, epsilon=30.0, scoring=rates, method=method
+        ).fit(x, y)
+        assert found.best_score_ == rates(found.best_estimator_) > 1.2
+        assert "part of the fit's price" in found.plan_.composition
+
+
+def test_the_split_is_that_of_the_seed():
+    x, y = frame(300)
+    shares = [search(random_state=7)._part(search()._design(None), row_texts(x, list(y)))]
+    shares += [search(random_state=7)._part(search()._design(None), row_texts(x, list(y)))]
+
+    assert (shares[0] == shares[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
+        ({"grid": {"epsilon": [1.0]}}, "grid must not have 'epsilon'"),
+        ({"grid": {"deep": [1]}}, "grid: Invalid parameter 'deep'"),
+        ({"grid": 3}, "grid: "),
+        ({"method": "best"}, "method must be 'auto'"),
+        ({"repetitions": Poisson(mean=3)}, "a law with at least one run"),
+        ({"validation_share": 1.0}, "validation_share must be between"),
+        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
+        ({"mechanism": "anchored"}, "needs a score that no candidate exceeds"),
+    ],
+)
+def test_public_arguments_are_checked_before_a_spend(changed, message):
+    x, y = frame(50)
+    budget = dp.Budget(20.0, neighbours="add-remove")
+
+    with pytest.raises(ParameterError, match=message):
+        search(**changed, budget=budget).fit(x, y)
+    assert budget.entries == ()
+
+
+def test_an_estimator_without_a_plan_is_refused():
+    with pytest.raises(ParameterError, match="a DummyClassifier has not"):
+        PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan()
+
+
+def test_tables_are_checked_before_a_spend():
+    x, y = frame(50)
+    budget = dp.Budget(20.0, neighbours="add-remove")
+
+    with pytest.raises(DataError, match="collect the lazy frame"):
+        search(budget=budget).fit(x.lazy(), y)
+    with pytest.raises(DataError, match="same number of records"):
+        search(budget=budget).fit(x, y[1:])
+    assert budget.entries == ()
+
+
+EXPECTED = {
+    "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
+    "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
+    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
+    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
+    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
+}
+
+
+def test_follows_scikit_learn():
+    estimator = ID3Classifier(
+        domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000
+    )
+    results = check_estimator(
+        PrivateSearchCV(estimator, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),
+        expected_failed_checks=EXPECTED,
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+
+    assert failed == {}
+    assert clone(search()).epsilon == 20.0
