@@ -10,6 +10,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``discrete_gaussian``        :math:`\rho = \lVert x - y \rVert_2^2 / 2\,\text{scale}^2`, which
                              is converted to a delta
 ``token``                    none
+``reveal``                   :math:`\delta(\varepsilon)`, from the exact laws of both
 ``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
@@ -99,6 +100,20 @@ def discrete_gaussian(
         return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(0.0, rho=int((moved**2).sum()) / (2 * public["scale"] ** 2))
+
+
+def reveal(
+    here: tuple[int, int], there: tuple[int, int], public: Mapping[str, Any], _: int | None
+) -> Loss:
+    """Return the loss of revealing one of two leaders, or the same one, or nobody."""
+    chances = public["chances"]
+    laws = []
+    for position, lead in (here, there):
+        chance = chances[min(lead, len(chances) - 1)] / 2**128
+        laws.append({position: chance, None: 1 - chance})
+    outputs = list(laws[0] | laws[1])
+    logs = [np.log([law.get(one, 0.0) or exp(-inf) for one in outputs]) for law in laws]
+    return _of_laws(np.zeros(len(outputs)), *logs)
 
 
 def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
@@ -243,6 +258,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.chains.draw_chain": Rule(("chain", "decay"), "chain", draw_chain),
         "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),
         "dpselect.draws.pieces.draw_position": Rule(("pieces", "decay"), "pieces", positions),
+        "dpselect.draws.coins.reveal": Rule(("leader", "chances"), "leader", reveal),
         "dpselect.draws.uniform.token": Rule(("size",), "size", token),
         "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
         "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),

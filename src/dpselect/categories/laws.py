@@ -12,7 +12,6 @@ that event and the delta of the noise add up (``docs/categories.md`` has the pro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, sqrt
 from typing import ClassVar, Literal, Protocol, TypeAlias
@@ -41,9 +40,6 @@ LARGEST_EPSILON = 1e6
 
 SPLITS = 50
 """Ways to split epsilon or delta that are tried."""
-
-LONGEST = 10**7
-"""Entries of a table of probabilities."""
 
 
 class KeyLaw(Protocol):
@@ -75,10 +71,7 @@ class KeyLaw(Protocol):
 class OptimalLaw:
     r"""The most probable release that is private for each key: a truncated geometric law.
 
-    .. math::
-
-        \pi(0) = 0, \quad \pi(n + 1) = \min\big(e^{\varepsilon'} \pi(n) + \delta',\;
-        1 - e^{-\varepsilon'} (1 - \pi(n) - \delta'),\; 1\big)
+    Its table is that of :func:`dpselect.draws.coins.optimal_chances`.
 
     With several keys a person :math:`\varepsilon'` and :math:`\delta'` are such that
     :math:`m` of these together cost epsilon and delta by the exact composition of
@@ -118,28 +111,9 @@ class OptimalLaw:
     @cached_property
     def chances(self) -> tuple[int, ...]:
         """The probabilities as integers over 2^128, by the number of people, up to 1."""
-        from dpselect.draws.coins import BITS
-        from dpselect.draws.exp_bounds import exp_minus
+        from dpselect.draws.coins import optimal_chances
 
-        whole = 1 << BITS
-        epsilon, delta = (Fraction(one) for one in self.each)
-        # Everything is rounded towards a smaller next probability, so that both
-        # constraints hold exactly between the numbers that are drawn from.
-        high = min(exp_minus(epsilon, BITS)[1], whole)
-        growth = (whole << BITS) // high
-        step = int(delta * whole)
-        if step == 0:
-            raise ParameterError("delta is too small: no key would ever be released")
-        table = [0]
-        while table[-1] < whole:
-            last = table[-1] + step
-            grown = (growth * table[-1] >> BITS) + step
-            left = whole - last
-            shrunk = whole + (-high * left >> BITS) if left > 0 else whole
-            table.append(min(grown, shrunk, whole))
-            if len(table) > LONGEST:
-                raise ParameterError("epsilon is too small for a table of probabilities")
-        return tuple(table)
+        return optimal_chances(*self.each)
 
     def probabilities(self, people: Indices) -> Probabilities:
         table = np.array([one / 2**128 for one in self.chances])

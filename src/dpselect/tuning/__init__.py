@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.tuning.best import best_probabilities, plan_best, release_best
 from dpselect.tuning.costs import renyi_of_best
+from dpselect.tuning.marginals import marginal_error
 from dpselect.tuning.repetitions import (
     Geometric,
     Logarithmic,
@@ -14,6 +15,7 @@ from dpselect.tuning.repetitions import (
     Repetitions,
     TruncatedNegativeBinomial,
 )
+from dpselect.tuning.stable import StableArgmax
 
 if TYPE_CHECKING:
     from dpselect.tuning.search import PrivateSearchCV
@@ -24,8 +26,10 @@ __all__ = [
     "Poisson",
     "PrivateSearchCV",
     "Repetitions",
+    "StableArgmax",
     "TruncatedNegativeBinomial",
     "best_probabilities",
+    "marginal_error",
     "plan_best",
     "release_best",
     "renyi_of_best",

@@ -13,6 +13,7 @@ from dpselect.tuning import (
     Logarithmic,
     Poisson,
     PrivateSearchCV,
+    StableArgmax,
     TruncatedNegativeBinomial,
     plan_best,
     release_best,
@@ -82,7 +83,29 @@ def search(relation, method):
     )
 
 
+STABLE = StableArgmax(epsilon=1.0, delta=0.01)
+
+
+def most_votes(votes, budget):
+    one_vote = dp.GlobalSensitivity(1, RELATION)
+    tally = [votes.count(name) for name in "abc"]
+    return STABLE.release(dp.Objective(tally, one_vote, "abc", monotone=True), budget)
+
+
+def led_votes(rng):
+    votes = "".join(rng.choice(list("abc"), 20, p=[0.6, 0.2, 0.2]))
+    return votes, votes[1:]
+
+
 CASES = [
+    ReleaseCase(
+        name="StableArgmax",
+        neighbours=RELATION,
+        release=most_votes,
+        plan=partial(STABLE.plan, neighbours=RELATION),
+        pair=led_votes,
+        delta=0.01,
+    ),
     best(Geometric(mean=3)),
     best(Geometric(mean=3), threshold=5.0),
     best(Logarithmic(mean=3)),

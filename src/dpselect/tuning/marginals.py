@@ -1,0 +1,117 @@
+"""Errors of a model on marginals, as the select steps of synthesizers choose by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect._twofold import Twofold
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Indices
+
+STEPS = 2.0**20
+"""Estimates, penalties and weights are rounded to multiples of 1 / STEPS; all are public."""
+
+LARGEST = 2.0**40
+"""The largest count, estimate, penalty or weight."""
+
+
+def marginal_error(
+    marginals: Sequence[ArrayLike],
+    estimates: Sequence[ArrayLike],
+    *,
+    candidates: Sequence[Hashable] | None = None,
+    weights: ArrayLike | None = None,
+    penalties: ArrayLike | None = None,
+    neighbours: NeighboursLike,
+) -> Objective:
+    r"""Return how badly a public model fits each marginal, with one bound per candidate.
+
+    .. math:: u_r = w_r \big(\lVert M_r - \hat M_r \rVert_1 - c_r\big), \qquad
+        \Delta_r = w_r \text{ (add/remove)}, \; 2 w_r \text{ (substitution)}
+
+    A record is in one cell of each marginal. The model must be public: of earlier releases, or
+    of public data. A score that is a difference of two such errors, each of private data, has
+    the sum of their bounds.
+
+    Args:
+        marginals: The counts of each candidate marginal, integers of any shape. Private.
+        estimates: What the model says of each, of the same shapes. Public.
+        candidates: Names of the marginals, such as tuples of columns; positions if not given.
+        weights: :math:`w_r` > 0, shape ``(n,)``; 1 if not given. Public.
+        penalties: :math:`c_r`, shape ``(n,)``, such as the expected error of measuring the
+            marginal; 0 if not given. Public.
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+
+    Returns:
+        Score units are weighted counts. Exact: the numbers that are public are rounded to
+        multiples of :math:`2^{-20}` first. With unequal weights
+        :class:`~dpselect.GeneralizedExponential` uses the bounds one by one.
+
+    Raises:
+        ParameterError: Arrays do not fit, or a public number is out of range.
+        NeighboursError: Another relation.
+
+    Source: the select step of AIM: McKenna, Mullins, Sheldon and Miklau 2022,
+        arXiv:2201.12677, Algorithm 2, whose sensitivity is :math:`\max_r w_r`.
+
+    Examples:
+        >>> from dpselect.tuning import marginal_error
+        >>> counts, model = [[3, 1], [2, 2]], [[2.5, 2.5], [2, 2]]
+        >>> marginal_error(counts, model, neighbours="add-remove").scores
+        array([2., 0.])
+    """
+    relation = _validate.table_neighbours(neighbours)
+    if len(marginals) != len(estimates) or not len(marginals):
+        raise ParameterError("marginals and estimates must be as many, at least one")
+    weight = _steps("weights", np.ones(len(marginals)) if weights is None else weights)
+    penalty = _steps("penalties", np.zeros(len(marginals)) if penalties is None else penalties)
+    if not weight.shape == penalty.shape == (len(marginals),):
+        raise ParameterError("weights and penalties must be one for each marginal")
+    if not (weight > 0).all():
+        raise ParameterError("weights must be above 0")
+    errors = [
+        _distance(counts, estimate)
+        for counts, estimate in zip(marginals, estimates, strict=True)
+    ]
+    exact = _validate.scores(
+        np.array(
+            [
+                int(w) * (error - int(c))
+                for w, error, c in zip(weight, errors, penalty, strict=True)
+            ],
+            dtype=object,
+        )
+    )
+    changed = 2.0 if relation is Neighbours.SUBSTITUTE else 1.0
+    bounds = changed * weight / STEPS
+    return Objective(
+        Twofold(exact.high / STEPS**2, exact.low / STEPS**2),
+        GlobalSensitivity(bounds if np.ptp(bounds) else bounds[0], relation),
+        candidates,
+    )
+
+
+def _steps(name: str, values: ArrayLike) -> Indices:
+    """Return public numbers as integer multiples of the step."""
+    array = np.asarray(values, dtype=np.float64)
+    if not (np.abs(array) <= LARGEST).all():
+        raise ParameterError(f"{name} must be finite, and at most 2^40")
+    return np.rint(array * STEPS).astype(np.int64)
+
+
+def _distance(counts: ArrayLike, estimate: ArrayLike) -> int:
+    """Return the absolute differences of all cells, summed, in steps; private."""
+    held, model = np.asarray(counts), _steps("estimates", estimate)
+    if held.dtype.kind not in "iu" or held.shape != model.shape:
+        raise ParameterError(
+            "each marginal must hold integers, and its estimate be of the same shape"
+        )
+    cells = np.abs(held.astype(object) * int(STEPS) - model.astype(object))
+    return int(cells.sum())

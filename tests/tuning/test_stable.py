@@ -1,0 +1,121 @@
+"""StableArgmax: its hockey-stick divergence by enumeration, its law, replay, refusals."""
+
+from functools import partial
+from itertools import combinations_with_replacement, product
+from math import exp
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.tuning import StableArgmax
+
+EPSILON, DELTA = 0.7, 0.02
+STABLE = StableArgmax(epsilon=EPSILON, delta=DELTA)
+
+
+def votes(table, *, monotone=True):
+    """Counts of three candidates; records 0 to 2 vote for one, 3 for the first two."""
+    counts = [sum(record == r or (record == 3 and r < 2) for record in table) for r in range(3)]
+    return dp.Objective(counts, dp.GlobalSensitivity(1, "add-remove"), monotone=monotone)
+
+
+def local(table):
+    """Scores |x| + r / 2 whose change by one record grows with the number of records."""
+    scores = np.array([table.count(r) ** 2 / 4 for r in range(3)])
+
+    def at(t):
+        return np.array([(2 * (table.count(r) + t) + 1) / 4 for r in range(3)])
+
+    sensitivity = dp.ElementSensitivity(at, (2 * 8 + 1) / 4, 8, "add-remove")
+    return dp.Objective(scores, sensitivity)
+
+
+def divergence(here, there, epsilon):
+    """The largest P(S) - e^epsilon Q(S) over all events S, nothing included."""
+    p, q = (np.append(law, 1 - law.sum()) for law in (here, there))
+    return np.maximum(p - exp(epsilon) * q, 0).sum()
+
+
+def pairs(records, most):
+    for size in range(most):
+        for table in combinations_with_replacement(range(records), size):
+            for record in range(records):
+                yield table, tuple(sorted((*table, record)))
+
+
+@pytest.mark.parametrize(
+    "objective", [votes, partial(votes, monotone=False), local], ids=["counts", "sum", "local"]
+)
+def test_no_event_is_likelier_than_delta_allows(objective):
+    records = 4 if objective is not local else 3
+    worst = 0.0
+    for x, y in pairs(records, 8):
+        laws = [STABLE.probabilities(objective(table)) for table in (x, y)]
+        for here, there in (laws, laws[::-1]):
+            worst = max(worst, divergence(here, there, EPSILON))
+
+    assert worst <= DELTA * (1 + 1e-9)
+    assert worst == pytest.approx(DELTA, rel=1e-6)
+
+
+@pytest.mark.parametrize("wrong", ["lead + 1", "half the steps"])
+def test_planted_faults_are_caught(wrong, monkeypatch):
+    leader = StableArgmax._leader
+
+    def faulty(self, objective):
+        position, lead = leader(self, objective)
+        return position, lead + 1 if wrong == "lead + 1" else 2 * lead
+
+    monkeypatch.setattr(StableArgmax, "_leader", faulty)
+    with pytest.raises(AssertionError):
+        test_no_event_is_likelier_than_delta_allows(votes)
+
+
+def test_with_two_leaders_nothing_is_released():
+    tie = dp.Objective([5.0, 5.0, 1.0], dp.GlobalSensitivity(1, "add-remove"))
+
+    assert STABLE.probabilities(tie).sum() == 0
+    assert STABLE.release(tie).answer == ()
+
+
+def test_a_clear_lead_is_always_released():
+    clear = dp.Objective([100, 1, 2], dp.GlobalSensitivity(1, "add-remove"), monotone=True)
+    budget = dp.Budget(1.0, 0.1, neighbours="add-remove")
+    found = STABLE.release(clear, budget)
+
+    assert found.answer == (0,)
+    assert budget.entries[0].delta == DELTA
+    assert STABLE.probabilities(clear).tolist() == [1, 0, 0]
+
+
+def test_the_lead_that_is_needed_inverts_the_law():
+    for wanted in (0.0, DELTA, 0.5, 1.0):
+        lead = STABLE.lead_for(wanted)
+        gaps = dp.Objective(
+            [float(lead), 0.0], dp.GlobalSensitivity(1, "add-remove"), monotone=True
+        )
+        assert STABLE.probabilities(gaps)[0] >= wanted
+        assert lead == 0 or STABLE._chances[lead - 1] < wanted * 2**128
+
+
+def test_a_replay_finds_the_exact_loss():
+    for x, y in product(((0,) * 6 + (1,) * 3,), ((0,) * 6 + (1,) * 4, (0,) * 5 + (1,) * 3)):
+        reports = [dp.audit.replay(lambda t: STABLE.release(votes(t)), x, y) for _ in range(5)]
+        assert all(report.ok for report in reports)
+        assert max(report.share for report in reports) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (1.0, 0.0), (1.0, 1.0)])
+def test_arguments_are_checked(epsilon, delta):
+    with pytest.raises(ParameterError, match="must be"):
+        StableArgmax(epsilon=epsilon, delta=delta)
+
+
+def test_one_candidate_has_no_lead():
+    with pytest.raises(ParameterError, match="at least two candidates"):
+        STABLE.release(dp.Objective([1.0], dp.GlobalSensitivity(1, "add-remove")))
+    tiny = StableArgmax(epsilon=1.0, delta=1e-60)
+    with pytest.raises(ParameterError, match="delta is too small"):
+        tiny.release(dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove")))
