@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -257,13 +257,13 @@ def leads() -> None:
         stable = StableArgmax(epsilon=epsilon, delta=delta).lead_for(0.95)
         for n in (10, 10**4, 10**6):
             needed = [
-                least_lead(n, lambda s, d=draw: d.law(s, 2 * epsilon))  # noqa: B023
+                least_lead(n, partial(draw.law, epsilon=2 * epsilon))
                 for draw in (ExponentialDraw(), PermuteAndFlipDraw())
             ]
             print(epsilon, delta, n, stable, *needed)
 
 
-def least_lead(n: int, law: Callable[[Values], Values]) -> int:
+def least_lead(n: int, law: Callable[..., Values]) -> int:
     """Return the least integer lead with which the first of n candidates has 0.95."""
     low, high = 0, 2**12
     while low + 1 < high:

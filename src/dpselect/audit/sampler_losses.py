@@ -113,7 +113,7 @@ def reveal(
         laws.append({position: chance, None: 1 - chance})
     outputs = list(laws[0] | laws[1])
     logs = [np.log([law.get(one, 0.0) or exp(-inf) for one in outputs]) for law in laws]
-    return _of_laws(np.zeros(len(outputs)), *logs)
+    return of_laws(np.zeros(len(outputs)), *logs)
 
 
 def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:

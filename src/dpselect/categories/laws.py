@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from dpselect import _validate
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.categories.weighted import SHARES, WeightedLaw
-from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
