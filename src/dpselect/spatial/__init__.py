@@ -13,6 +13,7 @@ from dpselect.spatial.error_measures import (
     RelativeKnownSize,
     Weighted,
 )
+from dpselect.spatial.heavy_cells import cell_counts, plan_heavy_cells, release_heavy_cells
 from dpselect.spatial.histogram import Answer, SpatialHistogram
 from dpselect.spatial.objective import grid_error, partition_error
 from dpselect.spatial.overlap import CountedCells, Overlap
@@ -50,13 +51,16 @@ __all__ = [
     "RelativeKnownSize",
     "SpatialHistogram",
     "Weighted",
+    "cell_counts",
     "even_queries",
     "grid_error",
     "guideline_size",
     "lattice_rectangles",
     "partition_error",
+    "plan_heavy_cells",
     "plan_histogram",
     "random_queries",
+    "release_heavy_cells",
     "release_histogram",
     "uniform_grid",
 ]

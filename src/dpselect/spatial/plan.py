@@ -180,7 +180,7 @@ def design_histogram(arguments: PublicArguments) -> Design:
     relation = _validate.table_neighbours(arguments.neighbours)
     sanity = _validate.within("sanity", arguments.sanity, 0, 1)
     checked_outside(arguments.outside)
-    most = _points_per_user(arguments.user, arguments.max_points_per_user)
+    most = points_per_individual(arguments.user, arguments.max_points_per_user)
     measure = _measure(arguments.measure, relation, most)
     split = split_epsilon(
         arguments.epsilon,
@@ -263,7 +263,7 @@ def _mechanism(
     return mechanism.for_objective(public)
 
 
-def _points_per_user(user: str | None, most: int | None) -> int:
+def points_per_individual(user: str | None, most: int | None) -> int:
     """Return how many points of one individual are counted; 1 where a point is its own."""
     if (user is None) != (most is None):
         raise ParameterError("user= and max_points_per_user= go together: give both")

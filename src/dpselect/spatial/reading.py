@@ -40,6 +40,30 @@ POINT = 0
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
 
 
+def read_counts(
+    points: object,
+    *,
+    x: str | None,
+    y: str | None,
+    user: str | None,
+    box: Box,
+    max_points_per_user: int,
+    outside: Outside,
+) -> Counts:
+    """Return the counts of points, of users or not, as the functions below do."""
+    if user is None:
+        return read_points(points, x=x, y=y, box=box, outside=outside)
+    return read_points_of_users(
+        points,
+        x=x,
+        y=y,
+        user=user,
+        box=box,
+        max_points_per_user=max_points_per_user,
+        outside=outside,
+    )
+
+
 def read_points(
     points: object, *, x: str | None, y: str | None, box: Box, outside: Outside
 ) -> Counts:

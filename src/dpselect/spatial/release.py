@@ -143,11 +143,7 @@ def _read(points: object, given: PublicArguments, design: Design) -> Counts:
     # narwhals takes as long to import as all of this room.
     from dpselect.spatial import reading
 
-    if given.user is None:
-        return reading.read_points(
-            points, x=given.x, y=given.y, box=design.box, outside=given.outside
-        )
-    return reading.read_points_of_users(
+    return reading.read_counts(
         points,
         x=given.x,
         y=given.y,

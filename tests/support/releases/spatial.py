@@ -9,7 +9,9 @@ from dpselect.neighbours import Neighbours
 from dpselect.spatial import (
     RelativeClipped,
     RelativeKnownSize,
+    plan_heavy_cells,
     plan_histogram,
+    release_heavy_cells,
     release_histogram,
 )
 from support.releases import ReleaseCase
@@ -73,8 +75,36 @@ def case(name, relation, pair, **arguments):
     )
 
 
+def heavy(name, relation, pair, k=None, **arguments):
+    public = {
+        "bounds": (0, 0, 1, 1),
+        "grid": (3, 4),
+        "epsilon": 1.0,
+        "neighbours": relation,
+        **arguments,
+    }
+    return ReleaseCase(
+        name=f"release_heavy_cells, {relation}, {name}",
+        neighbours=relation,
+        release=lambda data, budget: release_heavy_cells(data, k, budget=budget, **public),
+        plan=lambda: plan_heavy_cells(k, **public),
+        pair=partial(pair, relation),
+    )
+
+
+OF_USERS = {name: value for name, value in USERS.items() if name != "grids"}
 RELATIONS = (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE)
 CASES = [
+    *(
+        one
+        for relation in RELATIONS
+        for one in (
+            heavy("one cell", relation, points, 1),
+            heavy("five cells", relation, points, 5),
+            heavy("above a count", relation, points, above=3.0),
+            heavy("of users", relation, trips, 3, **OF_USERS),
+        )
+    ),
     *(
         case(name, relation, points, **method)
         for relation in RELATIONS
