@@ -1,6 +1,7 @@
 """Bounds that hold on any data, and the comparison that a user picks a mechanism from."""
 
 from dataclasses import replace
+from itertools import combinations
 from math import inf, log
 
 import numpy as np
@@ -196,3 +197,58 @@ def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilo
     most = error_bound(mechanism, candidates=scores.size, bound=2, unit="votes")
 
     assert (scores.max() - scores[drawn] > most.value).mean() <= 0.05 + 0.05
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_uniform_row_is_the_mean_over_all_sets(k):
+    scores = np.array([1.0, 5.0, 5.0, 4.0, 5.0])
+    objective = dp.Objective(scores, dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE))
+    last = np.sort(scores)[-k]
+    places = k - (scores > last).sum()
+    sets = [scores[list(one)] for one in combinations(range(5), k)]
+    hits = [(one > last).sum() + min((one == last).sum(), places) for one in sets]
+
+    uniform = dp.compare(objective, MECHANISMS, k=k, simulations=2).uniform
+
+    assert uniform.recall == pytest.approx(np.mean(hits) / k)
+    assert uniform.best == pytest.approx(np.mean([hit == k for hit in hits]))
+    gap = np.sort(scores)[-k:].mean() - scores.mean()
+    assert uniform.expected_error == pytest.approx(gap)
+
+
+def test_a_comparison_prints_as_a_table_and_as_latex():
+    several = dp.compare(OBJECTIVE, MECHANISMS, k=2, simulations=7)
+    printed, latex = str(several).splitlines(), several.to_latex().splitlines()
+
+    assert printed[0].split() == [
+        "mechanism", "epsilon", "gap", "recall", "P(best", "2)", "rho",
+    ]  # fmt: skip
+    assert printed[1].startswith("exponential* ")
+    assert printed[3].startswith("uniform choice ")
+    assert printed[4] == "*: simulated 7 times"
+    assert latex[0] == r"\begin{tabular}{lrrrrr}"
+    assert latex[4].startswith("exponential* & 1 & ")
+    assert latex[4].endswith(r" \\")
+
+
+class HalfWay(dp.mechanisms.Mechanism):
+    """A mechanism of one's own, as in docs/which-mechanism.md: half of the scale is enough."""
+
+    name = "half-way"
+
+    @property
+    def draws_by(self):
+        return dp.draws.Exponential()
+
+    def unit_scores(self, objective):
+        return objective.scores / (2 * objective.sensitivity.bound)
+
+
+def test_a_mechanism_of_ones_own_is_compared():
+    own, weaker = HalfWay(epsilon=1.0), dp.ExponentialMechanism(epsilon=0.5)
+    plain = dp.Objective([1.0, 5.0, 4.5], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE))
+
+    rows = dp.compare(plain, [own, weaker]).rows
+
+    assert [row.mechanism for row in rows] == ["half-way", "exponential"]
+    assert rows[0].expected_error == pytest.approx(rows[1].expected_error)

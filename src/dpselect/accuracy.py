@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from fractions import Fraction
 from itertools import cycle
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +23,7 @@ from dpselect.mechanisms import Mechanism, NoisySequence
 from dpselect.mechanisms.base import checked_k
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound
+from dpselect.typing import Scores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,10 +64,62 @@ class Comparison:
     Attributes:
         rows: One per mechanism and epsilon, in the order given.
         k: How many candidates a release has.
+        uniform: What a uniform choice of ``k`` candidates has, for comparison.
+
+    ``print`` shows them as a table.
     """
 
     rows: tuple[Row, ...]
     k: int = 1
+    uniform: Row | None = None
+
+    def __str__(self) -> str:
+        head, *lines = self._cells()
+        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+        table = []
+        for name, *numbers in (head, *lines):
+            cells = [name.ljust(widths[0])]
+            cells += [one.rjust(wide) for one, wide in zip(numbers, widths[1:], strict=True)]
+            table.append("  ".join(cells).rstrip())
+        simulated = {row.simulations for row in self.rows} - {0}
+        notes = [f"*: simulated {number} times" for number in sorted(simulated)]
+        return "\n".join([*table, *notes])
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX ``tabular``, with the rules of ``booktabs``."""
+        head, *lines = self._cells()
+        body = [" & ".join(line) + r" \\" for line in lines]
+        columns = "l" + "r" * (len(head) - 1)
+        table = [
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            " & ".join(head) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(table)
+
+    def _cells(self) -> list[list[str]]:
+        """Return the head and the rows of the printed table, the uniform choice last."""
+        several = self.k > 1
+        head = ["mechanism", "epsilon", "gap" if several else "expected error"]
+        head += ["recall", f"P(best {self.k})"] if several else ["P(best)"]
+        lines = [[*head, "rho"]]
+        for row in self.rows if self.uniform is None else (*self.rows, self.uniform):
+            paid = row is not self.uniform
+            numbers = [row.recall, row.best] if several else [row.best]
+            lines.append(
+                [
+                    row.mechanism + ("*" if row.simulations else ""),
+                    f"{row.epsilon:g}" if paid else "",
+                    f"{row.expected_error:.4g}",
+                    *(f"{number:.3f}" for number in numbers),
+                    f"{row.rho:.3g}" if paid else "",
+                ]
+            )
+        return lines
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
@@ -145,8 +200,11 @@ def compare(
         >>> table = dp.compare(objective, [dp.PermuteAndFlip(epsilon=1.0)], [1.0, 4.0])
         >>> [round(row.expected_error, 3) for row in table.rows]
         [0.506, 0.068]
-        >>> dp.compare(objective, [dp.PermuteAndFlip(epsilon=99.0)], k=2).rows[0].recall
-        1.0
+        >>> print(table)
+        mechanism         epsilon  expected error  P(best)    rho
+        permute-and-flip        1          0.5055    0.656  0.368
+        permute-and-flip        4          0.0683    0.932   3.02
+        uniform choice                      1.667    0.333
     """
     _validate.instance("objective", objective, Objective)
     k = checked_k(k, objective)
@@ -159,11 +217,27 @@ def compare(
     if epsilons is not None:
         levels = list(epsilons)
         chosen = [replace(one, epsilon=level) for one in chosen for level in levels]
+    uniform = _uniform(objective.scores, k)
     if k == 1:
-        return Comparison(tuple(_row_of_one(objective, mechanism) for mechanism in chosen))
+        rows = tuple(_row_of_one(objective, mechanism) for mechanism in chosen)
+        return Comparison(rows, uniform=uniform)
     rng = np.random.default_rng(0) if rng is None else rng
-    rows = (_row_of_several(objective, one, k, simulations, rng) for one in chosen)
-    return Comparison(tuple(rows), k)
+    several = (_row_of_several(objective, one, k, simulations, rng) for one in chosen)
+    return Comparison(tuple(several), k, uniform)
+
+
+def _uniform(scores: Scores, k: int) -> Row:
+    """Return what ``k`` uniformly drawn candidates have."""
+    n = scores.size
+    top = np.partition(scores, n - k)[n - k :]
+    above, tied = (int(one.sum()) for one in (scores > top.min(), scores == top.min()))
+    places = k - above
+    # Of the tied ones that are drawn as many count as there are places.
+    ways = [comb(tied, j) * comb(n - tied, k - j) for j in range(min(tied, k) + 1)]
+    hits = above * k / n
+    hits += float(sum(Fraction(min(j, places) * way, comb(n, k)) for j, way in enumerate(ways)))
+    best = float(Fraction(comb(tied, places), comb(n, k)))
+    return Row("uniform choice", 0.0, float(top.mean() - scores.mean()), best, 0.0, hits / k)
 
 
 def _row_of_one(objective: Objective, mechanism: Mechanism) -> Row:

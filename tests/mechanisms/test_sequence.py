@@ -430,3 +430,20 @@ def test_what_is_wrong_is_said_before_anything_is_spent():
         )
 
     assert budget.entries == ()
+
+
+def test_the_confidence_in_a_set_is_its_share_of_true_scores_drawn_around_the_noisy_ones():
+    rng = np.random.default_rng(3)
+    mechanism = dp.NoisySequence(epsilon=0.7, l1=2, bound=1, step=1)
+    noisy = np.array([12, 4, 9, 5, 8])
+    noise = mechanism.noise_for(to_steps(noisy * 1.0, 2, 1)).simulated((40_000, 5), rng)
+    best = np.sort(np.argsort(-(noisy - noise), axis=1, kind="stable")[:, :2], axis=1)
+
+    found = dp.mechanisms.set_confidence(mechanism, noisy, k=2)
+
+    assert found == pytest.approx((best == [0, 2]).all(axis=1).mean(), abs=0.012)
+    assert dp.mechanisms.set_confidence(mechanism, noisy, k=5) == 1.0
+    with pytest.raises(ParameterError, match="k must be at most the number of scores, 5"):
+        dp.mechanisms.set_confidence(mechanism, noisy, k=6)
+    with pytest.raises(ParameterError, match="l1 must be given"):
+        dp.mechanisms.set_confidence(dp.NoisySequence(epsilon=1.0), noisy)

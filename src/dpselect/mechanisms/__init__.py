@@ -22,6 +22,7 @@ from dpselect.mechanisms.catalogue import (
 )
 from dpselect.mechanisms.registry import MECHANISMS, by_name
 from dpselect.mechanisms.sequence import NoisySequence
+from dpselect.mechanisms.sequence_confidence import set_confidence
 
 __all__ = [
     "MECHANISMS",
@@ -40,6 +41,7 @@ __all__ = [
     "by_name",
     "plan_above_threshold",
     "release_above_threshold",
+    "set_confidence",
     "stopping_law",
 ]
 
