@@ -1,4 +1,4 @@
-"""Top k by counts: k rounds against one noisy sequence, recall and gap, on real data.
+"""Top k by counts: k rounds, one noisy sequence and the joint exponential mechanism.
 
 Run: ``python benchmarks/topk.py [NAME ...]``, with the data sets in the folder of the
 environment variable ``DPSELECT_DATA``; all if no name is given; ``time`` for the time of real
@@ -99,6 +99,33 @@ def rounds(objective: dp.Objective, k: int, epsilon: float, rng: np.random.Gener
     return drawn
 
 
+def joint(objective: dp.Objective, k: int, epsilon: float, rng: np.random.Generator) -> Values:
+    """Return the scores that the joint exponential mechanism draws, shape ``(DRAWS, k)``.
+
+    A sequence of k candidates has the weight e^(-epsilon U / 2), U the largest shortfall of a
+    drawn count from the count of its rank: a mixture over u >= U of uniform sequences of a
+    shortfall of at most u. Counts are integers that move by at most 1.
+    """
+    ranked = np.sort(objective.scores)[::-1]
+    shortfalls = np.arange(int(ranked[0] - ranked[-1]) + 1)
+    # How many candidates may have rank i: those of at least the count of the rank less u.
+    allowed = [
+        ranked.size - np.searchsorted(ranked[::-1], ranked[i] - shortfalls) for i in range(k)
+    ]
+    logs = sum(np.log(count - i) for i, count in enumerate(allowed)) - epsilon / 2 * shortfalls
+    logs[:-1] += np.log(-np.expm1(-epsilon / 2))
+    law = np.exp(logs - logs.max())
+    drawn = np.empty((DRAWS, k))
+    for row, u in zip(drawn, rng.choice(shortfalls, DRAWS, p=law / law.sum()), strict=True):
+        places: list[int] = []
+        for i in range(k):
+            while (place := int(rng.integers(allowed[i][u]))) in places:
+                pass
+            places.append(place)
+        row[:] = ranked[places]
+    return drawn
+
+
 def measures(objective: dp.Objective, got: Values) -> tuple[float, float, float]:
     """Return the mean recall and gap, and how often all are right; got: ``(DRAWS, k)``."""
     k = got.shape[1]
@@ -123,9 +150,11 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
         for k in ks:
             planned = rounds_or_sequence(flip, objective, k) is not flip
             by_rounds = rounds(objective, k, epsilon, rng)
-            for method, found in (("rounds", by_rounds), ("sequence", got[:, :k])):
+            found_by = {"rounds": by_rounds, "sequence": got[:, :k]}
+            found_by["joint"] = joint(objective, k, epsilon, rng)
+            for method, found in found_by.items():
                 figures = (f"{one:.4g}" for one in measures(objective, found))
-                chosen = planned == (method == "sequence")
+                chosen = method == ("sequence" if planned else "rounds")
                 yield (name, n, l1, k, epsilon, method, chosen, *figures)
         print(f"{name}, epsilon = {epsilon}", flush=True)
 

@@ -1,5 +1,7 @@
 """Rounds or one sequence: what is chosen, from public facts alone."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,21 @@ def test_release_nodes_follows_it_unless_told_otherwise():
     assert names[2, None] == names[3, "permute-and-flip"] == "PermuteAndFlip"
     assert names[3, None] == names[2, "noisy-sequence"] == "NoisySequence"
     assert [spend.times for spend in plans[3, None].spends] == [1]
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_the_exact_law_keeps_to_the_bounds_of_theorem_36(k):
+    """Counts of one value a person: what any mechanism needs, and what is enough here."""
+    n, epsilon = 30, 1.0
+    # The last of all: ties, which go to the earlier, are against them.
+    chosen = np.arange(n) >= n - k
+    mechanism = dp.NoisySequence(epsilon=epsilon, l1=1, bound=1, step=1)
+
+    def right(lead):
+        objective = dp.Objective(lead * chosen, dp.GlobalSensitivity(1, "add-remove"), step=1)
+        return mechanism.set_probability(objective, chosen)
+
+    for lead in range(25):
+        assert epsilon * lead * k >= np.log(comb(n, k) * right(lead))
+    for beta in (0.5, 0.05):
+        assert right(int(np.ceil(2 / epsilon * np.log(2 * n / beta)))) >= 1 - beta

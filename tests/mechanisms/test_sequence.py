@@ -439,11 +439,11 @@ def test_the_confidence_in_a_set_is_its_share_of_true_scores_drawn_around_the_no
     noise = mechanism.noise_for(to_steps(noisy * 1.0, 2, 1)).simulated((40_000, 5), rng)
     best = np.sort(np.argsort(-(noisy - noise), axis=1, kind="stable")[:, :2], axis=1)
 
-    found = dp.mechanisms.set_confidence(mechanism, noisy, k=2)
+    found = dp.mechanisms.set_confidence(noisy, 2, mechanism=mechanism)
 
     assert found == pytest.approx((best == [0, 2]).all(axis=1).mean(), abs=0.012)
-    assert dp.mechanisms.set_confidence(mechanism, noisy, k=5) == 1.0
+    assert dp.mechanisms.set_confidence(noisy, 5, mechanism=mechanism) == 1.0
     with pytest.raises(ParameterError, match="k must be at most the number of scores, 5"):
-        dp.mechanisms.set_confidence(mechanism, noisy, k=6)
+        dp.mechanisms.set_confidence(noisy, 6, mechanism=mechanism)
     with pytest.raises(ParameterError, match="l1 must be given"):
-        dp.mechanisms.set_confidence(dp.NoisySequence(epsilon=1.0), noisy)
+        dp.mechanisms.set_confidence(noisy, mechanism=dp.NoisySequence(epsilon=1.0))

@@ -14,7 +14,7 @@ from dpselect.mechanisms.sequence import NoisySequence
 
 
 def set_confidence(
-    mechanism: NoisySequence, noisy_scores: Sequence[float], k: int = 1
+    noisy_scores: Sequence[float], k: int = 1, *, mechanism: NoisySequence
 ) -> float:
     r"""Return the probability that the ``k`` largest noisy scores are of the ``k`` best.
 
@@ -25,11 +25,11 @@ def set_confidence(
     nothing.
 
     Args:
-        mechanism: The mechanism that drew, with its ``l1``, and ``bound`` and ``step`` if the
-            objective states them. Public.
         noisy_scores: Those of *all* candidates, as of a release of all ``n``; at most some
             ten thousand within the reach of the noise.
         k: 1 to ``n``.
+        mechanism: The mechanism that drew, with its ``l1``, and ``bound`` and ``step`` if the
+            objective states them. Public.
 
     Returns:
         In [0, 1]. May be published.
@@ -41,9 +41,9 @@ def set_confidence(
     Examples:
         >>> import dpselect as dp
         >>> votes = dp.NoisySequence(epsilon=1.0, l1=1, step=1)
-        >>> round(set_confidence(votes, [90, 84, 3, -1], k=2), 3)
+        >>> round(set_confidence([90, 84, 3, -1], 2, mechanism=votes), 3)
         1.0
-        >>> round(set_confidence(votes, [90, 84, 83, -1], k=2), 2)
+        >>> round(set_confidence([90, 84, 83, -1], 2, mechanism=votes), 2)
         0.82
     """
     noisy = np.asarray(noisy_scores, dtype=np.float64)

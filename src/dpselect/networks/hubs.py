@@ -145,8 +145,8 @@ def release_hubs(
     (:mod:`~dpselect.networks.hub_estimates`), by which the ``k`` are ordered.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
-    density; with any epsilon the order is as good as that, and better than the degree's on the
-    graphs of ``docs/networks.md``. The density is estimated without a bias.
+    density, and keeps that error at any epsilon; ``docs/networks.md`` measures it beside the
+    order of the degrees.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
