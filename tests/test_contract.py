@@ -111,6 +111,28 @@ def test_a_refused_spend_draws_nothing(case):
     assert budget.entries == ()
 
 
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda **how: dp.percentiles.release_percentiles(
+            "none.csv", column="days", p=50, candidates=[1, 2], **how
+        ),
+        lambda **how: dp.categories.release_top(
+            "none.csv", column="word", k=1, candidates=["a", "b"], **how
+        ),
+        lambda **how: dp.categories.release_keys("none.csv", column="word", delta=1e-6, **how),
+        lambda **how: dp.spatial.release_histogram(
+            "none.csv", x="x", y="y", bounds=(0, 0, 1, 1), **how
+        ),
+    ],
+)
+def test_a_budget_is_asked_before_rows_are_read(release):
+    budget = dp.Budget(0.5, delta=1e-9, neighbours="add-remove")
+
+    with pytest.raises(InsufficientBudgetError):
+        release(epsilon=1.0, neighbours="add-remove", budget=budget)
+
+
 @every_case
 def test_a_budget_for_another_relation_draws_nothing(case):
     log = Log()

@@ -229,6 +229,15 @@ class Plan:
         )
         return Receipt(budget, entry) if isinstance(entry, Entry) else Receipt()
 
+    def check(self, budget: SupportsSpend | None) -> None:
+        """Raise what :meth:`charge` would raise now; call it before rows are counted.
+
+        A refusal costs no pass over the data then. Spends of others in between are seen by
+        :meth:`charge` alone.
+        """
+        if budget is not None:
+            self.remaining_after(budget)
+
     def remaining_after(self, budget: SupportsSpend) -> float:
         """Return the epsilon that would remain after :meth:`charge`, without spending.
 

@@ -9,6 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
+from support.engines import spark
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -188,6 +189,49 @@ def test_a_folder_must_hold_files_of_one_kind(tmp_path):
     as_path(tmp_path / "parts", "csv")
     with pytest.raises(DataError, match="files of one kind"):
         tables.open_table(tmp_path / "parts")
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("_delta_log/00000000000000000000.json", "a Delta table"),
+        ("metadata/v1.metadata.json", "an Iceberg table"),
+    ],
+)
+@pytest.mark.parametrize("pattern", ["", "*.parquet"])
+def test_files_that_a_log_may_have_deleted_are_refused(tmp_path, log, kind, pattern):
+    """Before: the rows that an overwrite had deleted were counted with the live ones."""
+    folder = tmp_path / "stays"
+    (folder / log).parent.mkdir(parents=True)
+    (folder / log).write_text("{}")
+    pl.DataFrame({"days": [1]}).write_parquet(folder / "part-0.parquet")
+
+    with pytest.raises(DataError, match=f"is {kind}; open it by its own reader"):
+        tables.open_table(folder / pattern)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_spark_refuses_the_files_of_a_delta_table_too(tmp_path):
+    spark()
+    pl.DataFrame({"days": [1]}).write_parquet(tmp_path / "part-0.parquet")
+    assert tables.spark_table(str(tmp_path)).collect_schema().names() == ["days"]
+    (tmp_path / "_delta_log").mkdir()
+    (tmp_path / "_delta_log" / "0.json").write_text("{}")
+
+    with pytest.raises(DataError, match="is a Delta table"):
+        tables.spark_table(str(tmp_path))
+
+
+def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
+    for year, days in (("2025", 3), ("n/a", 5)):
+        part = tmp_path / f"year={year.replace('/', '')}"
+        part.mkdir()
+        pl.DataFrame({"days": [days]}).write_parquet(part / "part-0.parquet")
+
+    rows = tables.open_table(tmp_path).to_native().sort("days").collect()
+
+    assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
 
 
 @pytest.mark.parametrize("data", [None, 3, [1, 2], {"pay": [1]}], ids=str)

@@ -225,6 +225,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         delta=delta,
         neighbours=neighbours,
     )
+    design.plan.check(budget)
     draw = design.drawing(people_in(data, design.question))
     receipt = design.plan.charge(budget)
     return draw().recorded(receipt)

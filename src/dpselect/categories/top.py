@@ -189,6 +189,7 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         group=group,
         groups=named,
     )
+    design.plan.check(budget)
     draw = design.drawing(people_in(data, question))
     receipt = design.plan.charge(budget)
     release = draw()

@@ -166,6 +166,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
     )
     empty = Graph.without_edges(held.nodes)
     choice, plan = _planned(choice, empty, k, above, among, suited=mechanism is None)
+    plan.check(budget)
     if among == "left":
         return _round_by_round(choice, choice.parts(held), k or 1, plan, budget)
     objective = choice.objective(held)

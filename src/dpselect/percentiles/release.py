@@ -191,6 +191,7 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
         mechanism=mechanism,
         on_invalid=on_invalid,
     )
+    plan.check(budget)
     draw = drawn.prepared(Source(data, column, users, relation, on_invalid))
     receipt = plan.charge(budget)
     return Release(answer=draw(), plan=plan, exact=drawn.exact).recorded(receipt)

@@ -130,6 +130,7 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
         outside=outside,
     )
     design = design_histogram(arguments)
+    design.plan.check(budget)
     held = _read(points, arguments, design)
     if design.measure is not None:
         check_number(held, design.measure)

@@ -7,7 +7,7 @@ engines quote the field that they could not read, so their errors are replaced h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from glob import has_magic
 from pathlib import Path, PurePath
@@ -24,6 +24,7 @@ Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 PARQUET = {".parquet", ".pq"}
 CSV = {".csv", ".tsv"}
+MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 COMPRESSED = {".gz", ".zst"}
 
 
@@ -189,11 +190,19 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
         raise DataError(f"{data} must be files of one kind: .parquet, .csv or .tsv")
     if kinds <= PARQUET and isinstance(data, SeparatedFile):
         raise ParameterError("a separator goes with .csv and .tsv files")
+    refuse_managed(data, found)
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         raise DataError(f"there is no file {data}")
     if kinds <= PARQUET:
-        return nw.from_native(pl.scan_parquet(found, glob=False))
+        names = _folder_keys(found)
+        if not names:
+            return nw.from_native(pl.scan_parquet(found, glob=False))
+        # Types guessed from folders' names would hang on values: they are text.
+        text = dict.fromkeys(names, pl.String)
+        return nw.from_native(
+            pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
+        )
     # What one record has too much or in another encoding is repaired there.
     return nw.from_native(
         pl.scan_csv(
@@ -205,6 +214,29 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
             truncate_ragged_lines=True,
         )
     )
+
+
+def refuse_managed(data: str | Path, files: Iterable[Path]) -> None:
+    """Refuse the files of a table whose live rows are named by a log beside them.
+
+    Deleted and replaced rows stay in its files, and would be counted.
+
+    Raises:
+        DataError: The files are those of a Delta or Iceberg table.
+    """
+    folders = {folder for file in files for folder in [Path(data), *file.parents]}
+    for folder in folders:
+        if (folder / "_delta_log").is_dir():
+            raise DataError(f"{data} is a Delta table; {MANAGED.format('polars.scan_delta')}")
+        if any((folder / "metadata").glob("*.metadata.json")):
+            reader = "polars.scan_iceberg"
+            raise DataError(f"{data} is an Iceberg table; {MANAGED.format(reader)}")
+
+
+def _folder_keys(files: Sequence[Path]) -> list[str]:
+    """Return the columns that folders named ``column=value`` hold, those of all files."""
+    keys = [[part.split("=")[0] for part in file.parts[:-1] if "=" in part] for file in files]
+    return keys[0] if keys and all(one == keys[0] for one in keys) else []
 
 
 def _files(data: str | Path) -> list[Path]:

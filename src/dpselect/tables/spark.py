@@ -13,7 +13,7 @@ import narwhals as nw
 from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
-from dpselect.tables.opening import CSV, PARQUET, Frame, kind_of, separator_of
+from dpselect.tables.opening import CSV, MANAGED, PARQUET, Frame, kind_of, separator_of
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -48,6 +48,9 @@ def spark_table(
         )
     fields = separator_of(path, kind)
     reader = session(master).read
+    for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
+        if _is_there(reader, f"{path}/{log}"):
+            raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")
 
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
         if kind not in CSV:
@@ -69,6 +72,15 @@ def spark_table(
             lambda: DataError(f"{path} cannot be read by Spark: is it there, and complete?"),
         )
     )
+
+
+def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's
+    """Return whether Spark finds a file, on whatever storage; none is read."""
+    try:
+        reader.text(path)
+    except Exception:  # noqa: BLE001 -- a class of Java
+        return False
+    return True
 
 
 @contextmanager

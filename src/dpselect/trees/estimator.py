@@ -171,7 +171,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         budget: SupportsSpend | None = None,
     ) -> Self:
         read = self._in_engine if tables.is_lazy(X) else self._in_memory
-        training, plan, counts = read(X, y)
+        training, plan, counts = read(X, y, budget)
         receipt = plan.charge(budget)
         self.schema_ = training.schema
         self.classes_ = _array(training.schema.classes)
@@ -181,9 +181,15 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.entry_ = receipt.number
         return self
 
-    def _in_memory(self, X: records.Table, y: records.Labels) -> tuple[Any, Plan, Counts]:  # noqa: N803
+    def _in_memory(
+        self,
+        X: records.Table,  # noqa: N803 -- scikit-learn's name
+        y: records.Labels,
+        budget: SupportsSpend | None,
+    ) -> tuple[Any, Plan, Counts]:
         columns = records.read(X, fields=records.width(self.domains))
         public, training, plan = self._planned(columns.names)
+        plan.check(budget)
         labels = records.labels(_one_column(y), columns.rows)
         records.check_number(columns.rows, training.max_records)
         codes = records.codes(columns, public)
@@ -193,11 +199,17 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         _remember_columns(self, X, columns)
         return training, plan, MemoryCounts.of_records(public, codes, known)
 
-    def _in_engine(self, X: records.Table, y: object) -> tuple[Any, Plan, Counts]:  # noqa: N803
+    def _in_engine(
+        self,
+        X: records.Table,  # noqa: N803 -- scikit-learn's name
+        y: object,
+        budget: SupportsSpend | None,
+    ) -> tuple[Any, Plan, Counts]:
         if not isinstance(y, str):
             raise ParameterError("X is a lazy frame: y must be the name of its label column")
         names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
         public, training, plan = self._planned(names)
+        plan.check(budget)
         counts = EngineCounts(X, y, public)
         records.check_number(counts.number(), training.max_records)
         if self.on_invalid == "raise":
