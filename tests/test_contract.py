@@ -122,7 +122,7 @@ def test_a_refused_spend_draws_nothing(case):
         ),
         lambda **how: dp.categories.release_keys("none.csv", column="word", delta=1e-6, **how),
         lambda **how: dp.spatial.release_histogram(
-            "none.csv", x="x", y="y", bounds=(0, 0, 1, 1), **how
+            "none.csv", x="x", y="y", bounds=(0, 0, 1, 1), queries=[[0, 0, 1, 1]], **how
         ),
     ],
 )

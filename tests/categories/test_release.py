@@ -134,7 +134,9 @@ def test_noisy_counts_are_those_of_the_chosen():
     assert (top.answer, top.counts) == (("D0", "D1"), (400, 300))
     assert top.scale == pytest.approx(2 / 200)  # two of the counts, each by one
     assert (sequence.answer, sequence.counts) == (top.answer, top.counts)
-    assert sequence.scale == pytest.approx(3 / 400)  # all three of the counts; nothing is split off
+    assert sequence.scale == pytest.approx(
+        3 / 400
+    )  # all three of the counts; nothing is split off
     assert (keys.answer, keys.counts) == (("D0", "D1", "D2", "D3"), (400, 300, 200, 100))
     assert json.loads(keys.to_json())["counts"] == [400, 300, 200, 100]
 
