@@ -17,7 +17,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.release import Release, Simulation
-from dpselect.typing import Probabilities, Scores
+from dpselect.typing import Indices, Probabilities, Scores
 
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
 """The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
@@ -272,10 +272,15 @@ class Mechanism(ABC):
         k = checked_k(k, objective)
         size = _validate.at_least("size", size, 1)
         _validate.instance("rng", rng, np.random.Generator)
-        indices = self.draws_by.simulate(
-            self.unit_scores(objective), self.epsilon, k=k, size=size, rng=rng
-        )
+        indices = self._simulated(objective, k, size, rng)
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
+
+    def _simulated(
+        self, objective: Objective, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return simulated positions, shape ``(size, k)``."""
+        scores = self.unit_scores(objective)
+        return self.draws_by.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
 
 
 def charged_release(

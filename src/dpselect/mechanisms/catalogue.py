@@ -21,18 +21,21 @@ public.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf, log
+from math import inf, log, nextafter
 from typing import ClassVar, Literal, Self
+
+import numpy as np
 
 from dpselect import _validate, scaling
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax
 from dpselect.draws import PermuteAndFlip as PermuteAndFlipDraw
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Mechanism
+from dpselect.mechanisms.base import Drawn, Mechanism
 from dpselect.objective import Objective
 from dpselect.scaling.generalized import LARGEST_PENALTY
-from dpselect.typing import Direction, Scores
+from dpselect.typing import Direction, Indices, Scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,15 +250,64 @@ class AnchoredLocalDampening(_EitherDraw):
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseLocalDampening(_EitherDraw):
-    """Local dampening of the differences between candidates: the best is always first."""
+    """Local dampening of the differences between candidates: the best is always first.
+
+    Of ``k`` draws each compares the candidates that are left by then (Theorem 9 of
+    ``docs/theory.md``).
+    """
 
     name: ClassVar[str] = "pairwise"
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.pairwise(objective)
 
+    def drawing(self, objective: Objective, k: int) -> Callable[[], Drawn]:
+        if k == 1:
+            return super().drawing(objective, k)
+        scores = self.unit_scores(objective)
+
+        def draw() -> Drawn:
+            each = nextafter(self.epsilon / k, 0)
+            chosen = self.draws_by.sample(scores, each, 1)
+            left = np.delete(np.arange(len(objective)), chosen)
+            while len(chosen) < k:
+                among = self.unit_scores(_among(objective, left))
+                [place] = self.draws_by.sample(among, each, 1)
+                chosen.append(int(left[place]))
+                left = np.delete(left, place)
+            return Drawn(chosen)
+
+        return draw
+
+    def _simulated(
+        self, objective: Objective, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
+        chosen = np.empty((size, k), dtype=np.int64)
+        for i in range(k):
+            # Repetitions that have drawn the same candidates draw from the same law.
+            drawn = np.sort(chosen[:, :i], axis=1)
+            sets, same = np.unique(drawn, axis=0, return_inverse=True)
+            for one, gone in enumerate(sets):
+                rows = np.flatnonzero(same.ravel() == one)
+                left = np.delete(np.arange(len(objective)), gone)
+                scores = self.unit_scores(_among(objective, left))
+                places = self.draws_by.simulate(
+                    scores, self.epsilon / k, k=1, size=rows.size, rng=rng
+                )
+                chosen[rows, i] = left[places[:, 0]]
+        return chosen
+
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
         return 2.0
+
+
+def _among(objective: Objective, positions: Indices) -> Objective:
+    """Return the objective of some candidates alone."""
+    return Objective(
+        objective.scores[positions],
+        objective.sensitivity.take(positions),
+        monotone=objective.monotone,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
