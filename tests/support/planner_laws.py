@@ -34,8 +34,8 @@ const CALLS = {
   rounds: (a) => [...inclusion(clocks(a.scores, a.epsilon, a.k), a.scores.length, a.k),
     allBefore(clocks(a.scores, a.epsilon, a.k), a.chosen)],
   sequence: (a) => [
-    ...inclusion(noisyValues(a.scores, a.scale, Math.min(...a.scores)), a.scores.length, a.k),
-    allBefore(noisyValues(a.scores, a.scale, Math.min(...a.scores)), a.chosen)],
+    ...inclusion(noisyValues(a.scores, a.scale), a.scores.length, a.k),
+    allBeforeBest(a.scores, a.scale, a.chosen)],
   keys: (a) => {
     const law = KEY_METHODS[a.method](a.epsilon, a.delta, a.changed);
     return a.people.map(law.shown);

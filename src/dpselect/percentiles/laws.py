@@ -13,6 +13,7 @@ from dpselect.percentiles import halves, methods
 from dpselect.percentiles.choosing import chosen
 from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.objectives import checked_candidates
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Source
 from dpselect.typing import Probabilities, Values
 
@@ -78,14 +79,14 @@ def percentile_laws(  # noqa: PLR0913 -- the public arguments of the release
     )
     source = Source(data, column, None, relation, "repair")
     if isinstance(drawn, methods.Recursive):
-        return _laws_of_halves(drawn, source)
+        return laws_of_halves(drawn, source.ranks(points))
     if isinstance(drawn, Joint):
         return marginals(drawn.chain(source), float(drawn.decay))
     assert isinstance(drawn, methods.OneByOne)  # noqa: S101 -- for type checkers
-    return _sorted_laws(points, [one.law(source) for one in drawn.singles])
+    return sorted_laws(points, [one.law(source) for one in drawn.singles])
 
 
-def _sorted_laws(points: Values, laws: list[Probabilities]) -> Probabilities:
+def sorted_laws(points: Values, laws: list[Probabilities]) -> Probabilities:
     """Return the laws of the order statistics of independent draws.
 
     At least ``i`` values are at or below a candidate: a Poisson binomial probability.
@@ -103,9 +104,10 @@ def _sorted_laws(points: Values, laws: list[Probabilities]) -> Probabilities:
     return found
 
 
-def _laws_of_halves(drawn: methods.Recursive, source: Source) -> Probabilities:
+def laws_of_halves(drawn: methods.Recursive, ranks: Ranks) -> Probabilities:
+    """Return the laws of the recursion, from the ranks of its candidates."""
     laws = np.zeros((len(drawn.percents), drawn.points.size))
-    branch = halves.Branch.of_all(source.ranks(drawn.points))
+    branch = halves.Branch.of_all(ranks)
     _follow(drawn, drawn.tree, branch, 1.0, laws)
     return laws
 

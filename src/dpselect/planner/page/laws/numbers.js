@@ -1,8 +1,18 @@
 // Sums, factorials and quadrature that the laws share.
 
-export const total = (values) => values.reduce((sum, value) => sum + value, 0);
-export const largest = (values) => values.reduce((a, b) => (b > a ? b : a), -Infinity);
-export const smallest = (values) => values.reduce((a, b) => (b < a ? b : a), Infinity);
+export function total(values) {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum;
+}
+
+export function largest(values) {
+  let most = -Infinity;
+  for (let i = 0; i < values.length; i++) if (values[i] > most) most = values[i];
+  return most;
+}
+
+export const smallest = (values) => -largest(values.map((value) => -value));
 export const range = (length) => Array.from({ length }, (_, i) => i);
 
 export function normalised(weights) {

@@ -68,10 +68,10 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
 
   function follow(half, branch, chance) {
     const law = draw(halfScores(half, branch.weights, parts, neighbours), priceOf(half, neighbours));
-    law.forEach((share, chosen) => {
+    for (let chosen = 0; chosen < law.length; chosen++) {
       const candidate = Math.floor(chosen / (parts + 1));
-      laws[half.position][branch.first + candidate] += chance * share;
-    });
+      laws[half.position][branch.first + candidate] += chance * law[chosen];
+    }
     if (!half.below && !half.above) return;
     for (const [candidate, part, share] of outcomes(law, branch.weights, parts)) {
       if (chance * share <= cut) continue;
@@ -79,6 +79,25 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
       if (half.below) follow(half.below, sides[0], chance * share);
       if (half.above) follow(half.above, sides[1], chance * share);
     }
+  }
+}
+
+// One outcome of the recursion: positions of candidates, by percentile. `pick` draws a position
+// from a law.
+export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
+  const parts = partsOf(ranks.below.length);
+  const chosen = [];
+  follow(halves(percents.map((p) => p / 100), epsilon), { weights: weightsOf(ranks), first: 0 });
+  return chosen;
+
+  function follow(half, branch) {
+    const scores = halfScores(half, branch.weights, parts, neighbours);
+    const place = pick(draw(scores, priceOf(half, neighbours)));
+    const candidate = Math.floor(place / (parts + 1));
+    chosen[half.position] = branch.first + candidate;
+    const sides = split(branch, candidate, (place % (parts + 1)) / parts);
+    if (half.below) follow(half.below, sides[0]);
+    if (half.above) follow(half.above, sides[1]);
   }
 }
 
@@ -101,10 +120,10 @@ function weightsOf({ below, upto, numbers }) {
 function halfScores(half, weights, parts, neighbours) {
   const wanted = half.fraction * (total(weights) + 1);
   const relation = half.level === 1 ? neighbours : "add-remove";
-  const scores = [];
-  for (let at = 1, below = weights[0]; at < weights.length; at += 2) {
-    for (let part = 0; part <= parts; part++) {
-      scores.push(-Math.abs(below + (weights[at] * part) / parts - wanted));
+  const scores = new Float64Array((weights.length >> 1) * (parts + 1));
+  for (let at = 1, below = weights[0], place = 0; at < weights.length; at += 2) {
+    for (let part = 0; part <= parts; part++, place++) {
+      scores[place] = -Math.abs(below + (weights[at] * part) / parts - wanted);
     }
     below += weights[at] + weights[at + 1];
   }

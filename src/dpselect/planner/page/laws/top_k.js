@@ -20,17 +20,23 @@ const STEP = 0.1; // of the logarithm of time; the trapezoidal rule errs by exp(
 const FIRST = -42; // before exp(FIRST) nobody arrives
 const NEGLIGIBLE = 45;
 
-// Discrete Laplace noise on every count: one value after another. Of equal values the earlier
-// candidate is first.
-export function* noisyValues(counts, scale, lowest) {
-  const last = Math.trunc(largest(counts) + NEGLIGIBLE * scale) + 1;
-  for (let x = Math.trunc(lowest - NEGLIGIBLE * scale); x <= last; x++) {
-    const mass = counts.map((count) => Math.tanh(0.5 / scale) * Math.exp(-Math.abs(x - count) / scale));
-    const earlier = counts.map((count) => atLeast(x - count, scale));
-    const later = counts.map((count) => atLeast(x + 1 - count, scale));
-    yield { mass, earlier, later };
+// Discrete Laplace noise on every count: one value after another, of those near some of the
+// `around` counts. Of equal values the earlier candidate is first.
+export function* noisyValues(counts, scale, around = counts) {
+  const reach = Math.ceil(NEGLIGIBLE * scale) + 1;
+  let next = -Infinity;
+  for (const near of [...around].sort((a, b) => a - b)) {
+    for (let x = Math.max(next, near - reach); x <= near + reach; x++) {
+      const mass = counts.map((count) => massAt(x - count, scale));
+      const earlier = counts.map((count) => atLeast(x - count, scale));
+      const later = counts.map((count) => atLeast(x + 1 - count, scale));
+      yield { mass, earlier, later };
+    }
+    next = near + reach + 1;
   }
 }
+
+const massAt = (z, scale) => Math.tanh(0.5 / scale) * Math.exp(-Math.abs(z) / scale);
 
 // P(Z >= z) of discrete Laplace noise.
 function atLeast(z, scale) {
@@ -71,9 +77,9 @@ function oneMore(state, ahead) {
   return state.map((chance, i) => chance * (1 - ahead) + (i ? state[i - 1] * ahead : 0));
 }
 
-// The probability that all chosen candidates come before all others: over the last of them.
-// A race must go on until each of them has arrived.
-export function allBefore(race, chosen) {
+// The probability that all chosen candidates come before all others, by a pivot: the last of
+// the chosen, or the first of the others. The race must go on until each pivot has arrived.
+export function allBefore(race, chosen, pivot = "chosen") {
   const n = chosen.length;
   let sum = 0;
   for (const { mass, earlier, later } of race) {
@@ -81,7 +87,7 @@ export function allBefore(race, chosen) {
     for (let r = n - 1; r >= 0; r--) after[r] = after[r + 1] * inPlace(later[r], chosen[r]);
     let before = 1;
     for (let r = 0; r < n; r++) {
-      if (chosen[r]) sum += mass[r] * before * after[r + 1];
+      if (chosen[r] === (pivot === "chosen")) sum += mass[r] * before * after[r + 1];
       before *= inPlace(earlier[r], chosen[r]);
     }
   }
@@ -89,3 +95,11 @@ export function allBefore(race, chosen) {
 }
 
 const inPlace = (ahead, chosen) => (chosen ? ahead : 1 - ahead);
+
+// The same for discrete Laplace noise on counts, of which only values near the best of the
+// others matter.
+export function allBeforeBest(counts, scale, chosen) {
+  const others = counts.filter((_, r) => !chosen[r]);
+  if (others.length === 0) return 1;
+  return allBefore(noisyValues(counts, scale, [largest(others)]), chosen, "others");
+}

@@ -1,0 +1,216 @@
+"""Questions: the page answers as Python does, and Python as its own laws say."""
+
+import json
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+from dpselect import planner
+from dpselect.categories import plan_top
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles import percentile_rank, plan_percentiles
+from dpselect.planner import assembly
+
+ADD_REMOVE, SUBSTITUTE = Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE
+GRID = np.linspace(0, 20, 21)
+COUNTS = np.array([31.0, 60, 12, 44, 7])
+SCORES = np.array([12.0, 9, 8, -3])
+
+ASK = """
+const MADE = {
+  mostCommon, percentile, bestScore, keys, subset, response,
+  led: ({ k, shape, ...rest }) =>
+    mostCommon({ labels: [], counts: ledBy(k, shape), k, ...rest }),
+  spread: ({ candidates, shape, people, ...rest }) => percentile({
+    values: candidates, counts: spread(candidates, shape, people), candidates, ...rest }),
+};
+const ask = (made, facts, mechanism, epsilon, wanted) => {
+  const question = MADE[made](JSON.parse(facts));
+  const rho = question.rho ? question.rho(mechanism, epsilon) : rhoOfPure(epsilon);
+  return JSON.stringify({
+    mechanisms: question.mechanisms, rho, ...question.outcome(mechanism, epsilon),
+    epsilon: finish(epsilonFor(question, mechanism, wanted)),
+    people: finish(peopleFor(question, mechanism, epsilon, wanted)),
+  });
+};
+"""
+
+
+def percentile(p, neighbours, *, shape="tail"):
+    return planner.Percentile(
+        values=GRID, counts=planner.spread(GRID, shape, 300), candidates=GRID, p=p, within=1,
+        neighbours=neighbours,
+    )  # fmt: skip
+
+
+def spread_facts(p, neighbours, *, shape="tail"):
+    return {
+        "candidates": GRID.tolist(), "shape": shape, "people": 300, "p": p, "within": 1,
+        "neighbours": neighbours,
+    }  # fmt: skip
+
+
+def cases():
+    """Yield the page's function with its facts, and Python's question."""
+    for relation in ("add-remove", "substitute"):
+        is_ = Neighbours(relation)
+        counts = {"labels": [], "counts": COUNTS.tolist(), "neighbours": relation}
+        yield "mostCommon", counts, planner.MostCommon(counts=COUNTS, neighbours=is_)
+        yield (
+            "mostCommon", counts | {"k": 2, "within": 3},
+            planner.MostCommon(counts=COUNTS, k=2, within=3, neighbours=is_),
+        )  # fmt: skip
+        shape = {"options": 9, "people": 500, "gap": 20}
+        led = planner.led_by(3, **shape)
+        yield (
+            "led", {"k": 3, "shape": shape, "neighbours": relation},
+            planner.MostCommon(counts=led, k=3, neighbours=is_),
+        )  # fmt: skip
+        for shape in ("even", "bell", "tail"):
+            yield (
+                "spread",
+                spread_facts([75], relation, shape=shape),
+                percentile((75,), is_, shape=shape),
+            )
+        facts = {"people": 12, "delta": 1e-5, "perUser": 1, "neighbours": relation}
+        yield "keys", facts, planner.Keys(people=12, delta=1e-5, max_per_user=1, neighbours=is_)
+    facts = {"labels": [], "scores": SCORES.tolist(), "bound": 5, "monotone": True, "within": 1}
+    yield (
+        "bestScore",
+        facts,
+        planner.BestScore(
+            scores=SCORES, bound=5, monotone=True, within=1, neighbours=Neighbours.EDGE
+        ),
+    )
+    bounds, local = [2.0, 1, 4, 3], [[1.0, 2, 1, 3], [2.0, 3, 2, 4]]
+    yield (
+        "bestScore", facts | {"monotone": False, "bounds": bounds, "local": local},
+        planner.BestScore(
+            scores=SCORES, bounds=np.array(bounds), within=1, neighbours=Neighbours.EDGE,
+            local=tuple(map(np.array, local)),
+        ),
+    )  # fmt: skip
+    facts = {"n": 60, "d": 8, "beta": 2, "delta": 0.01}
+    yield "subset", facts, planner.Subset(**facts)
+    yield "response", {}, planner.Response()
+
+
+@pytest.fixture(scope="module")
+def page():
+    engine = MiniRacer()
+    roots = ("questions.js", "shapes.js", "solving.js", "risk.js")
+    engine.eval(assembly.script(*roots) + ASK)
+    return engine
+
+
+def same(ours, theirs):
+    """Whether numbers agree; the page says null for NaN, and of what is not there."""
+    if theirs is None:
+        return ours is None or np.isnan(ours)
+    return ours == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("made", "facts", "question"), list(cases()))
+def test_the_page_answers_as_python_does(page, made, facts, question):
+    epsilon, wanted = 0.8, 0.9
+    for mechanism in question.mechanisms:
+        answered = page.call("ask", made, json.dumps(facts), mechanism, epsilon, wanted)
+        theirs = json.loads(answered)
+        outcome = question.outcome(mechanism, epsilon=epsilon)
+
+        assert theirs["mechanisms"] == list(question.mechanisms)
+        assert same(outcome.success, theirs["success"])
+        assert same(outcome.error, theirs["error"])
+        assert same(question.rho(mechanism, epsilon=epsilon), theirs["rho"])
+        asked = {"probability": wanted, "mechanism": mechanism}
+        assert same(planner.epsilon_for(question, **asked), theirs["epsilon"])
+        assert planner.people_for(question, epsilon=epsilon, **asked) == theirs["people"]
+
+
+def test_several_percentiles_are_answered_alike(page):
+    question = percentile((25.0, 50.0, 75.0), ADD_REMOVE)
+    facts = json.dumps(spread_facts([25, 50, 75], "add-remove"))
+    asked = "JSON.stringify(MADE.spread(%s).outcome(%s, 2))"
+    for mechanism in question.mechanisms:
+        outcome = question.outcome(mechanism, epsilon=2.0)
+        theirs = json.loads(page.eval(asked % (facts, json.dumps(mechanism))))
+        assert (theirs["success"], theirs["error"]) == pytest.approx(outcome, rel=1e-8)
+        rho = page.eval(f"MADE.spread({facts}).rho({json.dumps(mechanism)}, 2)")
+        assert rho == pytest.approx(question.rho(mechanism, epsilon=2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "substitute"])
+@pytest.mark.parametrize(
+    ("mechanism", "k"),
+    [("permute-and-flip", 1), ("noisy-max", 1), ("exponential", 3), ("noisy-sequence", 3)],
+)
+def test_a_question_costs_what_the_plan_of_its_release_states(neighbours, mechanism, k):
+    question = planner.MostCommon(counts=COUNTS, k=k, neighbours=Neighbours(neighbours))
+    plan = plan_top(
+        k=k, candidates="abcde", epsilon=0.9, neighbours=neighbours, mechanism=mechanism
+    )
+
+    assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
+def test_percentiles_cost_what_the_plan_of_their_release_states(neighbours):
+    for p in ((60.0,), (10.0, 50.0, 60.0, 90.0)):
+        question = percentile(p, neighbours)
+        for mechanism in question.mechanisms:
+            name, _, method = mechanism.partition(", ")
+            plan = plan_percentiles(
+                p=list(p), candidates=GRID, method=method or None, epsilon=0.9,
+                neighbours=neighbours, mechanism=name,
+            )  # fmt: skip
+            assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
+
+
+def test_the_risk_is_the_same(page):
+    for epsilon, releases, delta in [(0.3, 5, 1e-6), (0.05, 400, 1e-9), (2.0, 1, 0.0)]:
+        asked = {"releases": releases, "epsilon": epsilon, "delta": delta}
+        theirs = json.loads(page.eval(f"JSON.stringify(riskOf(null, '', {json.dumps(asked)}))"))
+        ours = planner.risk_of(**asked)
+        for name in ("sum", "epsilon", "odds", "posterior"):
+            assert theirs[name] == pytest.approx(getattr(ours, name), rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
+def test_counts_of_values_stand_for_people(neighbours):
+    """The ranks from a histogram are those of the values that it stands for."""
+    values, counts = np.array([0.5, 3.0, 3.5, 19.0]), np.array([4.0, 9.0, 0.0, 2.0])
+    question = planner.Percentile(
+        values=values, counts=counts, candidates=GRID, p=(60.0,), neighbours=neighbours
+    )
+    objective = percentile_rank(
+        np.repeat(values, counts.astype(int)), p=60, candidates=GRID, neighbours=neighbours
+    )
+    law = planner.questions.by_name("exponential", 0.7).probabilities(objective)
+
+    np.testing.assert_allclose(question.laws("exponential", epsilon=0.7)[0], law, atol=1e-15)
+
+
+def test_what_is_solved_is_least():
+    question = planner.MostCommon(counts=COUNTS, neighbours=ADD_REMOVE)
+    asked = {"probability": 0.9, "mechanism": "permute-and-flip"}
+    epsilon = planner.epsilon_for(question, **asked)
+    people = planner.people_for(question, epsilon=0.1, **asked)
+
+    def success(question, epsilon):
+        return question.outcome("permute-and-flip", epsilon=epsilon).success
+
+    assert success(question, epsilon) >= 0.9 > success(question, epsilon * (1 - 1e-9))
+    assert success(question.of(people), 0.1) >= 0.9 > success(question.of(people - 1), 0.1)
+
+
+def test_what_has_no_answer_is_none():
+    tied = planner.MostCommon(counts=np.ones(3), within=0, k=2, neighbours=ADD_REMOVE)
+    asked = {"probability": 0.99, "mechanism": "exponential"}
+
+    assert planner.epsilon_for(tied, **asked) is None
+    assert planner.people_for(tied, epsilon=1.0, **asked) is None
+    response = {"probability": 0.9, "mechanism": "randomised-response"}
+    assert planner.people_for(planner.Response(), epsilon=1.0, **response) is None
+    with pytest.raises(planner.questions.ParameterError, match="above 0 and below 1"):
+        planner.epsilon_for(tied, probability=1.0, mechanism="exponential")
