@@ -1,7 +1,9 @@
 """The page in a real Chromium, by mouse and keyboard, beside Python's answers."""
 
+import ast
 import json
 import os
+import shlex
 from math import ceil, floor, log10
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpselect import planner
+from dpselect.cli import main
 from dpselect.neighbours import Neighbours
 from support.chromium import Chromium, program
 
@@ -131,6 +134,31 @@ def test_the_address_keeps_what_was_entered(browser, address):
 
     assert browser.text("#answer") == answer
     assert browser.evaluate("document.getElementById('field-p').value") == "50"
+
+
+@pytest.mark.parametrize("task", ["most-common", "percentile", "scores", "keys", "subset"])
+def test_what_is_copied_runs(browser, address, task, capsys):
+    """The Python lines are Python, and the command line gives the page's answer."""
+    browser.open(f"{address}#task={task}&epsilon=0.7")
+    browser.settle()
+    python, lines = browser.text("#copy-0"), browser.text("#copy-1").splitlines()
+    program, *arguments = shlex.split(lines[0])
+    with pytest.raises(SystemExit):
+        main([*arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    best = next(row for row in told["mechanisms"] if row["mechanism"] == told["best"])
+    browser.click(f"[name=mechanism][value='{told['best']}']")
+    browser.settle()
+
+    assert ast.parse(python)
+    assert program == "dpselect"
+    shown = browser.text("#epsilon-needed strong")
+    needed = best["epsilon_needed"]
+    assert (
+        shown == "more than 100"
+        if needed is None
+        else float(shown) == pytest.approx(upwards(needed))
+    )
 
 
 def test_the_page_makes_no_request_and_has_no_error(browser, address):
