@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpselect import _validate
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.categories.asked import changed_keys, checked_delta
-from dpselect.categories.laws import KeyLaw, KeyMethod, law_of
+from dpselect.categories.laws import GaussianLaw, KeyLaw, LaplaceLaw, OptimalLaw
 from dpselect.draws import rounds
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
@@ -34,6 +34,11 @@ from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
 from dpselect.typing import Probabilities, Scores, Values
 
 OF_ONE = ("permute-and-flip", "exponential", "noisy-max")
+KEY_LAWS: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
+    "optimal": OptimalLaw,
+    "laplace": LaplaceLaw,
+    "gaussian": GaussianLaw,
+}
 GAUSSIAN_FROM = 4
 """Keys of a person from which on Gaussian noise can be the best."""
 
@@ -372,7 +377,7 @@ class Keys(Question):
     unit = ""
 
     @property
-    def mechanisms(self) -> tuple[KeyMethod, ...]:
+    def mechanisms(self) -> tuple[str, ...]:
         return (
             "optimal",
             "laplace",
@@ -385,8 +390,7 @@ class Keys(Question):
 
     def law(self, mechanism: str, *, epsilon: float) -> KeyLaw:
         """Return the law of a method."""
-        delta = checked_delta(self.delta)
-        return law_of(mechanism, epsilon, delta, self._changed)  # type: ignore[arg-type]
+        return KEY_LAWS[mechanism](epsilon, checked_delta(self.delta), self._changed)
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
         law = self.law(mechanism, epsilon=epsilon)
