@@ -53,7 +53,7 @@ def spread_facts(p, neighbours, *, shape="tail"):
 
 def cases():
     """Yield the page's function with its facts, and Python's question."""
-    for relation in ("add-remove", "substitute"):
+    for relation, shape in (("add-remove", "tail"), ("substitute", "bell")):
         is_ = Neighbours(relation)
         counts = {"labels": [], "counts": COUNTS.tolist(), "neighbours": relation}
         yield "mostCommon", counts, planner.MostCommon(counts=COUNTS, neighbours=is_)
@@ -61,20 +61,19 @@ def cases():
             "mostCommon", counts | {"k": 2, "within": 3},
             planner.MostCommon(counts=COUNTS, k=2, within=3, neighbours=is_),
         )  # fmt: skip
-        shape = {"options": 9, "people": 500, "gap": 20}
-        led = planner.led_by(3, **shape)
         yield (
-            "led", {"k": 3, "shape": shape, "neighbours": relation},
-            planner.MostCommon(counts=led, k=3, neighbours=is_),
+            "spread", spread_facts([75], relation, shape=shape),
+            percentile((75,), is_, shape=shape),
         )  # fmt: skip
-        for shape in ("even", "bell", "tail"):
-            yield (
-                "spread",
-                spread_facts([75], relation, shape=shape),
-                percentile((75,), is_, shape=shape),
-            )
         facts = {"people": 12, "delta": 1e-5, "perUser": 1, "neighbours": relation}
         yield "keys", facts, planner.Keys(people=12, delta=1e-5, max_per_user=1, neighbours=is_)
+    shape = {"options": 9, "people": 500, "gap": 20}
+    yield (
+        "led", {"k": 3, "shape": shape, "neighbours": "add-remove"},
+        planner.MostCommon(
+            counts=planner.led_by(3, **shape), k=3, neighbours=ADD_REMOVE
+        ),
+    )  # fmt: skip
     facts = {"labels": [], "scores": SCORES.tolist(), "bound": 5, "monotone": True, "within": 1}
     yield (
         "bestScore",
@@ -148,7 +147,7 @@ def test_several_percentiles_are_answered_alike(page):
 def test_a_question_costs_what_the_plan_of_its_release_states(neighbours, mechanism, k):
     question = planner.MostCommon(counts=COUNTS, k=k, neighbours=Neighbours(neighbours))
     plan = plan_top(
-        k=k, candidates="abcde", epsilon=0.9, neighbours=neighbours, mechanism=mechanism
+        k=k, candidates=list("abcde"), epsilon=0.9, neighbours=neighbours, mechanism=mechanism
     )
 
     assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
