@@ -8,6 +8,8 @@ from py_mini_racer import MiniRacer
 
 from dpselect import planner
 from dpselect.categories import plan_top
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles import percentile_rank, plan_percentiles
 from dpselect.planner import assembly
@@ -185,7 +187,7 @@ def test_counts_of_values_stand_for_people(neighbours):
     objective = percentile_rank(
         np.repeat(values, counts.astype(int)), p=60, candidates=GRID, neighbours=neighbours
     )
-    law = planner.questions.by_name("exponential", 0.7).probabilities(objective)
+    law = by_name("exponential", 0.7).probabilities(objective)
 
     np.testing.assert_allclose(question.laws("exponential", epsilon=0.7)[0], law, atol=1e-15)
 
@@ -211,5 +213,5 @@ def test_what_has_no_answer_is_none():
     assert planner.people_for(tied, epsilon=1.0, **asked) is None
     response = {"probability": 0.9, "mechanism": "randomised-response"}
     assert planner.people_for(planner.Response(), epsilon=1.0, **response) is None
-    with pytest.raises(planner.questions.ParameterError, match="above 0 and below 1"):
+    with pytest.raises(ParameterError, match="above 0 and below 1"):
         planner.epsilon_for(tied, probability=1.0, mechanism="exponential")

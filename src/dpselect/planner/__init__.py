@@ -6,17 +6,10 @@ A question (:class:`MostCommon`, :class:`BestScore`, :class:`Percentile`, :class
 """
 
 from dpselect.planner.assembly import page
-from dpselect.planner.questions import (
-    BestScore,
-    Keys,
-    MostCommon,
-    Outcome,
-    Percentile,
-    Question,
-    Response,
-    Subset,
-)
+from dpselect.planner.question import Outcome, Question
+from dpselect.planner.questions import BestScore, MostCommon, Percentile
 from dpselect.planner.risk import Risk, risk_of
+from dpselect.planner.sets import Keys, Response, Subset
 from dpselect.planner.shapes import equally_spaced, led_by, spread
 from dpselect.planner.solving import best_mechanism, epsilon_for, people_for
 

@@ -1,4 +1,4 @@
-"""Choices to plan for: the law of what is drawn, and what is a success.
+"""Questions about counts, scores and percentiles: the law of what is drawn.
 
 Every question has mechanisms by name, and for each of them at an epsilon a probability of
 success and an error in the user's units. Data with people can be scaled: the same shares of
@@ -7,18 +7,13 @@ more or fewer people.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
-from dpselect.budget.zcdp import rho_of_pure
-from dpselect.categories.asked import changed_keys, checked_delta
-from dpselect.categories.laws import GaussianLaw, KeyLaw, LaplaceLaw, OptimalLaw
 from dpselect.draws import rounds
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
@@ -29,61 +24,9 @@ from dpselect.percentiles.laws import laws_of_halves, sorted_laws
 from dpselect.percentiles.methods import Recursive
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.ranks import Ranks
-from dpselect.retrieval import SubsetRetrieval
+from dpselect.planner.question import OF_ONE, Outcome, Question, outcome_of
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
 from dpselect.typing import Probabilities, Scores, Values
-
-OF_ONE = ("permute-and-flip", "exponential", "noisy-max")
-KEY_LAWS: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
-    "optimal": OptimalLaw,
-    "laplace": LaplaceLaw,
-    "gaussian": GaussianLaw,
-}
-GAUSSIAN_FROM = 4
-"""Keys of a person from which on Gaussian noise can be the best."""
-
-
-class Outcome(NamedTuple):
-    """What one mechanism does at one epsilon."""
-
-    success: float
-    """Probability."""
-
-    error: float
-    """Expected, in the unit of the question."""
-
-
-class Question(ABC):
-    """A choice to plan for; as private as the data in it, which should be public."""
-
-    unit: str
-    """Of errors."""
-
-    people: float | None
-    """How many people the data are of; None if they cannot be scaled."""
-
-    neighbours: Neighbours
-    """The relation that epsilons are stated for."""
-
-    @property
-    @abstractmethod
-    def mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms that can be compared, the usual one first."""
-
-    @abstractmethod
-    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
-        """Return the probability of success and the expected error of a mechanism."""
-
-    def success(self, mechanism: str, *, epsilon: float) -> float:
-        """Return the probability of success alone."""
-        return self.outcome(mechanism, epsilon=epsilon).success
-
-    def rho(self, mechanism: str, *, epsilon: float) -> float:
-        """Return what a release costs under zCDP."""
-        name = mechanism.split(",", maxsplit=1)[0]
-        if name in {*OF_ONE, "local-dampening", "shifted", "generalized"}:
-            return by_name(name, epsilon).draws_by.rho(epsilon)
-        return rho_of_pure(epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,104 +300,3 @@ class Percentile(Question):
             numbers=round(self.people),
             missing=0,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Keys(Question):
-    """Which keys there are: success is that a key is shown.
-
-    Attributes:
-        people: How many people have the key.
-        delta: Of the release.
-        max_per_user: How many keys of a person are counted.
-        neighbours: ``add-remove`` or ``substitute``.
-    """
-
-    people: float = 1.0
-    delta: float
-    max_per_user: int = 1
-    neighbours: Neighbours
-    unit = ""
-
-    @property
-    def mechanisms(self) -> tuple[str, ...]:
-        return (
-            "optimal",
-            "laplace",
-            *(("gaussian",) if self._changed >= GAUSSIAN_FROM else ()),
-        )
-
-    def of(self, people: float) -> Keys:
-        """Return the question for a key of as many people."""
-        return replace(self, people=people)
-
-    def law(self, mechanism: str, *, epsilon: float) -> KeyLaw:
-        """Return the law of a method."""
-        return KEY_LAWS[mechanism](epsilon, checked_delta(self.delta), self._changed)
-
-    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
-        law = self.law(mechanism, epsilon=epsilon)
-        return Outcome(float(law.probabilities(np.array([int(self.people)]))[0]), np.nan)
-
-    @property
-    def _changed(self) -> int:
-        return changed_keys(self.max_per_user, _validate.table_neighbours(self.neighbours))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Subset(Question):
-    """A subset of people near a private one, under ``swap``.
-
-    Success is at most ``beta`` errors, at an epsilon whose delta is at most ``delta``; the
-    error is delta.
-
-    Attributes:
-        n: Number of people.
-        d: Number of members.
-        beta: Errors that are allowed, in swaps.
-        delta: The largest delta that is allowed.
-    """
-
-    n: int
-    d: int
-    beta: int
-    delta: float
-    neighbours: Neighbours = field(default=Neighbours.SWAP, init=False)
-    unit = "delta"
-    people = None
-
-    @property
-    def mechanisms(self) -> tuple[str, ...]:
-        return ("optimal", "distance", "ball")
-
-    def retrieval(self, mechanism: str, *, epsilon: float) -> SubsetRetrieval:
-        """Return the scheme."""
-        asked: dict[str, Any] = {"n": self.n, "d": self.d, "beta": self.beta}
-        return SubsetRetrieval(**asked, epsilon=epsilon, scheme=mechanism)  # type: ignore[arg-type]
-
-    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
-        scheme = self.retrieval(mechanism, epsilon=epsilon)
-        delta = scheme.delta(epsilon)
-        return Outcome(scheme.accuracy() if delta <= self.delta else 0.0, delta)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Response(Question):
-    """Yes or no, each person's answer flipped by that person: success is the true answer."""
-
-    neighbours: Neighbours = field(default=Neighbours.SUBSTITUTE, init=False)
-    unit = ""
-    people = None
-
-    @property
-    def mechanisms(self) -> tuple[str, ...]:
-        return ("randomised-response",)
-
-    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:  # noqa: ARG002 -- one
-        return Outcome(1 / (1 + float(np.exp(-epsilon))), np.nan)
-
-
-def outcome_of(law: Probabilities, gaps: Values, within: float) -> Outcome:
-    """Return the probability of a gap of at most ``within``, and the mean gap."""
-    near = gaps <= within * (1 + 2.0**-40)
-    return Outcome(float(law[near].sum()), float(law @ gaps))

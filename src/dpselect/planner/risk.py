@@ -7,7 +7,7 @@ from math import exp, inf
 
 from dpselect import _validate
 from dpselect.budget.zcdp import epsilon_of, rho_of_pure
-from dpselect.planner.questions import Question
+from dpselect.planner.question import Question
 
 
 @dataclass(frozen=True, slots=True)

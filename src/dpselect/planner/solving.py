@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
-from dpselect.planner.questions import Question
+from dpselect.planner.question import Question
 
 LEAST_EPSILON, MOST_EPSILON = 0.001, 100.0
 STEPS = 40
