@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     )
     from dpselect.trees.evolved_trees import FrontTree, MultiObjectiveTreeClassifier
     from dpselect.trees.id3 import ID3Classifier
+    from dpselect.trees.select_k_best import PrivateSelectKBest
 
 _MODULES = {
     "Declaration": "declaration",
     "FrontTree": "evolved_trees",
     "ID3Classifier": "id3",
     "MultiObjectiveTreeClassifier": "evolved_trees",
+    "PrivateSelectKBest": "select_k_best",
     "domains_of_public_data": "declaration",
     "domains_template": "declaration",
     "expected_failed_checks": "checks",
@@ -57,6 +59,7 @@ __all__ = [
     "InformationGainSensitivity",
     "Leaf",
     "MultiObjectiveTreeClassifier",
+    "PrivateSelectKBest",
     "RateSensitivity",
     "Split",
     "Tree",

@@ -1,4 +1,4 @@
-"""Base of both private tree classifiers: public claims, one plan, one spend, prediction."""
+"""Base of the private estimators: public claims, one plan, one spend, prediction."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ MOST_LINES = 40
 
 
 class Training(Protocol):
-    """Public parameters of how trees are drawn, with their prices."""
+    """Public parameters of what is drawn, with the prices."""
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
         """Return the prices under a relation of one or two steps."""
 
 
-class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose trees are drawn privately; a subclass says how.
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator that draws by tables of values and classes; a subclass says what.
 
     Attributes:
         plan_: The :class:`dpselect.Plan` that :meth:`fit` charged.
@@ -54,12 +54,11 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     neighbours: NeighboursLike
     on_invalid: OnInvalid
     budget: SupportsSpend | None
-    tree_: Tree
     classes_: Any
 
     @abstractmethod
     def _training(self, public: records.Schema, max_records: int, epsilon: float) -> Any:  # noqa: ANN401
-        """Return how trees are drawn, all arguments checked.
+        """Return how to draw, all arguments checked.
 
         Args:
             public: Columns, domains and classes.
@@ -73,14 +72,14 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     @abstractmethod
     def _draw(self, training: Any, counts: Counts, sampler: Sampler) -> None:  # noqa: ANN401
-        """Draw trees and set the released attributes."""
+        """Draw and set the released attributes."""
 
     @abstractmethod
     def _released(self) -> dict[str, Any]:
-        """Return the released trees as plain Python values, by name."""
+        """Return what was released as plain Python values, by name."""
 
     def fit(self, X: records.Table, y: records.Labels) -> Self:  # noqa: N803 -- scikit-learn's signature
-        """Draw the trees; the attributes that are set are safe to publish.
+        """Draw privately; the attributes that are set are safe to publish.
 
         Args:
             X: A frame (pandas, polars, arrow, ...) or an array of shape ``(n, columns)``,
@@ -120,7 +119,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self._planned(columns)[2]
 
     def _planned(self, columns: Sequence[str]) -> tuple[records.Schema, Any, Plan]:
-        """Check all public arguments; return the claims, how trees are drawn, and the plan."""
+        """Check all public arguments; return the claims, how to draw, and the plan."""
         relation = _validate.table_neighbours(self.neighbours)
         _validate.on_invalid(self.on_invalid)
         steps = records_per_step(relation)
@@ -228,14 +227,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.schema_)
 
-    def __str__(self) -> str:
-        if not hasattr(self, "tree_"):
-            return repr(self)
-        lines = self.tree_.simplified().to_text().splitlines()
-        left = len(lines) - MOST_LINES
-        more = [f"... and {left} more lines: tree_.to_text() has all"] if left > 0 else []
-        return "\n".join([*lines[:MOST_LINES], *more])
-
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
@@ -243,6 +234,20 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A classifier whose trees are drawn privately; a subclass says how."""
+
+    tree_: Tree
+
+    def __str__(self) -> str:
+        if not hasattr(self, "tree_"):
+            return repr(self)
+        lines = self.tree_.simplified().to_text().splitlines()
+        left = len(lines) - MOST_LINES
+        more = [f"... and {left} more lines: tree_.to_text() has all"] if left > 0 else []
+        return "\n".join([*lines[:MOST_LINES], *more])
 
 
 def _one_column(y: records.Labels) -> records.Labels:
@@ -262,7 +267,7 @@ def _is_frame(x: object) -> bool:
 
 
 def _remember_columns(
-    estimator: PrivateTreeClassifier,
+    estimator: PrivateEstimator,
     X: records.Table,  # noqa: N803 -- scikit-learn's name
     columns: records.Columns,
 ) -> None:

@@ -4,7 +4,7 @@ import polars as pl
 
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
-from dpselect.trees import ID3Classifier, MultiObjectiveTreeClassifier
+from dpselect.trees import ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
 from support.releases import ReleaseCase
 
 PUBLIC = {
@@ -64,6 +64,8 @@ CASES = [
         for name in MECHANISMS
     ),
     case(ID3Classifier, RELATIONS[0], "in an engine", lazy=True, max_depth=2),
+    *(case(PrivateSelectKBest, relation, "two columns", k=2) for relation in RELATIONS),
+    case(PrivateSelectKBest, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
     *(
         case(
             MultiObjectiveTreeClassifier,
