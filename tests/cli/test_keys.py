@@ -117,3 +117,59 @@ def test_what_is_wrong_is_one_line(run, visits, wrong, message):
 
     assert ran.code == 2
     assert message in ran.error
+
+
+ODD = "patient,diagnosis\n" + "".join(
+    f"{4 * i},flu\n,cold\n{4 * i + 1},\n{4 * i + 2},7\n{4 * i + 3},07\n" for i in range(30)
+)
+SURE = ("--epsilon", 100, "--delta", 1e-6, "--neighbours", "add-remove")
+
+
+def test_odd_rows_are_dropped_or_keys_as_is_declared(run, tmp_path):
+    """A row without a person, a missing key, and keys of mixed kinds in a file."""
+    path = tmp_path / "odd.csv"
+    path.write_text(ODD)
+    asked = ("--column", "diagnosis", *SURE, "--json")
+    of_patients = (*asked, "--user", "patient", "--max-per-user", 1)
+
+    assert run("keys", path, *asked).json["answer"] == ["07", "7", "cold", "flu"]
+    assert run("keys", path, *of_patients).json["answer"] == ["07", "7", "flu"]
+    with_none = run("keys", path, *of_patients, "--missing-is-key").json["answer"]
+    assert with_none == ["07", "7", None, "flu"]
+
+
+@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "nan"])
+@pytest.mark.parametrize("command", [("keys",), ("top", "--k", 1)])
+def test_a_delta_that_protects_nobody_is_refused(run, visits, command, delta):
+    name, *more = command
+
+    ran = run(name, visits, *OF_PATIENTS, *more, "--epsilon", 1, "--delta", delta)
+
+    assert ran.code == 2
+    assert "delta" in ran.error
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("--column", "x", *SURE), "column 'x' is of type"),
+        (("--column", "nothing", *SURE), "there is no column 'nothing'"),
+        (("--column", "diagnosis", "--user", "patient", *SURE), "go together: give both"),
+        (("--column", "diagnosis", *SURE, "--method", "best"), "one of optimal, laplace"),
+        (("--column", "diagnosis", *SURE, "--method", "rounds", "--min-people", 2), "count"),
+    ],
+)
+def test_keys_say_what_is_wrong_in_one_line(run, tmp_path, wrong, message):
+    path = tmp_path / "odd.parquet"
+    pl.DataFrame({"patient": [1], "diagnosis": ["flu"], "x": [0.5]}).write_parquet(path)
+
+    ran = run("keys", path, *wrong)
+
+    assert ran.code == 2
+    assert message in ran.error
+
+
+def test_k_is_at_most_the_public_values(run, visits):
+    few = ("--epsilon", 1, "--candidates", "D0,D1", "--k", 3)
+
+    assert "at most the number of candidates, 2" in run("top", visits, *OF_PATIENTS, *few).error

@@ -31,5 +31,9 @@ def plot_chances(
     for label, line in chances.items():
         ax.plot(people, line, drawstyle="steps-post", label=label)
     ax.set(xlabel="people who have the key", ylabel="P(released)", ylim=(0, 1))
-    ax.legend()
+    if len(chances) > 1:
+        ax.legend()
+    else:
+        # A mechanism with its parameters is longer than the axes' free space.
+        ax.set_title("".join(chances), fontsize="small", wrap=True)
     return ax

@@ -74,7 +74,7 @@ def people_for(
     for share in SHOWN:
         enough = people[chances >= share]
         needed[f"P(released) >= {share:g}"] = (
-            f"from {int(enough[0])} people"
+            f"from {int(enough[0])} people{more_than}"
             if enough.size
             else f"above {int(people[-1])} people{more_than}"
         )

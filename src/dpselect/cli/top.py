@@ -137,7 +137,9 @@ def top(
         from dpselect.categories import plot_chances
 
         people, chances = _chances(plan)
-        output.save(plot_chances(people, {plan.mechanism: chances}), plot)
+        ax = plot_chances(people, {plan.mechanism: chances})
+        ax.set_xlabel(f"people{_more_than(plan)}")
+        output.save(ax, plot)
 
 
 def _as_tuples(rows: dict[str, Any]) -> dict[str, Any]:
@@ -146,8 +148,11 @@ def _as_tuples(rows: dict[str, Any]) -> dict[str, Any]:
 
 def _needed(plan: Plan) -> dict[str, str]:
     people, chances = _chances(plan)
-    last = f" more than the value after the {_integer(plan, 'limit')} candidates"
-    return key_options.people_for(chances, people, more_than=last)
+    return key_options.people_for(chances, people, more_than=_more_than(plan))
+
+
+def _more_than(plan: Plan) -> str:
+    return f" more than the value after the {_integer(plan, 'limit')} candidates"
 
 
 def _chances(plan: Plan) -> tuple[Any, Any]:
