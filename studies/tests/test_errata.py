@@ -8,6 +8,9 @@ import pytest
 import dpselect as dp
 from dpselect.combine import coverage
 from dpselect.networks.betweenness import by_degrees
+from dpselect.retrieval import SubsetRetrieval
+from dpselect_studies import surveys
+from dpselect_studies.fanaeepour_2017.published_not_private import sensitivity
 from dpselect_studies.farias_2023 import examples
 from dpselect_studies.farias_2024 import examples as pareto_examples
 from dpselect_studies.farias_2024 import table_2
@@ -92,3 +95,44 @@ def test_the_printed_table_2_has_cells_where_local_is_worse():
 
     assert worse == {("enron", 0.5), ("enron", 2.0), ("dblp_htne", 0.1)}
     assert table["enron", 0.1][0] == table["enron", 0.1][1]
+
+
+def test_the_printed_corollary_7_9_is_below_what_its_lemmas_give():
+    size, delta, kappa = 8938, 0.001, 1.0
+    floor = delta * size
+    for noise in (0.0, 10.0, 1000.0):
+        given = kappa / floor + ((size + 1) * kappa + noise) / (floor * delta * (size + 1))
+        printed = sensitivity(noise, size, delta)
+
+        assert given / printed == pytest.approx(1.11, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("size", "floor", "delta"),
+    [(8938, 89.38, 0.01), (869_976, 8699.76, 0.01), (6_442_841, 6442.841, 0.001)],
+)
+def test_the_deltas_of_table_2_are_those_that_its_rho_has(size, floor, delta):
+    assert delta * size == pytest.approx(floor)
+
+
+def test_the_optimum_of_subset_retrieval_with_a_failure():
+    optimal = SubsetRetrieval(n=100, d=10, beta=5, epsilon=0.5, failure=0.05)
+
+    assert optimal.delta() == pytest.approx(0.41397, abs=5e-6)
+
+
+def test_four_of_the_twelve_attributes_of_adult_are_numbers():
+    assert (len(surveys.NUMBERS), len(surveys.WORDS)) == (4, 8)
+
+
+def test_the_exponential_mechanism_can_be_worse_than_shifted_dampening_and_not_better():
+    """Section 3.6.1 has it the other way round; Corollary 2, with a falling sensitivity."""
+    edge = dp.Neighbours.EDGE
+    local = dp.ElementSensitivity(lambda _: [4.0, 2.0, 1.0], 4.0, 9, edge)
+    ours = dp.Objective([3.0, 2.0, 0.0], local)
+    whole = dp.Objective([3.0, 2.0, 0.0], dp.GlobalSensitivity(4.0, edge))
+    shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
+
+    assert dp.dominates(ours, whole, direction="non-decreasing")
+    error = shifted.expected_error(ours)
+    assert error < dp.ExponentialMechanism(epsilon=1.0).expected_error(whole)

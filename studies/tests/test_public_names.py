@@ -11,15 +11,12 @@ import dpselect_studies
 SOURCE = Path(dpselect_studies.__file__).parent
 
 BUILDING_BLOCKS = {
-    "dpselect.combine.pareto.coverage",
     "dpselect.trees.candidates",
     "dpselect.trees.counts",
-    "dpselect.trees.domains",
     "dpselect.trees.evolution",
     "dpselect.trees.growth",
     "dpselect.trees.randomness",
     "dpselect.trees.records",
-    "dpselect.trees.tree",
 }
 """Modules inside rooms: simulations put releases together anew, with NumPy's noise."""
 

@@ -17,8 +17,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
+from dpselect.trees import Bins, Categories
 from dpselect.trees.counts import MemoryCounts, compress
-from dpselect.trees.domains import Bins, Categories, Domain
 from dpselect.trees.records import Schema, codes, read
 from dpselect.typing import Indices
 from dpselect_studies import datasets
@@ -133,7 +133,7 @@ def _whole(low: int, high: int) -> Bins:
 
 def _adult(frame: pl.DataFrame, bins: Callable[[int, int], Bins]) -> Survey:
     names = tuple(name for name in frame.columns if name in NUMBERS or name in WORDS)
-    domains: tuple[Domain, ...] = tuple(
+    domains: tuple[Bins | Categories, ...] = tuple(
         bins(*NUMBERS[name]) if name in NUMBERS else Categories(WORDS[name].split())
         for name in names
     )

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
 from dpselect.combine import coverage
-from dpselect.combine.pareto.coverage import Dominance
 from dpselect.typing import Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
@@ -35,7 +34,7 @@ from dpselect_studies.study import Printed, Row, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DOMINANCES: tuple[Dominance, ...] = ("weak", "pareto", "strict")
+DOMINANCES: tuple[Literal["weak", "pareto", "strict"], ...] = ("weak", "pareto", "strict")
 BEST = Method("pareto", "global")
 METHODS = {
     "Pareto, global": BEST,
@@ -116,8 +115,9 @@ def balanced(fronts: Sequence[Values]) -> float:
 
 def plot(frame: pl.DataFrame) -> Figure:
     """Draw C against epsilon, a panel for each table and each reading of epsilon."""
+    anywhere = pl.col("survey") == surveys.TITLES[surveys.ANYWHERE]
     return panels(
-        both_readings(frame.filter(pl.col("dominance") == "pareto")),
+        both_readings(frame.filter(pl.col("dominance") == "pareto", ~anywhere)),
         x="shown",
         y="C",
         line="method",
@@ -167,21 +167,34 @@ STUDY = Study(
     plot=plot,
     printed=_printed(),
     discussion="""
-**Twelve runs, where the paper has 500**: the standard error of a cell is up to .13, more than
-the tolerance, so neither the agreement nor the disagreement of a single cell means much, and
-local and global cannot be told apart here. The setting is the paper's: trees of 3 questions at
-first and 9 at most, k = 3 rounds and so four selections, mutation down to the largest depth
-and children as parents, as in Algorithm 1. The cuts between numbers are edges of bins, not any
-number, and columns of Adult are those that its publisher describes.
+**120 runs, where the paper has 500**: the standard error of a cell is at most .04, so a
+difference of less than .1, the tolerance, is no disagreement. The setting is the paper's:
+trees of 3 questions at first and 9 at most, k = 3 rounds and so four selections, mutation
+down to the largest depth and children as parents, as in Algorithm 1.
 
-What is far enough apart to be seen: the **margin over noisy denominators**, which is ours, is
-dominated less than the Pareto score in most cells, and the mean of both rates of its best tree
-(`balanced_accuracy`) is .71 to .73 on NLTCS from epsilon 0.05 on, where evolution *without*
-privacy by the Pareto score has .65 and a choice by chance .58. C is .14 by chance on NLTCS,
-less than for most private runs: a tree that always answers one class is on every front.
+**What agrees**: the local form, in 19 of 21 cells. It falls as in print, to the plateau of
+.10, .08 and .10, which a second run without privacy has too (.08, .08 and .13).
+
+**What does not**: at epsilon 0.5 and 1 it is on NLTCS at .25 and .20 where print has .13 and
+.12, so it needs a few times the printed epsilon there; and at .01 it is below print. The
+global column is flat, as printed, but lower: .26 to .37 for .48, .09 to .15 for .20 and .17
+to .23 for .28. It is that of a choice by chance (.40, .14 and .21); why the paper's is larger
+cannot be told, since its pool, pruning and encoding of Adult are not stated in full.
+
+**Cuts between numbers** are drawn at any real number in the text, at edges of eight bins in
+ours. Adult was run with both. The local form is on average .024 from the printed values with
+edges and .045 with cuts anywhere, the global one .075 and .070: edges are nearer to print,
+and with cuts anywhere the local form hardly falls, since most cuts of capital gain and loss
+separate nobody. A bin for every integer costs `MultiObjectiveTreeClassifier` nothing, as it
+counts hits and no tables.
+
+Ours, the **margin over noisy denominators**, is dominated least: .05 to .09 from epsilon 0.05
+on. The mean of both rates of its best tree (`balanced_accuracy`) is .71 to .72 on NLTCS, .64
+to .66 on ACS and .62 to .63 on Adult from there on, where evolution *without* privacy by the
+Pareto score has .64, .57 and .55 and a choice by chance .54: a Pareto score keeps trees that
+always answer one class.
 
 Algorithm 1 passes epsilon to each of its four selections and so costs four times that: the
-upper panels are by the printed epsilon, the lower ones by what a run costs. The printed global
-column is flat, .48, .20 and .28; the global bound here is the number of trees less one.
+upper panels are by the printed epsilon, the lower ones by what a run costs.
 """,
 )

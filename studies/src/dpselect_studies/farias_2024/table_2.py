@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
 from dpselect import combine, scaling
 from dpselect.combine import coverage
-from dpselect.combine.pareto.coverage import Dominance
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Scores
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from dpselect.objective import Objective
 
 METRICS = (degree, ego_density)
-DOMINANCES: tuple[Dominance, ...] = ("weak", "pareto", "strict")
+DOMINANCES: tuple[Literal["weak", "pareto", "strict"], ...] = ("weak", "pareto", "strict")
 
 
 @dataclass(frozen=True)
