@@ -156,7 +156,7 @@ def located(
 
 def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
     """Return who a point belongs to, null for nobody: NaN is a number to an engine."""
-    if dtype.is_nested() or dtype.is_temporal() or dtype == nw.Binary:
+    if dtype.is_nested() or dtype.is_temporal() or dtype in {nw.Binary, nw.Object}:
         raise refused_type(column, dtype)
     who = nw.col(column)
     return nw.when(~who.is_nan()).then(who) if dtype.is_float() else who
