@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, expm1, fsum, inf, isinf
+from math import exp, expm1, fsum, inf, isinf, prod
 
 import numpy as np
 
 from dpselect.typing import Indices, Values
+
+KINDS = 2**20
+"""Kinds of outputs of several draws that are taken together, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,14 @@ class Loss:
             draw has a useful bound; ``pure`` is 0 then.
         rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
             of these; ``pure`` is 0 then.
+        laws: The arguments of :func:`of_laws` that it was made from, if it was.
     """
 
     pure: float
     delta: Callable[[float], float] | None = None
     drawn: float = 0.0
     rho: float = 0.0
+    laws: tuple[Values, Values, Values] | None = None
 
 
 def of_laws(outputs: Values, here: Values, there: Values) -> Loss:
@@ -54,7 +59,24 @@ def of_laws(outputs: Values, here: Values, there: Values) -> Loss:
             )
         )
 
-    return Loss(pure, delta)
+    return Loss(pure, delta, laws=(outputs, here, there))
+
+
+def joined(losses: Sequence[Loss]) -> list[Loss]:
+    """Return the losses with the independent draws of known laws taken as one draw.
+
+    The delta of all of them at an epsilon is exact then; deltas at parts of that epsilon add
+    up to more. Draws of more than ``KINDS`` kinds of outputs together stay apart.
+    """
+    known = [loss for loss in losses if loss.laws is not None]
+    if len(known) < 2 or prod(len(loss.laws[0]) for loss in known if loss.laws) > KINDS:
+        return list(losses)
+    kinds = [np.zeros(1)] * 3
+    for loss in known:
+        kinds = [
+            np.add.outer(a, b).ravel() for a, b in zip(kinds, loss.laws or (), strict=True)
+        ]
+    return [*(loss for loss in losses if loss.laws is None), of_laws(*kinds)]
 
 
 def _hockey_stick(outputs: Values, here: Values, there: Values, epsilon: float) -> float:

