@@ -130,8 +130,6 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
         (("--epsilon", 0), "epsilon must be finite and > 0"),
         (("--epsilon", "nan"), "epsilon must be finite and > 0"),
         (("--epsilon", "x"), "'--epsilon'"),
-        (("--p", 0), "p must be"),
-        (("--p", 101), "p must be between 0 and 100"),
         (("--upper", -1), "upper must be finite and > 0"),
         (("--column", "day"), "there is no column 'day'; did you mean 'days'? the columns are"),
         (("--column", "kind", "--strict"), "a value is missing"),
@@ -141,7 +139,7 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
         (("--step", 1), "--step does not go with --record"),
         (("--user", "name"), "--user does not go with --record"),
         (("--lower", 1), "--lower does not go with --record"),
-        (("--p", "50,90"), "--record is for one percentile"),
+        (("--p", 90), "--record is for one percentile"),
         (("--strict",), "a value is missing"),
         (("--ledger", "nowhere.budget"), "there is no ledger at"),
     ],
@@ -153,6 +151,26 @@ def test_a_wrong_argument_is_one_clear_line(run, stays, arguments, message):
     assert ran.error.startswith("dpselect: ")
     assert ran.error.count("\n") == 1
     assert message in ran.error
+
+
+@pytest.mark.parametrize(
+    ("p", "message"), [(0, "p must be"), (101, "p must be between 0 and 100")]
+)
+def test_a_percentile_that_is_none_is_one_clear_line(run, stays, p, message):
+    asked = ("--column", "days", "--upper", 60, "--step", 1, "--epsilon", 1)
+
+    ran = run("percentile", stays, *asked, "--neighbours", "add-remove", "--p", p)
+
+    assert (ran.code, ran.out, message in ran.error) == (2, "", True)
+
+
+def test_a_percentile_that_is_given_twice_is_two(run, stays):
+    """Before: the last one alone was released, at the whole price."""
+    asked = ("--column", "days", "--upper", 60, "--step", 1, "--epsilon", 1, "--json")
+
+    ran = run("percentile", stays, *asked, "--neighbours", "add-remove", "--p", 25, "--p", 75)
+
+    assert len(ran.json["answer"]) == 2
 
 
 @pytest.mark.parametrize(

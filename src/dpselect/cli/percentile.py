@@ -59,11 +59,11 @@ def percentile(
     column: Annotated[str, typer.Option(help="The numeric column.")],
     epsilon: options.Epsilon,
     p: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option("--p", help="The percentile, up to 100; or several, as 50,90,99."),
     ] = None,
     quantile: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="The same as a share: .9 is the 90th percentile."),
     ] = None,
     lower: Annotated[
@@ -289,30 +289,30 @@ def _record(
     return _Record(upper, label_column)
 
 
-def _percents(p: str | None, quantile: str | None) -> list[float]:
-    """Return percentiles that are separated by commas.
+def _percents(p: list[str] | None, quantile: list[str] | None) -> list[float]:
+    """Return percentiles that are separated by commas, or given one by one.
 
     Raises:
         ParameterError: They are no numbers, or look like shares.
     """
-    if (p is None) == (quantile is None):
+    if bool(p) == bool(quantile):
         raise ParameterError("give --p, such as 90, or --quantile, such as .9")
-    text = p if p is not None else str(quantile)
+    text = ",".join(p or quantile or ())
     try:
         listed = [Decimal(part) for part in text.split(",")]
     except InvalidOperation:
         option = (
             "--quantile must be a number, or several as .5,.9"
-            if p is None
+            if not p
             else ("--p must be a number, or several as 50,90,99")
         )
         raise ParameterError(option) from None
-    if p is None:
+    if not p:
         return [float(100 * one) for one in listed]
     if any(0 < one < 1 for one in listed):
         raise ParameterError(
-            f"--p {text} is a percentile below 1: say --quantile {text} if it is a share of "
-            "the records, or --quantile 0.005 for --p 0.5"
+            f"--p {text} is a percentile below 1: say --quantile {text} for a share of the "
+            "records"
         )
     return [float(one) for one in listed]
 
