@@ -85,7 +85,12 @@ def test_steps_dearer_than_the_whole_are_refused():
 
 def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
     made = plan(
-        arguments={"candidates": np.linspace(0, 60, 61), "k": np.int64(3), "on": AR},
+        arguments={
+            "candidates": np.linspace(0, 60, 61),
+            "queries": np.zeros((99, 4)),
+            "k": np.int64(3),
+            "on": AR,
+        },
         error=ErrorBound(3.0, "days"),
     )
 
@@ -93,6 +98,7 @@ def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
 
     assert read["arguments"] == {
         "candidates": "61 values from 0.0 to 60.0",
+        "queries": "99 rows of 4 values",
         "k": 3,
         "on": "add-remove",
     }

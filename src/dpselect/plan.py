@@ -377,7 +377,12 @@ def shown(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(name): shown(one) for name, one in value.items()}
     if isinstance(value, Sequence):
-        if len(value) > SHOWN:
-            return f"{len(value)} values from {shown(value[0])} to {shown(value[-1])}"
-        return [shown(one) for one in value]
+        return _summary(value) if len(value) > SHOWN else [shown(one) for one in value]
     return str(value)
+
+
+def _summary(values: Sequence[object]) -> str:
+    first, last = values[0], values[-1]
+    if isinstance(first, Sequence) and not isinstance(first, str):
+        return f"{len(values)} rows of {len(first)} values"
+    return f"{len(values)} values from {shown(first)} to {shown(last)}"

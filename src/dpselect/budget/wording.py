@@ -25,7 +25,9 @@ def question(function: object, arguments: object, source: str = "") -> str:
     name = str(function).removeprefix("release_").removeprefix("draw_").replace("_", " ")
     of = f"{name} of {source}" if source else name
     given = arguments if isinstance(arguments, Mapping) else {}
-    stated = [f"{key} = {value_text(one)}" for key, one in given.items() if one is not None]
+    stated = [
+        f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
+    ]
     return f"{of}: {', '.join(stated)}" if stated else of
 
 

@@ -228,7 +228,7 @@ def _print_map(
     facts = {
         "cells": released.chosen,
         "chosen among": len(released.candidates),
-        "points, noisy": released.total,
+        "points, noisy": round(released.total),
         "standard deviation of a cell": round(released.standard_deviation, 4),
         "written to": str(out),
     }
