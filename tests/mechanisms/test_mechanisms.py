@@ -375,13 +375,12 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
     rng = np.random.default_rng(5)
     size = 4_000
     simulated = mechanism.simulate(objective, 2, size=size, rng=rng).indices
-    drawn = np.array([mechanism.choose(objective, 2) for _ in range(size)])
+    drawn = np.array([mechanism.choose(objective, 2) for _ in range(size // 8)])
 
-    for pairs in (simulated, drawn):
+    for pairs, total in ((simulated, 0.06), (drawn, 0.17)):
         counts = np.zeros((3, 3))
         np.add.at(counts, tuple(pairs.T), 1)
-        assert np.abs(counts - size * expected).max() < 4.5 * np.sqrt(size * expected.max())
-        assert np.abs(counts / size - expected).sum() < 0.06
+        assert np.abs(counts / len(pairs) - expected).sum() < total
     with_the_first = each.probabilities(objective)
     same_scores = with_the_first[1] / (1 - with_the_first[0])
     assert expected[0, 1] / expected[0].sum() > same_scores + 0.02

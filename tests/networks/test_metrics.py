@@ -136,7 +136,8 @@ def test_local_sensitivity_at_distance_one_of_a_graph_with_large_codegrees():
     pairs = list(combinations(range(9), 2))
     delta = ego_betweenness(of(edges, 9)).sensitivity.at(1)
     worst = np.zeros(9)
-    for first in [None, *pairs]:
+    # Nodes 0 and 1 are alike, and so are the others: these flips stand for all first ones.
+    for first in [None, *combinations(range(4), 2)]:
         near = edges if first is None else flipped(edges, first)
         here = ego_betweenness(of(near, 9)).scores
         for second in pairs:

@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import combinations, permutations
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -98,13 +99,14 @@ def test_a_combination_is_that_of_the_objectives(combine):
 
 @pytest.mark.parametrize("combine", ["pareto", "weighted-sum"])
 def test_no_graph_exceeds_the_anchor_of_a_combination(combine):
+    """All 34 graphs of 5 nodes, up to the names of these."""
     choice = choose(**COMBINED_METRICS[combine], epsilon=1)
     highest = choice.objective(Graph.without_edges(5)).highest
-    pairs = list(combinations(range(5), 2))
 
-    for present in range(2 ** len(pairs)):
-        edges = [pair for i, pair in enumerate(pairs) if present >> i & 1]
-        objective = choice.objective(Graph.from_edges(edges, nodes=5))
+    for network in nx.graph_atlas_g():
+        if len(network) != 5:
+            continue
+        objective = choice.objective(Graph.from_edges([*network.edges], nodes=5))
         assert objective.scores.max() <= highest + 1e-9
         assert objective.highest == highest
 
@@ -358,8 +360,8 @@ def test_simulations_of_k_follow_the_law_of_k_rounds(mechanism):
 
 @pytest.mark.parametrize("mechanism", ["local-dampening", "permute-and-flip"])
 def test_releases_of_k_follow_the_law_of_k_rounds(mechanism):
-    """Unseeded: false alarm 1 in 10^6; a shift of 6 % of mass is seen 99 times in 100."""
-    draws = 4000
+    """Unseeded: false alarm 1 in 10^6; a shift of 10 % of mass is seen 99 times in 100."""
+    draws = 1500
     kind = {"local-dampening": dp.LocalDampening, "permute-and-flip": dp.PermuteAndFlip}
     objective = degree(GRAPH)
     law = law_of_rounds(kind[mechanism](epsilon=2), objective, 2)
