@@ -283,8 +283,6 @@ def law_of(
         ParameterError: There is no such method.
     """
     _validate.within("epsilon", epsilon, 0, LARGEST_EPSILON)
-    if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
-        return WeightedLaw(method, epsilon, delta, changed // persons, persons)
     laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
         "optimal": OptimalLaw,
         "laplace": LaplaceLaw,
@@ -292,6 +290,8 @@ def law_of(
     }
     if method is not None:
         _validate.one_of("method", method, [*laws, *SHARES])
+        if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
+            return WeightedLaw(method, epsilon, delta, changed // persons, persons)
         return laws[method](epsilon, delta, changed)
     every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
     return min(every, key=lambda law: law.half)

@@ -226,9 +226,11 @@ def design_top(  # noqa: PLR0913 -- the public arguments
     if isinstance(draws.draw, NoisySequence):
         count_scale, delta = draws.draw.noise_scale, draws.draw.delta
     elif of_counts > 0:
-        from dpselect.draws.noisy_counts import scale_for
+        from dpselect.draws.noisy_counts import LARGEST_SCALE, scale_for
 
         count_scale = scale_for(of_counts, min(changed, k * of_groups))
+        if count_scale > LARGEST_SCALE:
+            raise ParameterError("counts_share leaves the counts an epsilon below 2**-50")
         spends = (*spends, Spend("noise on the counts of the chosen keys", of_counts))
     plan = Plan(
         function="release_top",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
+import dpselect as dp
 from dpselect import scaling
 from dpselect.draws import Draw, Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_betweenness
@@ -72,12 +73,25 @@ def betweenness(graph: str, max_degree: int, bound: Bound) -> Objective:
     return ego_betweenness(graphs.load(graph), max_degree=max_degree, sensitivity=bound)
 
 
+class NoisyDegrees:
+    """Discrete Laplace noise on all degrees at once, which pays for any k."""
+
+    def simulate(
+        self, degrees: Scores, epsilon: float, *, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return simulated positions, shape ``(size, k)``."""
+        two_ends = dp.GlobalSensitivity(1, dp.Neighbours.EDGE, l1=2)
+        objective = dp.Objective(degrees, two_ends, step=1)
+        drawn = dp.NoisySequence(epsilon=epsilon).simulate(objective, k, size=size, rng=rng)
+        return np.asarray(drawn).reshape(size, k)
+
+
 @dataclass(frozen=True)
 class Method:
     """How nodes are drawn: graph and public bound on degrees -> unit scores, and a draw."""
 
     scores: Callable[[str, int], Scores]
-    draw: Draw
+    draw: Draw | NoisyDegrees
 
 
 PAPERS = {
@@ -104,6 +118,9 @@ OURS = {
     "degree alone, exponential": Method(
         lambda graph, _: scaling.by_global(degree(graphs.load(graph))), Exponential()
     ),
+    "degree alone, noisy sequence": Method(
+        lambda graph, _: degree(graphs.load(graph)).scores, NoisyDegrees()
+    ),
     "shifted, codegrees": Method(
         lambda graph, most: scaling.shifted(
             betweenness(graph, most, "codegree"), "non-decreasing"
@@ -115,7 +132,7 @@ OURS = {
         Exponential(),
     ),
 }
-"""The honest baseline, and the tighter sensitivity by codegrees."""
+"""The honest baselines, and the tighter sensitivity by codegrees."""
 
 METHODS = PAPERS | OURS
 SHIFTED = "shifted local dampening"
