@@ -15,6 +15,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.draws.sequence import none_ahead, one_more
 from dpselect.typing import Probabilities, Scores, Values
 
 STEP = 0.1
@@ -42,15 +43,15 @@ def included(scores: Scores, epsilon: float, k: int) -> Probabilities:
     rung = _expected_rings(rates, float(np.partition(rates, rates.size - k)[rates.size - k]))
     ahead, mass = -np.expm1(-rung), STEP * rung * np.exp(-rung)
     after = np.zeros((scores.size, len(ahead), k))
-    state = _none_ahead(len(ahead), k)
+    state = none_ahead(len(ahead), k)
     for r in range(scores.size - 1, -1, -1):
         after[r] = np.cumsum(state, axis=1)
-        state = _one_more(state, ahead[:, r])
+        state = one_more(state, ahead[:, r])
     law = np.zeros(scores.size)
-    state = _none_ahead(len(ahead), k)
+    state = none_ahead(len(ahead), k)
     for r in range(scores.size):
         law[r] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
-        state = _one_more(state, ahead[:, r])
+        state = one_more(state, ahead[:, r])
     return law
 
 
@@ -85,16 +86,3 @@ def _expected_rings(rates: Scores, slowest: float) -> Values:
     steps = int((log(NEGLIGIBLE) - slowest - FIRST) / STEP) + 2
     exponents = rates + (FIRST + STEP * np.arange(steps))[:, None]
     return np.exp(np.clip(exponents, LEAST, MOST))
-
-
-def _none_ahead(times: int, k: int) -> Values:
-    state = np.zeros((times, k))
-    state[:, 0] = 1
-    return state
-
-
-def _one_more(state: Values, ahead: Values) -> Values:
-    """Return the law of the number ahead with one more clock; ``k`` and more are lost."""
-    moved = state * (1 - ahead)[:, None]
-    moved[:, 1:] += state[:, :-1] * ahead[:, None]
-    return moved

@@ -122,26 +122,27 @@ def included(counts: Indices, noise: Noise, k: int) -> Probabilities | None:
     ahead_if_earlier = np.exp(noise.log_at_most(-d))
     ahead_if_later = np.exp(noise.log_below(-d))
     after = np.zeros((near.size, x.size, k))
-    state = _none_ahead(x.size, k)
+    state = none_ahead(x.size, k)
     for r in range(near.size - 1, -1, -1):
         after[r] = np.cumsum(state, axis=1)
-        state = _one_more(state, ahead_if_later[:, r])
+        state = one_more(state, ahead_if_later[:, r])
     law = np.zeros(counts.size)
-    state = _none_ahead(x.size, k)
+    state = none_ahead(x.size, k)
     mass = noise.mass(d)
     for r, place in enumerate(near):
         law[place] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
-        state = _one_more(state, ahead_if_earlier[:, r])
+        state = one_more(state, ahead_if_earlier[:, r])
     return law
 
 
-def _none_ahead(values: int, k: int) -> Values:
+def none_ahead(values: int, k: int) -> Values:
+    """Return the law of the number ahead before any candidate, shape ``(values, k)``."""
     state = np.zeros((values, k))
     state[:, 0] = 1
     return state
 
 
-def _one_more(state: Values, ahead: Values) -> Values:
+def one_more(state: Values, ahead: Values) -> Values:
     """Return the law of the number ahead with one more candidate; ``k`` and more are lost."""
     moved = state * (1 - ahead)[:, None]
     moved[:, 1:] += state[:, :-1] * ahead[:, None]
