@@ -112,7 +112,9 @@ def reveal(
         chance = chances[min(lead, len(chances) - 1)] / 2**128
         laws.append({position: chance, None: 1 - chance})
     outputs = list(laws[0] | laws[1])
-    logs = [np.log([law.get(one, 0.0) or exp(-inf) for one in outputs]) for law in laws]
+    logs = [
+        np.array([log(law[one]) if law.get(one) else -inf for one in outputs]) for law in laws
+    ]
     return of_laws(np.zeros(len(outputs)), *logs)
 
 
