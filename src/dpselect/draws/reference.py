@@ -12,8 +12,9 @@ _selected = False
 def drawn_by_opendp() -> Iterator[None]:
     """Draw every selection and all Laplace noise of this process by OpenDP in this block.
 
-    The laws are the same. OpenDP's noise of a large table takes 60 times as long, and its
-    choice among many similar scores up to seconds.
+    The laws are the same. ``benchmarks/draws.py`` compares the times: OpenDP's noise of a
+    large table takes about 20 times as long, and its choice among a million scores that are far
+    apart up to 40 times; among equal ones it takes less.
     """
     global _selected  # noqa: PLW0603 -- as in door: thread pools have no context of ours
     before, _selected = _selected, True

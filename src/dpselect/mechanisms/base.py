@@ -19,6 +19,9 @@ from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores
 
+SMALLEST_EPSILON = 1e-200
+"""Of all draws of a mechanism together; its noise, for any number of draws, is a float."""
+
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
 """The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
 
@@ -63,7 +66,11 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
-        object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        if epsilon < SMALLEST_EPSILON:
+            # A draw at less could not be made, and by then it would be paid for.
+            raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}")
+        object.__setattr__(self, "epsilon", epsilon)
 
     @property
     def label(self) -> str:
