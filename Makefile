@@ -17,17 +17,17 @@ check: .venv
 	$(RUN) ruff check
 	$(RUN) mypy
 	$(RUN) lint-imports
-	$(RUN) mkdocs build --strict --quiet
+	$(RUN) python -m site_build
 
 format: .venv
 	$(RUN) ruff format
 	$(RUN) ruff check --fix
 
 docs: .venv
-	$(RUN) mkdocs build --strict
+	$(RUN) python -m site_build
 
 clean:
-	rm -rf .tools .venv site
+	rm -rf .tools .venv build site
 
 .venv: $(UV) uv.lock
 	$(UV) venv --allow-existing --quiet

@@ -1,4 +1,4 @@
-"""Reads the roles of our docstrings as Markdown: formulas and references to other names."""
+"""Docstrings as the reference shows them: roles as Markdown, formulas as MathML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import griffe
+
+from site_build.mathml import mathml
 
 FORMULA = re.compile(r":math:`(?P<tex>[^`]+)`")
 DISPLAYED = re.compile(
@@ -16,25 +18,29 @@ REFERENCE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(?P<short>~?)(?
 
 
 class Roles(griffe.Extension):
-    """Rewrites every docstring before it is parsed."""
+    """Rewrites every docstring before it is parsed, and drops constants that no room offers."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one module, class, function or attribute."""
         if obj.docstring is not None:
             obj.docstring.value = as_markdown(obj.docstring.value)
 
+    def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
+        """Drop the constants of one module."""
+        for name, member in list(mod.members.items()):
+            if name.isupper() and not member.is_alias and name not in (mod.exports or ()):
+                mod.del_member(name)
+
 
 def as_markdown(text: str) -> str:
-    """Return a docstring with ``$`` around formulas and names in code spans."""
+    """Return a docstring with MathML for formulas and names in code spans."""
     text = DISPLAYED.sub(_displayed, text)
-    text = FORMULA.sub(lambda found: f"${found['tex']}$", text)
+    text = FORMULA.sub(lambda found: mathml(found["tex"], display=False), text)
     return REFERENCE.sub(_name, text)
 
 
 def _displayed(found: re.Match[str]) -> str:
-    indent = found["indent"]
-    tex = " ".join(found["tex"].split())
-    return f"{indent}$$ {tex} $$"
+    return found["indent"] + mathml(found["tex"], display=True)
 
 
 def _name(found: re.Match[str]) -> str:

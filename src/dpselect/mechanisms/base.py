@@ -69,7 +69,9 @@ class Mechanism(ABC):
         epsilon = _validate.positive("epsilon", self.epsilon)
         if epsilon < SMALLEST_EPSILON:
             # A draw at less could not be made, and by then it would be paid for.
-            raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}")
+            raise ParameterError(
+                f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
+            )
         object.__setattr__(self, "epsilon", epsilon)
 
     @property

@@ -1,0 +1,31 @@
+"""The whole build, as ``make docs`` runs it: pages, builder, checks.
+
+The pages are written to ``build/pages`` as plain Markdown: the builder sees no TeX, no notebook
+and no file that the package assembles, and can be another one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from site_build import built, pages
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> int:
+    """Build the site into ``site``; return 1 if anything is wrong with it."""
+    written = pages.write(ROOT / "docs", ROOT / "build" / "pages")
+    builder = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    if subprocess.run(builder, cwd=ROOT, check=False).returncode:  # noqa: S603 -- our own words
+        return 1
+    wrong = built.problems(ROOT / "site", written)
+    for line in wrong:
+        print(line, file=sys.stderr)  # noqa: T201 -- the output of a command
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What the built site must hold: every formula as MathML, and the target of every link.
+
+A builder that does not know a syntax drops it without a word, so this reads the site alone.
+"""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+UNSEEN = {"code", "pre", "script", "style", "annotation"}
+TEX = ("\\varepsilon", "\\frac", "\\sum", "\\le", "\\cdot", "$$", ":math:")
+
+
+class Page(HTMLParser):
+    """One page: formulas, anchors, links and the text outside of code."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.formulas = 0
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self._unseen = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what one element offers or points to."""
+        self.formulas += tag == "math"
+        self._unseen += tag in UNSEEN
+        for name, value in attrs:
+            if name == "id" and value:
+                self.anchors.add(value)
+            if name in {"href", "src"} and value:
+                self.links.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of code."""
+        self._unseen -= tag in UNSEEN
+
+    def handle_data(self, data: str) -> None:
+        """Note what a reader sees."""
+        if not self._unseen:
+            self.text.append(data)
+
+
+def problems(site: Path, formulas: dict[str, int]) -> list[str]:
+    """Return what is missing in a built site, given the number of formulas of each source."""
+    pages = {path: Page(path.read_text("utf-8")) for path in site.rglob("index.html")}
+    wrong = []
+    for name, expected in formulas.items():
+        path = site / name.removesuffix("index") / "index.html"
+        if path not in pages:
+            wrong.append(f"{name}: was not built")
+        elif "reference" not in name and pages[path].formulas != expected:
+            wrong.append(f"{name}: {pages[path].formulas} formulas of {expected} were built")
+    for path, page in pages.items():
+        seen = " ".join(page.text)
+        wrong += [f"{path.parent.name}: {tex} is no formula" for tex in TEX if tex in seen]
+        wrong += [
+            f"{path.parent.name}: {link} leads nowhere"
+            for link in page.links
+            if not _leads(site, path, link, pages)
+        ]
+    return wrong
+
+
+def _leads(site: Path, page: Path, link: str, pages: dict[Path, Page]) -> bool:
+    where = urlsplit(link)
+    if where.scheme or where.netloc:
+        return True
+    target = page if not where.path else page.parent / unquote(where.path)
+    if where.path.startswith("/"):
+        target = site / where.path.lstrip("/")
+    if target.is_dir() or where.path.endswith("/"):
+        target /= "index.html"
+    target = target.resolve()
+    if not where.fragment or target not in pages:
+        return target.is_file()
+    return unquote(where.fragment) in pages[target].anchors | {"__tabbed_1", "__search"}

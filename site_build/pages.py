@@ -1,0 +1,37 @@
+"""The pages as plain Markdown: formulas as MathML, figures with links, notebooks as pages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from dpselect import planner
+from site_build import mathml, notebooks
+
+FIGURE = re.compile(r"(?<!\[)!\[[^\]]*\]\((?P<file>[^)\s]+)\)")
+
+
+def write(sources: Path, folder: Path) -> dict[str, int]:
+    """Write all pages; return the number of formulas of each, by its path without a suffix."""
+    shutil.rmtree(folder, ignore_errors=True)
+    counts = {}
+    for source in sorted(sources.rglob("*")):
+        target = folder / source.relative_to(sources)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix in {".md", ".ipynb"}:
+            name = target.relative_to(folder).with_suffix("").as_posix()
+            counts[name] = _page(source, target.with_suffix(".md"))
+        elif source.is_file():
+            shutil.copyfile(source, target)
+    (folder / "planner-page.html").write_text(planner.page(), "utf-8")
+    return counts
+
+
+def _page(source: Path, target: Path) -> int:
+    text = source.read_text("utf-8")
+    if source.suffix == ".ipynb":
+        text = notebooks.as_page(text, target)
+    page = FIGURE.sub(r"[\g<0>](\g<file>)", text.replace(".ipynb)", ".md)"))
+    target.write_text(mathml.with_mathml(page), "utf-8")
+    return mathml.count(text)
