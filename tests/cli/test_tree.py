@@ -54,6 +54,25 @@ def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
 
 
 @pytest.mark.parametrize(
+    ("kind", "engine"), [("csv", "memory"), ("parquet", "memory"), ("parquet", "polars")]
+)
+def test_persons_of_several_rows_are_protected(run, weather, kind, engine):
+    data = weather / f"weather.{kind}"
+    rows = pl.read_parquet(weather / "weather.parquet").with_columns(who=pl.int_range(600) // 6)
+    rows.write_csv(data) if kind == "csv" else rows.write_parquet(data)
+    persons = ("--user", "who", "--max-per-user", 2, "--engine", engine, "--json")
+    persons += ("--max-depth", 1)
+
+    ran = run("tree", data, *options(weather, *persons))
+
+    assert ran.code == 0, ran.error
+    assert ran.json["plan"]["arguments"]["max_per_user"] == 2
+    leaves = ran.json["tree"]["root"]["branches"]
+    assert 180 < sum(sum(leaf["counts"]) for leaf in leaves) < 220
+    assert run("tree", data, *options(weather, *persons, "--dry-run")).code == 0
+
+
+@pytest.mark.parametrize(
     ("values", "classes"), [([0, 1], [False, True]), ([True, False], ["no", "yes"])]
 )
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -14,7 +14,7 @@ from dpselect.mechanisms import by_name
 from dpselect.percentiles import Range, halves, plan_percentiles, release_percentiles
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Source
-from dpselect.percentiles.users import UserCap
+from dpselect.tables.users import UserCap
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 

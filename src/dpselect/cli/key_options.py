@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 Columns: TypeAlias = Annotated[
     list[str], typer.Option("--column", help="The column of the key; several for tuples.")
 ]
-User: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--user", help="The column of the person that a row belongs to."),
-]
 MaxPerUser: TypeAlias = Annotated[
     int | None,
     typer.Option("--max-per-user", help="With --user: how many keys of a person count."),

@@ -33,7 +33,7 @@ def keys(
         float, typer.Option(help="Far below one over the number of people; public.")
     ],
     neighbours: key_options.Neighbours,
-    user: key_options.User = None,
+    user: options.User = None,
     max_per_user: key_options.MaxPerUser = None,
     method: Annotated[
         str | None,

@@ -97,7 +97,7 @@ def release(
     clip: Annotated[
         bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
     ] = False,
-    user: Annotated[str | None, typer.Option(help="Column of who a point belongs to.")] = None,
+    user: options.User = None,
     max_points_per_user: Annotated[
         int | None, typer.Option(help="How many points of one person count, with --user.")
     ] = None,

@@ -51,6 +51,14 @@ Scores: TypeAlias = Annotated[
     bool,
     typer.Option("--scores", help="Draw by one noisy sequence and release its noisy scores."),
 ]
+User: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--user", help="The column of the person that a row belongs to."),
+]
+MaxPerUser: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-per-user", help="With --user: how many rows of a person count."),
+]
 DataIsPublic: TypeAlias = Annotated[
     bool,
     typer.Option(

@@ -79,12 +79,8 @@ def percentile(
     step: Annotated[
         float | None, typer.Option(help="The distance of two values to release.")
     ] = None,
-    user: Annotated[
-        str | None, typer.Option(help="The column of the person that a row belongs to.")
-    ] = None,
-    max_per_user: Annotated[
-        int | None, typer.Option(help="With --user: how many rows of a person count.")
-    ] = None,
+    user: options.User = None,
+    max_per_user: options.MaxPerUser = None,
     assumed_records: Annotated[
         int | None, typer.Option(help="A public guess of the number of records.")
     ] = None,

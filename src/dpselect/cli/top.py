@@ -64,7 +64,7 @@ def top(
     groups: Annotated[
         str | None, typer.Option(help="The public groups: a list or a text file.")
     ] = None,
-    user: key_options.User = None,
+    user: options.User = None,
     max_per_user: key_options.MaxPerUser = None,
     counts_share: Annotated[
         float, typer.Option(help="Share of epsilon for noisy counts of the values.")

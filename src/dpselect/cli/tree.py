@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 TREE_HELP = """Train a decision tree privately; print it with its plan.
 
 --domains names a file of public claims: classes, a domain for every column, a bound on the
-number of records; 'dpselect domains' writes a template. Values outside are repaired.
+number of records; 'dpselect domains' writes a template. Values outside are repaired. With
+--user one person is protected with all rows, of which --max-per-user count; else one row.
 
 [bold]dpselect tree adult.parquet --label income --domains adult.json --epsilon 1[/bold]
+
+[bold]dpselect tree visits.parquet --label again --domains visits.json --user patient \
+--max-per-user 3 --epsilon 1[/bold]
 """
 FRONT_HELP = """Evolve cost-sensitive trees privately and show how they trade the two rates.
 
@@ -76,6 +80,8 @@ def tree(
         str | None,
         typer.Option(help="One of {mechanisms}; if not given, the one that suits."),
     ] = None,
+    user: options.User = None,
+    max_per_user: options.MaxPerUser = None,
     neighbours: Relation = "add-remove",
     strict: Strict = False,
     test: Test = None,
@@ -102,7 +108,7 @@ def tree(
         criterion=criterion,  # type: ignore[arg-type]
         mechanism=mechanism,
         budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
-        **_common(declared, neighbours, strict),
+        **_common(declared, user, max_per_user, neighbours, strict),
     )
     where = data, engine, master
     _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
@@ -126,6 +132,8 @@ def trees_front(
     population: Annotated[int, typer.Option(help="Trees of a generation.")] = 100,
     generations: Annotated[int, typer.Option(help="Selections in all.")] = 4,
     max_depth: MaxDepth = 5,
+    user: options.User = None,
+    max_per_user: options.MaxPerUser = None,
     neighbours: Relation = "add-remove",
     strict: Strict = False,
     test: Test = None,
@@ -158,7 +166,7 @@ def trees_front(
         initial_depth=min(3, max_depth),
         max_depth=max_depth,
         budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
-        **_common(declared, neighbours, strict),
+        **_common(declared, user, max_per_user, neighbours, strict),
     )
     where = data, engine, master
     _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
@@ -185,11 +193,19 @@ def _declared(path: Path, label: str) -> Declaration:
     return declared
 
 
-def _common(declared: Declaration, neighbours: str, strict: bool) -> dict[str, Any]:
+def _common(
+    declared: Declaration,
+    user: str | None,
+    max_per_user: int | None,
+    neighbours: str,
+    strict: bool,
+) -> dict[str, Any]:
     return {
         "domains": declared.columns,
         "classes": declared.classes,
         "max_records": declared.max_records,
+        "user": user,
+        "max_per_user": max_per_user,
         "neighbours": str(options.relation("--neighbours", neighbours)),
         "on_invalid": "raise" if strict else "repair",
     }
@@ -212,12 +228,12 @@ def _train(
             "and say --test-is-public"
         )
     if dry_run:
-        _check_columns(declared, *where)
+        _check_columns(declared, classifier.user, *where)
         output.print_plan(classifier.plan(), classifier.budget, as_json=as_json)
         return
     tested = None if test is None else declared.read(test)
     _check_folders(save, plot)
-    x, y = _records(declared, *where)
+    x, y = _records(declared, classifier.user, *where)
     with output.working("growing"):
         classifier.fit(x, y)
     shown = _released(classifier)
@@ -235,20 +251,22 @@ def _train(
         _print(classifier, shown)
 
 
-def _check_columns(declared: Declaration, data: str, engine: str, master: str | None) -> None:
+def _check_columns(
+    declared: Declaration, user: str | None, data: str, engine: str, master: str | None
+) -> None:
     """Check that the table is there and has all declared columns; no row is read."""
     from dpselect import tables
 
-    columns = [*declared.columns, declared.label]
+    columns = [*declared.columns, declared.label, *([] if user is None else [user])]
     tables.check_columns(engines.opened(data, engine, master), plain=columns)
 
 
 def _records(
-    declared: Declaration, data: str, engine: str, master: str | None
+    declared: Declaration, user: str | None, data: str, engine: str, master: str | None
 ) -> tuple[Any, Any]:
     """Return the records and their labels, or the table and its column of labels."""
     if engine == "memory":
-        return declared.read(data)
+        return declared.read(data, user=user)
     from dpselect.trees import Bins
 
     numeric = [name for name, kind in declared.columns.items() if isinstance(kind, Bins)]

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from dpselect import tables
-from dpselect.percentiles.users import UserCap
+from dpselect.tables.users import UserCap
 from dpselect.tables.values import NOBODY, identities, of_series
 from dpselect.typing import Indices, Values
 
@@ -128,7 +128,7 @@ class NumbersInEngine:
         rows = rows.filter(~nw.col("user").is_null())
         known = rows.filter(~nw.col("number").is_null()).lazy()
         missing = rows.filter(nw.col("number").is_null())
-        counted = self.users.limited_rows(known).select("number")
+        counted = self.users.limited_rows(known, order_by=["number"]).select("number")
         return nw.concat([counted, missing.select("number").lazy()])
 
     def _of_edges(self, numbers: tables.Frame, edges: Values) -> Ranks:

@@ -9,7 +9,7 @@ import numpy as np
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import missing_value, no_records, with_missing
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, numbers_of
-from dpselect.percentiles.users import UserCap
+from dpselect.tables.users import UserCap
 from dpselect.typing import OnInvalid, Values
 
 

@@ -16,9 +16,10 @@ from dpselect.percentiles.choosing import chosen
 from dpselect.percentiles.objectives import checked_candidates, no_records
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Source
-from dpselect.percentiles.users import UserCap, user_cap
+from dpselect.percentiles.users import user_cap
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
+from dpselect.tables.users import UserCap
 from dpselect.typing import OnInvalid
 
 
@@ -119,7 +120,7 @@ def release_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public cla
         ``epsilon``-DP under ``neighbours``; under add/remove the number of records is
         private. All arguments but ``data`` are public. With ``user`` a neighbour has all
         records of one person more, fewer or others. Which of a person's records are counted
-        depends on that person's records alone (``dpselect.percentiles.users``).
+        depends on that person's records alone (``dpselect.tables.users``).
 
     Args:
         data: A frame, the path of a Parquet or CSV file, or an array, list or Series. Of a

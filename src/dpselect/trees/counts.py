@@ -42,7 +42,7 @@ class Counts(Protocol):
     """
 
     def number(self) -> int:
-        """Return the number of records."""
+        """Return the number of records; of those that are counted, if persons are limited."""
 
     def totals(self) -> Indices:
         """Return the records of each class, shape ``(classes,)``."""

@@ -68,34 +68,38 @@ class Declaration:
             columns[name] = from_dict(name, domain)
         return cls(given["label"], tuple(given["classes"]), given["max_records"], columns)
 
-    def read(self, data: object) -> tuple[Any, Any]:
+    def read(self, data: object, *, user: str | None = None) -> tuple[Any, Any]:
         """Return the declared columns and the labels of a table; private.
 
         Args:
             data: A path of a Parquet or CSV file, or any frame. The fields of a CSV file are
                 text: each is read as the declared value that it writes, so that ``1``,
                 ``1.0`` and ``True`` are all in the domain ``[0, 1]``.
+            user: The column of persons, returned with the declared ones as it is.
 
         Raises:
             ColumnError: A column is missing, or is not of the type of its bins.
             DataError: The table cannot be read.
         """
         domains = {**self.columns, self.label: Categories(self.classes)}
+        users = [] if user is None or user in domains else [user]
         if tables.is_csv(data):
-            table = _of_text(data, domains)
+            table = _of_text(data, domains, users)
         else:
-            table = tables.read_columns(data, numeric=[], plain=list(domains))
-        return table.select(*self.columns), table.get_column(self.label)
+            table = tables.read_columns(data, numeric=[], plain=[*domains, *users])
+        return table.select(*self.columns, *users), table.get_column(self.label)
 
 
-def _of_text(path: object, domains: Mapping[str, Domain]) -> nw.DataFrame[Any]:
+def _of_text(
+    path: object, domains: Mapping[str, Domain], others: list[str]
+) -> nw.DataFrame[Any]:
     """Return the columns of a CSV file, each field as the declared value that it writes."""
     needed("polars", extra="standard")
     import polars as pl
 
     kinds = {name: d for name, d in domains.items() if isinstance(d, Categories)}
     numbers = [name for name in domains if name not in kinds]
-    table = tables.read_columns(path, numeric=numbers, plain=list(kinds))
+    table = tables.read_columns(path, numeric=numbers, plain=[*kinds, *others])
     # Object, because one column may hold numbers, truth values and text.
     declared = [
         pl.Series(name, domain.of_text(table.get_column(name).to_list()), dtype=pl.Object)

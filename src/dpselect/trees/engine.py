@@ -13,11 +13,13 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
+from dpselect.tables.users import UserCap, name_weight
 from dpselect.tables.values import Kind, refused_type
 from dpselect.trees import records
 from dpselect.trees.candidates import Individual, branches
 from dpselect.trees.counts import Branching, Target
 from dpselect.trees.domains import Bins, Categories, Domain
+from dpselect.trees.users import counted_rows
 from dpselect.typing import Indices
 
 LABEL = "label"
@@ -32,13 +34,17 @@ class EngineCounts:
         data: The frame. Private.
         label: Its column of labels.
         public: Columns, domains and classes.
+        users: The persons of the records, if one can have several.
 
     Raises:
         ColumnError: A column is missing, or of another type than its domain.
     """
 
-    def __init__(self, data: object, label: str, public: records.Schema) -> None:
+    def __init__(
+        self, data: object, label: str, public: records.Schema, users: UserCap | None = None
+    ) -> None:
         self._data, self._label, self._public = data, label, public
+        self._users = users
         self._table = tables.check_columns(data, plain=[*public.names, label])
         self._kinds = {
             name: _kind(name, kind)
@@ -53,14 +59,24 @@ class EngineCounts:
             _name(j): self._code(name, domain)
             for j, (name, domain) in enumerate(zip(public.names, public.domains, strict=True))
         }
-        coded = self._table.lazy().select(
-            self._code(label, classes).alias(LABEL),
-            *(code.alias(name) for name, code in codes.items()),
-        )
-        self._codes = coded.filter(*(~nw.col(name).is_null() for name in [LABEL, *codes]))
+        known = [LABEL, *codes]
+        taken = {LABEL: self._code(label, classes), **codes}
+        if users is not None:
+            users.check(data)
+            kind = tables.schema(self._table, data)[users.column]
+            taken["user"] = nw.col(users.column)
+            taken["name_weight"] = name_weight(users.column, kind)
+        coded = self._table.lazy().select(**taken)
+        coded = coded.filter(*(~nw.col(name).is_null() for name in taken))
+        if users is not None:
+            coded = counted_rows(coded, users, known).select(*known)
+        self._codes = coded
 
     def number(self) -> int:
-        return tables.count_records(self._data)
+        if self._users is None:
+            return tables.count_records(self._data)
+        row = tables.collect(self._codes.select(nw.len().alias("n")), self._data, most=1)
+        return int(row["n"][0])
 
     def totals(self) -> Indices:
         [first] = self._count({_name(0): int(self._public.sizes[0])}, 0, 1)

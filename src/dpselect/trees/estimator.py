@@ -13,12 +13,14 @@ from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import Plan, Spend, SupportsSpend
+from dpselect.tables.users import UserCap, user_cap
 from dpselect.trees import records
 from dpselect.trees.counts import Counts, MemoryCounts
 from dpselect.trees.criteria import records_per_step
 from dpselect.trees.engine import EngineCounts
 from dpselect.trees.randomness import Exact, Sampler, check_noise
 from dpselect.trees.tree import Tree
+from dpselect.trees.users import counted
 from dpselect.typing import Indices, OnInvalid
 
 needed("sklearn", extra="standard")
@@ -37,7 +39,7 @@ class Training(Protocol):
     """Public parameters of what is drawn, with the prices."""
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        """Return the prices under a relation of one or two steps."""
+        """Return the prices under a relation of one or several steps of a record."""
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -51,6 +53,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     domains: records.Domains
     classes: Sequence[Hashable] | None
     max_records: int | None
+    user: str | None
+    max_per_user: int | None
     neighbours: NeighboursLike
     on_invalid: OnInvalid
     budget: SupportsSpend | None
@@ -122,12 +126,21 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Check all public arguments; return the claims, how to draw, and the plan."""
         relation = _validate.table_neighbours(self.neighbours)
         _validate.on_invalid(self.on_invalid)
-        steps = records_per_step(relation)
+        users = self._users()
+        split_on = [name for name in columns if users is None or name != users.column]
+        steps = records_per_step(relation) * (1 if users is None else users.most)
         epsilon = _validate.positive("epsilon", self.epsilon)
-        public = records.schema(self.domains, self.classes, columns)
+        public = records.schema(self.domains, self.classes, split_on)
         most = records.checked_bound(self.max_records)
         training = self._training(public, most, epsilon / steps)
-        return public, training, self._plan_of(public, most, training, relation)
+        return public, training, self._plan_of(public, most, training, relation, steps)
+
+    def _users(self) -> UserCap | None:
+        """Return the persons of the records, if one can have several."""
+        cap = user_cap(self.user, self.max_per_user)
+        if cap is not None and isinstance(self.domains, Mapping) and cap.column in self.domains:
+            raise ParameterError(f"column {cap.column!r} cannot be the user and be split on")
+        return cap
 
     def _plan_of(
         self,
@@ -135,15 +148,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         max_records: int,
         training: Training,
         relation: Neighbours,
+        steps: int,
     ) -> Plan:
-        steps = records_per_step(relation)
         spends = training.spends(steps)
         for spend in spends:
             check_noise(spend.epsilon / steps)
         arguments, mechanism, composition = self._describe(training)
         claims = ["columns and their domains", "classes", f"max_records = {max_records}"]
         if relation is Neighbours.SUBSTITUTE:
-            claims.append("the number of records")
+            claims.append(f"the number of {'records' if self.user is None else 'persons'}")
         if self.on_invalid == "raise":
             claims.append("that no value is outside of its domain")
         return Plan(
@@ -153,6 +166,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 "classes": list(public.classes),
                 "max_records": max_records,
                 **arguments,
+                **self._of_users(),
             },
             mechanism=mechanism,
             spends=spends,
@@ -161,6 +175,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             public=tuple(claims),
             composition=composition,
         )
+
+    def _of_users(self) -> dict[str, object]:
+        if self.user is None:
+            return {}
+        return {"user": self.user, "max_per_user": self.max_per_user}
 
     def _grow(
         self,
@@ -186,15 +205,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         y: records.Labels,
         budget: SupportsSpend | None,
     ) -> tuple[Any, Plan, Counts]:
+        users = self._users()
+        if users is not None:
+            if not tables.is_table(X):
+                raise ParameterError("user names a column: X must be a frame")
+            users.check(X)
         columns = records.read(X, fields=records.width(self.domains))
         public, training, plan = self._planned(columns.names)
         plan.check(budget)
         labels = records.labels(_one_column(y), columns.rows)
-        records.check_number(columns.rows, training.max_records)
         codes = records.codes(columns, public)
         known = records.label_codes(labels, public)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, public)
+        if users is not None:
+            persons = columns.values(columns.names.index(users.column))
+            codes, known = counted(codes, known, persons, users)
+        records.check_number(len(codes), training.max_records)
         _remember_columns(self, X, columns)
         return training, plan, MemoryCounts.of_records(public, codes, known)
 
@@ -209,7 +236,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
         public, training, plan = self._planned(names)
         plan.check(budget)
-        counts = EngineCounts(X, y, public)
+        counts = EngineCounts(X, y, public, self._users())
         records.check_number(counts.number(), training.max_records)
         if self.on_invalid == "raise":
             counts.refuse_outside()

@@ -86,11 +86,11 @@ class Evolution:
         return self.breeder.schema
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        """Return the prices of all queries, under a relation of one or two steps.
+        """Return the prices of all queries, under a relation of one or several steps.
 
         Args:
             steps: Records that one neighbour step adds or removes. Every query sees every
-                record, so two steps move it at most twice as far.
+                record, so that many steps move it at most that many times as far.
         """
         by = f"{self.selection}, {self.sensitivity}"
         selections = [

@@ -55,7 +55,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     Guarantee:
         ``epsilon``-DP under ``neighbours`` for everything that :meth:`fit` sets. Public:
         all arguments, the columns of ``X`` and their types; under substitution also the
-        number of records. Repairs are those of :class:`~dpselect.trees.ID3Classifier`.
+        number of records. Repairs and persons are those of
+        :class:`~dpselect.trees.ID3Classifier`.
 
     Args:
         epsilon: Total, in nats; finite, > 0.
@@ -78,7 +79,9 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         rates_share: Share of epsilon for noisy rates of the front; 0 for none.
         domains: As for :class:`~dpselect.trees.ID3Classifier`. Required.
         classes: The negative and the positive label. Required.
-        max_records: Bound on the number of records; >= 2. Required.
+        max_records: Bound on the number of records that are counted; >= 2. Required.
+        user: As for :class:`~dpselect.trees.ID3Classifier`, and so is ``max_per_user``.
+        max_per_user: How many records of a person are counted.
         neighbours: ``"add-remove"`` or ``"substitute"``; for the latter every query costs
             twice as much.
         budget: Where ``epsilon`` is spent before anything is drawn.
@@ -118,6 +121,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
+        user: str | None = None,
+        max_per_user: int | None = None,
         neighbours: NeighboursLike = "add-remove",
         budget: SupportsSpend | None = None,
         on_invalid: OnInvalid = "repair",
@@ -140,6 +145,8 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         self.domains = domains
         self.classes = classes
         self.max_records = max_records
+        self.user = user
+        self.max_per_user = max_per_user
         self.neighbours = neighbours
         self.on_invalid = on_invalid
         self.random_state = random_state

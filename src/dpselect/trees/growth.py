@@ -150,17 +150,17 @@ class Growth:
         return sqrt(2) * largest * len(self.schema.classes) / self.unit
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        r"""Return the prices on the longest path, under a relation of one or two steps.
+        r"""Return the prices on the longest path, under a relation of one or several steps.
 
         Epsilon is the same on every path, rho is not: the counts of a leaf get all that
         the path has left in one query. The price of the leaf makes up the difference to
         the largest rho of a path, so that the sum holds for each.
 
         Args:
-            steps: Records that one neighbour step adds or removes. Of two, one can be in
-                any node, so a query moves by two steps in one node or by one step in each
-                of two. All rho here grow at least in proportion to epsilon, so that the
-                former is the worse.
+            steps: Records that one neighbour step adds or removes. Each of several can be
+                in any node of a level. All rho here grow at least in proportion to epsilon,
+                :math:`\sum_i \rho(n_i \varepsilon') \le \sum_i (n_i/n) \rho(n \varepsilon')`,
+                so that the worst is that all are on one path, that of the largest rho.
         """
         each = steps * self.unit
         purpose = "noisy class counts of a leaf (more where the path is shorter)"

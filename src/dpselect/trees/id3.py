@@ -35,7 +35,10 @@ class ID3Classifier(PrivateTreeClassifier):
         all arguments, the columns of ``X`` and their types; under substitution also the
         number of records. Values outside of what was declared are repaired record by
         record: numbers clamped, missing and unknown values sent to the domain's ``other``
-        or their record dropped, records with a label outside of ``classes`` dropped.
+        or their record dropped, records with a label outside of ``classes`` dropped. With
+        ``user`` a neighbour has all records of one person more, fewer or others, every
+        query costs ``max_per_user`` times as much, and under substitution the number of
+        persons is public in place of that of records.
 
     Args:
         epsilon: Total, in nats; finite, > 0.
@@ -45,7 +48,12 @@ class ID3Classifier(PrivateTreeClassifier):
             :class:`~dpselect.trees.Categories`, :class:`~dpselect.trees.Bins` or lists; or
             one domain for all columns. Required. Columns without a domain are not used.
         classes: The labels that can occur; at least two. Required.
-        max_records: Bound on the number of records; >= 2. Required.
+        max_records: Bound on the number of records that are counted; >= 2. Required.
+        user: The column of ``X`` with the person that a record belongs to: text, integers,
+            booleans or dates; it is never split on. Each record is a person of its own if
+            not given; a record without a person is dropped.
+        max_per_user: How many records of a person are counted, by a rule that depends on
+            that person's records alone (:mod:`dpselect.tables.users`); goes with ``user``.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself; for the
             latter every query costs twice as much.
         mechanism: A key of :data:`dpselect.mechanisms.MECHANISMS`, or a callable that takes
@@ -87,6 +95,8 @@ class ID3Classifier(PrivateTreeClassifier):
         domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
+        user: str | None = None,
+        max_per_user: int | None = None,
         neighbours: NeighboursLike = "add-remove",
         mechanism: str | MechanismFactory | None = None,
         budget: SupportsSpend | None = None,
@@ -99,6 +109,8 @@ class ID3Classifier(PrivateTreeClassifier):
         self.domains = domains
         self.classes = classes
         self.max_records = max_records
+        self.user = user
+        self.max_per_user = max_per_user
         self.neighbours = neighbours
         self.on_invalid = on_invalid
         self.budget = budget

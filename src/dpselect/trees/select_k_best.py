@@ -34,7 +34,8 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
     split. Columns are drawn without replacement; no score is released.
 
     Guarantee:
-        :meth:`fit` is ``epsilon``-DP under ``neighbours`` for one record of ``X`` and ``y``.
+        :meth:`fit` is ``epsilon``-DP under ``neighbours`` for one record of ``X`` and ``y``,
+        or with ``user`` for all records of one person.
         Public: columns, domains, classes, ``max_records`` and ``k``. :meth:`transform` copies
         columns of the data that it is given and protects nobody in them.
 
@@ -47,7 +48,9 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
             :class:`~dpselect.trees.Categories`, :class:`~dpselect.trees.Bins` or lists, a
             sequence of these, or one for all columns. Columns without one are never kept.
         classes: The labels that can occur; at least two.
-        max_records: Public bound on the number of records.
+        max_records: Public bound on the number of records that are counted.
+        user: As for :class:`~dpselect.trees.ID3Classifier`, and so is ``max_per_user``.
+        max_per_user: How many records of a person are counted.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name (:data:`dpselect.mechanisms.MECHANISMS`), or a function of
             ``epsilon=``.
@@ -87,6 +90,8 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
         domains: Domains = None,
         classes: Sequence[Hashable] | None = None,
         max_records: int | None = None,
+        user: str | None = None,
+        max_per_user: int | None = None,
         neighbours: NeighboursLike = "add-remove",
         mechanism: str | MechanismFactory = "shifted",
         budget: SupportsSpend | None = None,
@@ -98,6 +103,8 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
         self.domains = domains
         self.classes = classes
         self.max_records = max_records
+        self.user = user
+        self.max_per_user = max_per_user
         self.neighbours = neighbours
         self.mechanism = mechanism
         self.budget = budget
@@ -160,7 +167,7 @@ class _Selection:
         return by_name(self.mechanism, self.epsilon)
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        """Return the prices; a substitution is two steps of a record."""
+        """Return the prices under a relation of so many steps of a record."""
         draw = replace(self.draw, epsilon=steps * self.epsilon)
         return (draw.spend(draw.paid_for, self.k),)
 

@@ -101,3 +101,8 @@ def check_plan(plan: Plan, epsilon: float, relation: Neighbours) -> None:
         raise ParameterError(
             f"a candidate's plan is for {plan.neighbours} neighbours, the search for {relation}"
         )
+    if plan.arguments.get("user") is not None:
+        raise ParameterError(
+            "the search divides and scores records one by one, and a candidate's plan protects "
+            "persons of several: leave out user and max_per_user"
+        )

@@ -1,5 +1,6 @@
 """Releasing estimators of :mod:`dpselect.trees`."""
 
+import numpy as np
 import polars as pl
 
 from dpselect.mechanisms import MECHANISMS
@@ -38,6 +39,24 @@ def pair_of(relation):
     return pair
 
 
+def pair_of_persons(relation):
+    def pair(rng):
+        sizes = rng.integers(1, 5, 8)
+        kinds = rng.choice(["sun", "rain"], 40), rng.integers(0, 3, 40)
+        who = np.repeat(np.arange(8), sizes)
+        labels = rng.choice(["dry", "wet"], who.size)
+        columns = {"sky": kinds[0][: who.size], "wind": kinds[1][: who.size]}
+        rows = pl.DataFrame({**columns, "weather": labels, "who": who})
+        others = rows.filter(pl.col("who") > 0)
+        if relation is Neighbours.ADD_REMOVE:
+            return rows, others
+        other = {"sky": ["sun", "rain", "sun"], "wind": [2, 2, 0], "weather": ["wet"] * 3}
+        person = pl.DataFrame({**other, "who": [0] * 3})
+        return rows, pl.concat([person, others])
+
+    return pair
+
+
 def case(estimator, relation, name, *, lazy=False, **arguments):
     def made(budget=None):
         return estimator(1.0, **PUBLIC, **arguments, neighbours=relation, budget=budget)
@@ -52,11 +71,12 @@ def case(estimator, relation, name, *, lazy=False, **arguments):
         neighbours=relation,
         release=release,
         plan=lambda: made().plan(),
-        pair=pair_of(relation),
+        pair=(pair_of_persons if "user" in arguments else pair_of)(relation),
     )
 
 
 RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE]
+PERSONS = {"user": "who", "max_per_user": 2}
 CASES = [
     *(
         case(ID3Classifier, relation, name, max_depth=2, mechanism=name)
@@ -64,6 +84,12 @@ CASES = [
         for name in MECHANISMS
     ),
     case(ID3Classifier, RELATIONS[0], "in an engine", lazy=True, max_depth=2),
+    case(ID3Classifier, RELATIONS[0], "persons", max_depth=1, **PERSONS),
+    case(
+        ID3Classifier, RELATIONS[0], "persons in an engine", lazy=True, max_depth=1, **PERSONS
+    ),
+    case(ID3Classifier, RELATIONS[1], "persons", max_depth=1, **PERSONS),
+    case(PrivateSelectKBest, RELATIONS[1], "persons", k=2, **PERSONS),
     *(case(PrivateSelectKBest, relation, "two columns", k=2) for relation in RELATIONS),
     case(PrivateSelectKBest, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
     *(

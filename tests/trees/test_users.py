@@ -1,0 +1,208 @@
+"""Persons of several records: one limit in every engine, and the privacy of each person."""
+
+from itertools import product
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ColumnError, ParameterError, PublicClaimError
+from dpselect.mechanisms import by_name
+from dpselect.tables.users import UserCap
+from dpselect.tables.values import of_series
+from dpselect.trees import ID3Classifier, PrivateSelectKBest, records
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.criteria import objective_of
+from dpselect.trees.engine import EngineCounts
+from dpselect.trees.users import counted
+from dpselect.tuning import PrivateSearchCV
+from support.engines import every_engine, held_by
+from support.neighbours import are_neighbours
+
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+MOST, EPSILON = 2, 1.0
+DOMAINS = {"sky": [0, 1], "wind": [0, 1]}
+CLAIMS = {"domains": DOMAINS, "classes": ["dry", "wet"], "max_records": 99}
+PUBLIC = records.schema(DOMAINS, CLAIMS["classes"], list(DOMAINS))
+SCHEMA = {"sky": pl.Int64, "wind": pl.Int64, "weather": pl.String, "who": pl.Int64}
+SUN, RAIN = (0, 0, "dry"), (1, 0, "wet")
+GUST = (0, 1, "wet")
+
+
+def frame(database):
+    """Return the rows of a database of persons, each a tuple of rows."""
+    rows = [(*row, who) for who, person in enumerate(database) for row in person]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def limited(data, most):
+    """Return the counts of a frame with at most so many records of each."""
+    labels = records.labels(data["weather"], len(data))
+    codes = records.codes(records.read(data.select(*DOMAINS)), PUBLIC)
+    persons = of_series(nw.from_native(data["who"], series_only=True))
+    kept = counted(codes, records.label_codes(labels, PUBLIC), persons, UserCap("who", most))
+    return MemoryCounts.of_records(PUBLIC, *kept)
+
+
+class First:
+    """Draws the first candidate, and keeps the laws that it was asked to draw from."""
+
+    def __init__(self):
+        self.laws = []
+
+    def choose(self, mechanism, objective, k):
+        self.laws.append(mechanism.probabilities(objective))
+        return list(range(k))
+
+
+def law_of_the_estimator(database, relation):
+    kept = PrivateSelectKBest(
+        EPSILON, k=1, **CLAIMS, user="who", max_per_user=MOST, neighbours=relation,
+        criterion="majority", mechanism="exponential",
+    )  # fmt: skip
+    data, sampler = frame(database), First()
+    kept._grow(data.drop("weather"), data["weather"], sampler)
+    return sampler.laws[0]
+
+
+def law_of(database, relation, *, charged, most):
+    """Return the same law by hand, with any limit at any price."""
+    steps = charged * (1 if relation is BOTH[0] else 2)
+    [tables] = limited(frame(database), most).tables(0, 1)
+    objective = objective_of("majority", tables, PUBLIC.names, max_records=99)
+    return by_name("exponential", EPSILON / steps).probabilities(objective)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_a_person_is_protected_and_not_a_record_alone(relation):
+    # Where there is much sun, rain speaks for the sky alone, and gusts for the wind.
+    persons = [((SUN,) * 3,), ((RAIN,) * 3,), ((GUST,) * 3,)]
+    universe = [
+        persons[0] * 4 + persons[1] * i + persons[2] * j for i, j in product(range(4), repeat=2)
+    ]
+
+    def report(law):
+        near = are_neighbours(relation)
+        return dp.audit.check_private(lambda x: law(x, relation), universe, near, EPSILON)
+
+    right = report(law_of_the_estimator)
+    assert right.ok, str(right)
+    assert right.pairs == (24 if relation is BOTH[0] else 9)
+    assert right.loss > 0.7 * EPSILON
+    for charged, most in ((1, MOST), (MOST, 9)):
+        planted = report(lambda *x, c=charged, m=most: law_of(*x, charged=c, most=m))
+        assert not planted.ok
+
+
+def some_rows(n, *, people):
+    rng = np.random.default_rng(4)
+    return pl.DataFrame(
+        {
+            "sky": [None if i == 9 else i for i in rng.integers(0, 2, n).tolist()],
+            "wind": rng.integers(0, 2, n),
+            "weather": rng.choice(["dry", "wet", "fog"], n, p=[0.5, 0.4, 0.1]),
+            "who": rng.integers(-5, people - 5, n),
+        }
+    ).with_columns(who=pl.when(pl.col("who") != 3).then(pl.col("who")))
+
+
+def tables_of(counts):
+    return [table.tolist() for table in next(iter(counts.tables(0, 1)))]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_the_limit_depends_on_each_person_alone(most):
+    rows = some_rows(60, people=9)
+
+    assert tables_of(limited(rows, most)) == tables_of(
+        limited(rows.sample(fraction=1.0, shuffle=True, seed=1), most)
+    )
+    alone = [limited(own, most) for own in rows.drop_nulls("who").partition_by("who")]
+    sums = [np.sum(one, axis=0).tolist() for one in zip(*map(tables_of, alone), strict=True)]
+    assert sums == tables_of(limited(rows, most))
+    known = rows.filter(pl.col("weather") != "fog").drop_nulls("who")
+    sizes = known.group_by("who").len()["len"].to_numpy()
+    assert sum(map(MemoryCounts.number, alone)) == np.minimum(sizes, most).sum()
+
+
+def test_persons_with_the_same_rows_do_not_all_keep_the_same():
+    """Each of 400 persons has one dry and one wet row, and one of these is counted."""
+    both = frame([(SUN, RAIN)] * 400)
+
+    assert limited(both, 1).totals().tolist() == [200, 200]
+
+
+@every_engine
+@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
+def test_every_engine_counts_the_same_records(engine, kind, crossing):
+    rows = some_rows(400, people=40).cast({"who": kind})
+
+    ours = limited(rows, 3)
+    crossing.clear()
+    theirs = EngineCounts(held_by(engine, rows), "weather", PUBLIC, UserCap("who", 3))
+
+    assert tables_of(theirs) == tables_of(ours)
+    assert theirs.number() == ours.number() < 130
+    assert max(crossing) <= 2
+
+
+@pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.lazy])
+def test_only_records_that_count_are_bounded(convert):
+    rows = frame([(SUN,) * 60, (RAIN,) * 60])
+    made = ID3Classifier(1.0, **CLAIMS, user="who", max_per_user=3)
+    data = convert(rows)
+    lazy = isinstance(data, pl.LazyFrame)
+    given = (data, "weather") if lazy else (data.drop(columns="weather"), data["weather"])
+
+    made.fit(*given)
+
+    assert made.plan_.arguments["max_per_user"] == 3
+    assert made.predict(pd.DataFrame({"sky": [0], "wind": [1]})).shape == (1,)
+    with pytest.raises(PublicClaimError, match="more records than max_records"):
+        made.set_params(max_per_user=60).fit(*given)
+
+
+def test_the_plan_says_whose_privacy_it_is():
+    one = ID3Classifier(1.0, **CLAIMS, neighbours="substitute").plan()
+    three = ID3Classifier(
+        1.0, **CLAIMS, neighbours="substitute", user="who", max_per_user=3
+    ).plan(["sky", "wind", "who"])
+
+    assert "the number of persons" in three.public
+    assert three.arguments["columns"] == ("sky", "wind")
+    assert three.spends == one.spends
+    assert three.rho == one.rho
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"max_per_user": None}, ParameterError, "go together"),
+        ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
+        ({"user": "sky"}, ParameterError, "cannot be the user and be split on"),
+        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
+        ({"user": "weight"}, ColumnError, "users must be text"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    data = frame([(SUN,)]).with_columns(weight=pl.lit(0.5))
+    asked = {"user": "who", "max_per_user": 2} | arguments
+
+    with pytest.raises(error, match=message):
+        ID3Classifier(1.0, **CLAIMS, **asked).fit(data.drop("weather"), data["weather"])
+
+
+def test_persons_are_refused_where_records_are_taken_one_by_one():
+    made = ID3Classifier(1.0, **CLAIMS, user="who", max_per_user=2)
+    data = frame([(SUN,), (RAIN,)])
+
+    with pytest.raises(ParameterError, match="X must be a frame"):
+        made.fit([[0, 0], [1, 0]], ["dry", "wet"])
+    with pytest.raises(ParameterError, match="leave out user"):
+        PrivateSearchCV(made, {"max_depth": [0, 1]}, epsilon=1.0).fit(
+            data.drop("weather"), data["weather"]
+        )
