@@ -145,6 +145,65 @@ def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, alike:
 
 
 @compiled
+def pareto_intervals(
+    scores: Values,
+    radii: Values,
+    heights: Values,
+    first: int,
+    horizon: int,
+    bound: float,
+    left: Indices,
+    found: Values,
+) -> None:
+    """Follow the sums of the Pareto score's sensitivity over some distances.
+
+    Args:
+        scores: Shape ``(m, n)``.
+        radii: In ``first + 1``, ``first + 2``, ... steps, shape ``(d, m, n)``.
+        heights: What each sum is to reach, shape ``(n,)``.
+        first: The first distance.
+        horizon: The distance from which on the sensitivity is ``bound``.
+        bound: The largest change.
+        left: Possible and sure rivals at ``first``, and whether the candidate's interval is
+            still to be found, shape ``(3, n)``; changed.
+        found: Steps, start and width of the intervals, shape ``(3, n)``; changed.
+    """
+    possible, sure, open_ = left
+    steps, start, width = found
+    for r in range(heights.size):
+        block = 0
+        while open_[r] and block < radii.shape[0]:
+            some, every = _rivals(scores, radii[block], r)
+            change = max(some - sure[r], possible[r] - every)
+            possible[r], sure[r] = some, every
+            further = 0.0
+            if change == bound:  # a sensitivity that has reached its bound stays there
+                further = min((heights[r] - start[r]) // bound, horizon - first - block)
+            elif start[r] + change <= heights[r]:
+                start[r] += change
+                block += 1
+                continue
+            steps[r], width[r] = first + block + further, change
+            start[r] += further * change
+            open_[r] = 0
+
+
+@compiled
+def _rivals(scores: Values, radii: Values, r: int) -> tuple[int, int]:
+    """Return how many others dominate ``r`` in some, and in every, database of the radii."""
+    some, every = -1, 0  # without the candidate itself, whose range overlaps with its own
+    for other in range(scores.shape[1]):
+        possibly, surely = 1, 1
+        for i in range(scores.shape[0]):
+            low, high = scores[i, r] - radii[i, r], scores[i, r] + radii[i, r]
+            possibly &= scores[i, other] + radii[i, other] >= low
+            surely &= scores[i, other] - radii[i, other] > high
+        some += possibly
+        every += surely
+    return some, every
+
+
+@compiled
 def pareto_shortfall(
     of: GroupTable,
     weights: Indices,

@@ -176,6 +176,17 @@ class Sensitivity(ABC):
             running.add(np.where(j < inside, self.at(j), 0.0))
         return running.total + (upto - inside) * self.bound
 
+    def sums(self, distances: Indices) -> Values:
+        """Return :meth:`cumulative` at several distances for all candidates.
+
+        Args:
+            distances: Integers >= 0, shape ``(d,)``.
+
+        Returns:
+            Shape ``(d, n)``, or ``(d, 1)`` if :attr:`flat`.
+        """
+        return np.stack([np.atleast_1d(self.cumulative(int(t))) for t in distances])
+
     def shortfall(self) -> Values:
         r"""Return :math:`\sum_{t<T^*} (\Delta - \delta(x, t, r))`, one per candidate.
 

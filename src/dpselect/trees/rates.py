@@ -89,7 +89,12 @@ class RateSensitivity(Sensitivity):
         return np.where(distance < self._less, removing, emptied)
 
     def cumulative(self, distance: int | Indices) -> Values:
-        distances = checked_distances(distance)
+        return self._summed(checked_distances(distance))
+
+    def sums(self, distances: Indices) -> Values:
+        return self._summed(checked_distances(distances)[:, np.newaxis])
+
+    def _summed(self, distances: Indices) -> Values:
         inside = np.minimum(distances, self.horizon)
         total = self._total
         body = np.minimum(inside, max(total - 1, 0))

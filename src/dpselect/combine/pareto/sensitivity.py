@@ -46,6 +46,9 @@ from dpselect.typing import Indices, Values
 LARGEST_TABLE = 2**25
 """Numbers that the shortfall may tabulate before it counts distance by distance: 256 MB."""
 
+FEW = 128
+"""Candidates up to which all are compared, and the radii of many distances taken at once."""
+
 
 class _Rivals(NamedTuple):
     """How many rivals possibly and surely dominate each of some candidates."""
@@ -141,6 +144,8 @@ class ParetoSensitivity(Sensitivity):
         On real graphs nearly all candidates are done after two distances. A height of 0 is
         placed at distance 0, which is enough for dampening.
         """
+        if self._everyone.size <= FEW and all(p.sensitivity.closed_form for p in self._parts):
+            return self._located_by_blocks(heights)
         steps, start = np.zeros(heights.shape), np.zeros(heights.shape)
         width = np.array(np.broadcast_to(self.at(0), heights.shape))
         radii = islice(self._each_radii(), 1, None)
@@ -161,6 +166,31 @@ class ParetoSensitivity(Sensitivity):
             inside = np.flatnonzero(~flat & (below <= heights[active]))
             active, below, before = active[inside], below[inside], now.of(inside)
         steps[active], start[active], width[active] = self.horizon, below, self.bound
+        return Interval(steps, start, width)
+
+    def _located_by_blocks(self, heights: Values) -> Interval:
+        """Return the same intervals, with the radii of many distances at once."""
+        from dpselect.combine.pair_kernels import pareto_intervals
+
+        steps, start, width = found = np.zeros((3, heights.size))
+        width[:] = self.at(0)
+        left = np.array([self.dominators, self.dominators, heights > 0], dtype=np.int64)
+        first, size = 0, 4
+        while first < self.horizon and left[2].any():
+            after = np.arange(first, min(first + size, self.horizon)) + 1
+            radii = np.stack(
+                [
+                    radius(part, part.sensitivity.sums(after), after[:, np.newaxis])
+                    for part in self._parts
+                ],
+                axis=1,
+            )
+            pareto_intervals(
+                self._scores, radii, heights, first, self.horizon, self.bound, left, found
+            )
+            first, size = first + size, min(2 * size, 256)
+        inside = left[2] > 0
+        steps[inside], width[inside] = self.horizon, self.bound
         return Interval(steps, start, width)
 
     def shortfall(self) -> Values:
