@@ -26,7 +26,7 @@ import numpy as np
 from dpselect.objective import Objective
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 SLACK = 2.0**-36
 
@@ -40,8 +40,11 @@ def share(objective: Objective) -> float:
     return 0.5 if objective.monotone and objective.sensitivity.flat else 1.0
 
 
-def radius(objective: Objective, sums: Values, steps: int) -> Values:
-    """Return the radius of every score in ``steps``, given ``cumulative(steps)``."""
+def radius(objective: Objective, sums: Values, steps: int | Indices) -> Values:
+    """Return the radius of every score in ``steps``, given ``cumulative(steps)``.
+
+    Several numbers of steps are a column, shape ``(d, 1)``, as their sums are rows.
+    """
     slack = steps * SLACK * (np.abs(objective.scores) + sums)
     return share(objective) * sums + slack
 
