@@ -139,7 +139,7 @@ def assert_private(universe, combined, mechanism):
 anything = st.one_of(universes(), monotone_universes())
 
 
-dominances = st.sampled_from(["pareto", "weak"])
+dominances = st.sampled_from(["pareto", "weak", "strict"])
 
 
 @given(anything, dominances)

@@ -17,6 +17,10 @@ from dpselect.typing import Indices, Values
 
 Flags: TypeAlias = NDArray[np.bool_]
 
+KINDS = ("pareto", "weak", "strict")
+"""Kinds of dominance, by their numbers here."""
+PARETO, WEAK, STRICT = range(3)
+
 
 class _Gap(NamedTuple):
     """Two candidates in one objective: numbers alone, which a call passes in registers."""
@@ -118,14 +122,14 @@ def _first_overlap(table: Values, gap: _Gap, least: int, most: int) -> int:
 
 
 @compiled
-def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, alike: int) -> int:
+def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, kind: int) -> int:
     """Return the steps after which ``rival`` can begin to dominate ``candidate``.
 
     Or, negative, after which it can cease to, if it dominates now. It can begin as soon as
     the ranges overlap in the *last* objective in which it is behind, and cease as soon as
     they do in the *first* in which it is ahead. ``most + 1`` is never.
     """
-    begins, behind, ahead = 1, False, False
+    begins, behind, ahead, level = 1, False, False, False
     for i in range(of.lasts.size):
         if of.scores[i, rival] < of.scores[i, candidate]:
             behind = True
@@ -133,7 +137,9 @@ def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, alike:
                 begins = _first_overlap(of.table, _gap(of, i, rival, candidate), begins, most)
         elif of.scores[i, rival] > of.scores[i, candidate]:
             ahead = True
-    if behind or not (ahead or alike):
+        else:
+            level = True
+    if behind or (kind == PARETO and not ahead) or (kind == STRICT and level):
         return begins
     ceases = most + 1
     for i in range(of.lasts.size):
@@ -208,7 +214,7 @@ def pareto_shortfall(
     of: GroupTable,
     weights: Indices,
     most: int,
-    alike: int,
+    kind: int,
     totals: Indices,
     first: int,
     step: int,
@@ -229,7 +235,7 @@ def pareto_shortfall(
         of: Tables of the groups.
         weights: The candidates in each group, shape ``(n,)``.
         most: Distances to add.
-        alike: 1 if identical scores dominate each other, else 0.
+        kind: Position in ``KINDS``: identical scores dominate each other if it is weak.
         totals: Zeros, shape ``(n,)``; the sums are written here.
         first: The first candidate to do.
         step: From each candidate to the next.
@@ -240,11 +246,11 @@ def pareto_shortfall(
         begin[:] = 0
         cease[:] = 0
         identical = weights[candidate] - 1
-        possible = alike * identical
-        (cease if alike else begin)[1] = identical
+        possible = identical if kind == WEAK else 0
+        (cease if kind == WEAK else begin)[1] = identical
         for rival in range(groups):
             if rival != candidate:
-                at = _turning_point(of, rival, candidate, most, alike)
+                at = _turning_point(of, rival, candidate, most, kind)
                 if at > 0:
                     begin[at] += weights[rival]
                 else:

@@ -67,7 +67,9 @@ def test_dominators_are_better_somewhere_and_worse_nowhere(drawn):
     better = (scores[:, None, :] > scores[:, :, None]).any(axis=0)
 
     assert (dominance.dominators(scores) == (noworse & better).sum(axis=1)).all()
-    assert (dominance.dominators(scores, weak=True) == noworse.sum(axis=1) - 1).all()
+    assert (dominance.dominators(scores, "weak") == noworse.sum(axis=1) - 1).all()
+    everywhere = (scores[:, None, :] > scores[:, :, None]).all(axis=0)
+    assert (dominance.dominators(scores, "strict") == everywhere.sum(axis=1)).all()
 
 
 def test_alike_numbers_equal_columns_equally():

@@ -17,7 +17,7 @@ from support.strategies import (
 )
 
 EDGE = dp.Neighbours.EDGE
-dominances = st.sampled_from(["pareto", "weak"])
+dominances = st.sampled_from(["pareto", "weak", "strict"])
 
 
 def moved(objective, steps, towards):
@@ -29,8 +29,10 @@ def moved(objective, steps, towards):
 
 def dominates(objectives, rival, candidate, dominance="pareto"):
     pairs = [(part.scores[rival], part.scores[candidate]) for part in objectives]
-    better = dominance == "weak" or any(a > b for a, b in pairs)
-    return better and all(a >= b for a, b in pairs)
+    better = [a > b for a, b in pairs]
+    if dominance == "strict":
+        return all(better)
+    return (dominance == "weak" or any(better)) and all(a >= b for a, b in pairs)
 
 
 def possible(objectives, steps, rival, candidate):
@@ -164,8 +166,9 @@ def test_identical_candidates_dominate_each_other_only_in_the_weak_sense():
 
     assert dp.pareto(parts).scores.tolist() == [0, 0, -2]
     assert dp.pareto(parts, dominance="weak").scores.tolist() == [-1, -1, -2]
-    with pytest.raises(ParameterError, match="dominance must be 'pareto' or 'weak'"):
-        dp.pareto(parts, dominance="strict")
+    assert dp.pareto(parts, dominance="strict").scores.tolist() == [0, 0, 0]
+    with pytest.raises(ParameterError, match="dominance must be 'weak', 'pareto' or 'strict'"):
+        dp.pareto(parts, dominance="mild")
 
 
 def test_one_candidate_is_drawn_by_every_mechanism():

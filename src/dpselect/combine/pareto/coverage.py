@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.combine.candidate_groups import alike
-from dpselect.combine.pareto.dominance import count_above, count_at_least
+from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
-
-Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
-"""At least as good in every objective; also better in one; better in every objective."""
 
 
 def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:

@@ -7,11 +7,15 @@ one. No count here compares all pairs of a large problem, or holds a number for 
 from __future__ import annotations
 
 from math import log2
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from dpselect.combine.candidate_groups import alike
 from dpselect.typing import Indices, Values
+
+Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
+"""At least as good in every objective; also better in one; better in every objective."""
 
 
 def count_at_least(points: Values, queries: Values) -> Indices:
@@ -42,18 +46,20 @@ def count_above(points: Values, queries: Values) -> Indices:
     return count_at_least(points, np.nextafter(queries, np.inf))
 
 
-def dominators(scores: Values, *, weak: bool = False) -> Indices:
+def dominators(scores: Values, dominance: Dominance = "pareto") -> Indices:
     """Count for every candidate the others that dominate it.
 
     Args:
         scores: Shape ``(m, n)``, finite; one row per objective, larger is better.
-        weak: Whether identical candidates dominate each other.
+        dominance: By default identical candidates do not dominate each other.
 
     Returns:
-        Shape ``(n,)``; 0 on the Pareto front, but for identical candidates if ``weak``.
+        Shape ``(n,)``; 0 on the Pareto front, but for identical candidates if weak.
     """
     groups, first = alike(scores)
-    identical = 1 if weak else np.bincount(groups)
+    if dominance == "strict":
+        return count_above(scores, scores[:, first])[groups]
+    identical = 1 if dominance == "weak" else np.bincount(groups)
     return (count_at_least(scores, scores[:, first]) - identical)[groups]
 
 

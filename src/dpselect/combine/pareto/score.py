@@ -6,12 +6,11 @@ Source: Farias et al., PrivPareto, section 4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from dpselect.combine.aligned import aligned
-from dpselect.combine.pareto.dominance import dominators
+from dpselect.combine.pareto.dominance import Dominance, dominators
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.objective import Objective
 from dpselect.typing import Indices
@@ -20,7 +19,7 @@ from dpselect.typing import Indices
 def pareto(
     objectives: Sequence[Objective],
     *,
-    dominance: Literal["pareto", "weak"] = "pareto",
+    dominance: Dominance = "pareto",
     horizon: int | None = None,
 ) -> Objective:
     r"""Return the Pareto score of several objectives, with its sensitivity.
@@ -30,9 +29,10 @@ def pareto(
     :math:`r'` dominates :math:`r` if it is at least as good in every objective and better in
     one: identical candidates do not dominate each other, and the score is 0 exactly on the
     Pareto front. In the paper's weak sense it need not be better in one: each of several
-    identical candidates is dominated by the others. PrivPareto is a mechanism on this
-    objective; its global version is :class:`~dpselect.ExponentialMechanism`, its local one
-    :class:`~dpselect.LocalDampening`.
+    identical candidates is dominated by the others. In the strict sense it is better in every
+    one, and no other dominates a candidate that is best in one. PrivPareto is a mechanism on
+    this objective; its global version is :class:`~dpselect.ExponentialMechanism`, its local
+    one :class:`~dpselect.LocalDampening`.
 
     Guarantee:
         What the mechanism states, under the objectives' neighbour relation. Public: the
@@ -40,7 +40,8 @@ def pareto(
 
     Args:
         objectives: At least one, for the same candidates in the same order.
-        dominance: ``"pareto"``, or ``"weak"`` as Definition 4.3 has it.
+        dominance: ``"pareto"``; ``"weak"`` as Definition 4.3 has it; or ``"strict"``, which
+            the printed numbers on graphs were made with.
         horizon: Public distance from which on the sensitivity is the bound ``n - 1``; the
             largest of the objectives' horizons if not given. Only
             :class:`~dpselect.ShiftedLocalDampening` depends on it, and it is best well

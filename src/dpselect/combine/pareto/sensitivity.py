@@ -11,7 +11,7 @@ both bounded by interval arithmetic on the scores (:mod:`dpselect.combine.score_
 by the rivals whose upper ends are at least the lower ends of :math:`r` in every objective,
 below by those whose lower ends are above the upper ends of :math:`r` in every objective.
 :math:`P_0 = S_0` are counted exactly, with the dominance of the score: at least as good in
-every objective, and better in one unless it is weak. Then
+every objective and better in one, unless it is weak or strict. Then
 
 .. math:: \delta(x, t, r) = \max(P_{t+1} - S_t, \; P_t - S_{t+1}).
 
@@ -29,14 +29,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from math import log2
-from typing import Literal, NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from dpselect._parallel import each_stride
 from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
-from dpselect.combine.pareto.dominance import count_above, count_at_least, dominators
+from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import radius, running_sums
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
@@ -72,7 +72,7 @@ class ParetoSensitivity(Sensitivity):
         objectives: At least one, for the same candidates and neighbours.
         horizon: Public distance from which on the bound is used; the largest of the
             objectives' if not given.
-        dominance: ``"pareto"`` or ``"weak"``, as for :func:`~dpselect.pareto`.
+        dominance: As for :func:`~dpselect.pareto`.
 
     Attributes:
         dominators: How many others dominate each candidate, shape ``(n,)``; private.
@@ -93,12 +93,14 @@ class ParetoSensitivity(Sensitivity):
         objectives: Sequence[Objective],
         horizon: int | None = None,
         *,
-        dominance: Literal["pareto", "weak"] = "pareto",
+        dominance: Dominance = "pareto",
     ) -> None:
         parts = aligned(objectives)
-        if dominance not in {"pareto", "weak"}:
-            raise ParameterError(f"dominance must be 'pareto' or 'weak', not {dominance!r}")
-        self._weak = dominance == "weak"
+        if dominance not in get_args(Dominance):
+            raise ParameterError(
+                f"dominance must be 'weak', 'pareto' or 'strict', not {dominance!r}"
+            )
+        self._dominance = dominance
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:
@@ -107,7 +109,7 @@ class ParetoSensitivity(Sensitivity):
         self._parts = parts
         self._scores = np.stack([part.scores for part in parts])
         self._everyone = np.arange(len(parts[0]))
-        self.dominators = dominators(self._scores, weak=self._weak)
+        self.dominators = dominators(self._scores, dominance)
         self._next = self._rivals(self._radii(1), self._everyone)
 
     def _radii(self, steps: int) -> Values:
@@ -201,7 +203,7 @@ class ParetoSensitivity(Sensitivity):
         number per distinct sensitivity and distance. Where that is slower, as for few
         distances, or larger than ``LARGEST_TABLE``, rivals are counted at every distance.
         """
-        from dpselect.combine.pair_kernels import pareto_shortfall
+        from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
 
         if self.horizon == 0:
             return np.zeros(self._everyone.shape)
@@ -212,7 +214,8 @@ class ParetoSensitivity(Sensitivity):
         if self._pairs_are_cheaper(keys, lasts, members.size):
             of = tabulate(self._parts, keys, members, most)
             weights, totals = np.bincount(groups), np.zeros(members.shape, dtype=np.int64)
-            adding = partial(pareto_shortfall, of, weights, most, int(self._weak), totals)
+            kind = KINDS.index(self._dominance)
+            adding = partial(pareto_shortfall, of, weights, most, kind, totals)
             each_stride(adding, members.size)
         else:
             totals = self._shortfall_by_distance(members, most)
