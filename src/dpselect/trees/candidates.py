@@ -52,11 +52,9 @@ def branches(tree: Individual) -> tuple[Individual, Individual]:
 
 def levels(tree: Individual) -> Indices:
     """Return how many questions lead to each node."""
-    questions = np.flatnonzero(tree[:, COLUMN] >= 0)
-    steps = np.zeros(len(tree) + 1, dtype=np.int64)
-    steps[questions + 1] = 1
-    np.subtract.at(steps, questions + tree[questions, SIZE], 1)
-    return np.cumsum(steps[:-1])
+    from dpselect.trees import kernels
+
+    return kernels.levels(tree)
 
 
 def depth(tree: Individual) -> int:
@@ -92,14 +90,13 @@ class Breeder:
 
     def random_tree(self, questions: int) -> Individual:
         """Return a full random tree of that depth."""
-        sizes = _sizes_of_full(questions)
+        sizes, asked, leaves = _full(questions)
         tree = np.full((sizes.size, 3), -1)
         tree[:, SIZE] = sizes
-        asked = np.flatnonzero(sizes > 1)
         columns = self.rng.integers(len(self.schema.names), size=asked.size)
         tree[asked, COLUMN] = columns
         tree[asked, VALUE] = self.rng.integers(self._least[columns], self.schema.sizes[columns])
-        self._answer(tree, np.flatnonzero(sizes == 1))
+        self._answer(tree, leaves)
         return tree
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
@@ -160,11 +157,9 @@ def subtree(tree: Individual, position: int) -> Individual:
 
 def replaced(tree: Individual, position: int, new: Individual) -> Individual:
     """Return the tree with another subtree at a position."""
-    old = tree[position, SIZE]
-    out = np.concatenate([tree[:position], new, tree[position + old :]])
-    above = np.flatnonzero(np.arange(position) + tree[:position, SIZE] > position)
-    out[above, SIZE] += len(new) - old
-    return out
+    from dpselect.trees import kernels
+
+    return kernels.replaced(tree, position, new)
 
 
 def as_node(tree: Individual, schema: Schema) -> Node:
@@ -183,9 +178,9 @@ def as_node(tree: Individual, schema: Schema) -> Node:
 
 
 @cache
-def _sizes_of_full(questions: int) -> Indices:
-    """Return the sizes of the subtrees of a full tree of that depth."""
-    if questions == 0:
-        return np.ones(1, dtype=np.int64)
-    half = _sizes_of_full(questions - 1)
-    return np.concatenate([[2 * half.size + 1], half, half])
+def _full(questions: int) -> tuple[Indices, Indices, Indices]:
+    """Return the sizes of a full tree's subtrees, and where its questions and leaves are."""
+    sizes = np.ones(1, dtype=np.int64)
+    for _ in range(questions):
+        sizes = np.concatenate([[2 * sizes.size + 1], sizes, sizes])
+    return sizes, np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)

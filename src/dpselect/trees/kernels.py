@@ -75,18 +75,64 @@ def hits(
     Returns:
         Shape ``(trees, classes)``.
     """
+    # Node by node, the rows that reach it are dealt to its children: a loop without a jump
+    # that the processor must guess, half again as fast as following each row down.
     out = np.zeros((roots.size, counts.shape[1]), dtype=np.int64)
+    columns = np.ascontiguousarray(codes.T)
+    rows, aside = np.empty((2, codes.shape[0]), dtype=np.int64)
+    begins, ends = np.empty((2, nodes.shape[0]), dtype=np.int64)
     for tree in range(roots.size):
-        for i in range(codes.shape[0]):
-            node = roots[tree]
-            while nodes[node, 0] >= 0:
-                column, value = nodes[node, 0], nodes[node, 1]
-                code = codes[i, column]
-                yes = code < value if ordered[column] == 1 else code == value
-                # Below a question stands the tree for yes, and after it the one for no.
-                node += 1 if yes else 1 + nodes[node + 1, 2]
-            label = nodes[node, 1]
-            out[tree, label] += counts[i, label]
+        root = roots[tree]
+        for i in range(rows.size):
+            rows[i] = i
+        begins[root], ends[root] = 0, rows.size
+        for node in range(root, root + nodes[root, 2]):
+            column, value = nodes[node, 0], nodes[node, 1]
+            begin, end = begins[node], ends[node]
+            if column < 0:
+                for k in range(begin, end):
+                    out[tree, value] += counts[rows[k], value]
+                continue
+            # Below a question stands the tree for yes, and after it the one for no.
+            no = node + 1 + nodes[node + 1, 2]
+            middle = _dealt(columns[column], value, ordered[column], rows[begin:end], aside)
+            begins[node + 1], ends[node + 1] = begin, begin + middle
+            begins[no], ends[no] = begin + middle, end
+    return out
+
+
+@compiled
+def _dealt(column: Indices, value: int, ordered: int, rows: Indices, aside: Indices) -> int:
+    """Put the rows of yes before those of no; return how many they are."""
+    yes, no = 0, 0
+    for row in rows:
+        answer = column[row] < value if ordered == 1 else column[row] == value
+        rows[yes] = row
+        aside[no] = row
+        yes += answer
+        no += not answer
+    rows[yes:] = aside[:no]
+    return yes
+
+
+@compiled
+def levels(tree: Indices) -> Indices:
+    """Return how many questions lead to each node of a tree, shape ``(nodes, 3)``."""
+    out = np.zeros(tree.shape[0], dtype=np.int64)
+    for node in range(tree.shape[0]):
+        if tree[node, 0] >= 0:
+            out[node + 1] = out[node + 1 + tree[node + 1, 2]] = out[node] + 1
+    return out
+
+
+@compiled
+def replaced(tree: Indices, position: int, new: Indices) -> Indices:
+    """Return a tree with another subtree at a position."""
+    old = tree[position, 2]
+    out = np.concatenate((tree[:position], new, tree[position + old :]))
+    for node in range(position):
+        if node + tree[node, 2] > position:
+            out[node, 2] += new.shape[0] - old
     return out
 
 

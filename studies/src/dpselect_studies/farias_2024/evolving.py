@@ -7,6 +7,7 @@ selection, as in the paper, and at the epsilon of the whole run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,8 @@ NO_PRIVACY = 1e9
 """An epsilon without protection: the best trees are always kept."""
 NOTHING = 1e-9
 """An epsilon at which trees are kept by chance."""
+PART = 100
+"""Runs that are measured and kept together."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Sizes:
         front: Trees that the last selection keeps.
         generations: Selections in all: one more than Algorithm 1 has rounds.
         initial_depth: Questions on a path of the first trees.
-        max_depth: Questions on a path, at most.
+        max_depth: Questions on a path, at most. The text does not say what it counts; the
+            same authors' ID3 counts questions.
     """
 
     population: int
@@ -62,13 +66,23 @@ class Setting:
 
 @dataclass(frozen=True)
 class Cell:
-    """One table and one method, at all epsilons."""
+    """One table and one method, at all epsilons, and a part of the runs."""
 
     survey: str
     method: str
     sizes: Sizes
     epsilons: tuple[float, ...]
     runs: int
+    part: int = 0
+
+
+def in_parts(setting: Setting, pairs: Sequence[tuple[str, str]]) -> list[Cell]:
+    """Return cells of at most ``PART`` runs for pairs of a table and a method."""
+    return [
+        Cell(survey, method, setting.sizes, setting.epsilons, min(PART, left), part)
+        for part, left in enumerate(range(setting.runs, 0, -PART))
+        for survey, method in pairs
+    ]
 
 
 @dataclass(frozen=True)
@@ -116,8 +130,13 @@ def both_readings(frame: pl.DataFrame) -> pl.DataFrame:
     """Return every row twice, with its panel and its place on the axis of epsilon.
 
     Args:
-        frame: Has columns ``survey``, ``epsilon`` (as printed) and ``total`` (what it costs).
+        frame: Has columns ``survey``, ``method``, ``epsilon`` (as printed), ``total`` (what it
+            costs) and ``runs``; its parts are brought together.
     """
+    keys = ("survey", "method", "epsilon", "total")
+    frame = frame.group_by(*keys, maintain_order=True).agg(
+        (pl.col(pl.Float64).exclude(keys) * pl.col("runs")).sum() / pl.col("runs").sum()
+    )
     readings = (("epsilon", "epsilon as printed"), ("total", "epsilon in all"))
     return pl.concat(
         frame.with_columns(panel=pl.format("{}, {}", "survey", pl.lit(what)), shown=column)

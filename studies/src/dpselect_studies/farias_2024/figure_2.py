@@ -28,6 +28,7 @@ from dpselect_studies.farias_2024.evolving import (
     Sizes,
     both_readings,
     evolution,
+    in_parts,
     rates,
 )
 from dpselect_studies.panels import panels
@@ -52,24 +53,15 @@ POSITIVE = "always positive"
 
 
 SIZES = Sizes(
-    population=100, survivors=20, front=1, generations=3, initial_depth=2, max_depth=4
-)
-FULL = Setting(
-    surveys=("nltcs", "acs", "adult"),
-    sizes=SIZES,
-    epsilons=(0.01, 0.05, 0.1, 0.5, 1.0, 2.0),
-    runs=100,
+    population=100, survivors=20, front=1, generations=3, initial_depth=3, max_depth=5
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 2.0), runs=1)
 
 
 def cells(setting: Setting) -> Sequence[Cell]:
     """Return every table with every method; both answers of ID3 are one cell."""
-    rest = (setting.sizes, setting.epsilons, setting.runs)
-    return [
-        Cell(survey, method, *rest)
-        for survey, method in product(setting.surveys, [*METHODS, *ID3, NON_PRIVATE, POSITIVE])
-    ]
+    methods = [*METHODS, *ID3, NON_PRIVATE, POSITIVE]
+    return in_parts(setting, list(product(setting.surveys, methods)))
 
 
 def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
@@ -143,6 +135,8 @@ def _row(cell: Cell, method: str, epsilon: float, total: float, found: Values) -
         "total": total,
         "fitness": float(found.mean()),
         "standard_error": float(found.std() / sqrt(max(cell.runs - 1, 1))),
+        "runs": cell.runs,
+        "part": cell.part,
     }
 
 
@@ -163,7 +157,12 @@ def plot(frame: pl.DataFrame) -> Figure:
 STUDY = Study(
     title="Figure 2: fitness of one evolved tree, 3 TPR + 2 TNR",
     small=SMALL,
-    full=FULL,
+    full=Setting(
+        surveys=("nltcs", "acs", "adult"),
+        sizes=SIZES,
+        epsilons=(0.01, 0.05, 0.1, 0.5, 1.0, 2.0),
+        runs=100,
+    ),
     cells=cells,
     measure=measure,
     plot=plot,
