@@ -52,6 +52,18 @@ class Schema:
         """1 for each column whose domain is ordered, else 0."""
         return np.array([int(domain.ordered) for domain in self.domains])
 
+    def codes(self, table: Table) -> Indices:
+        """Return the codes of its columns in a table, shape ``(n, len(names))``; private.
+
+        Args:
+            table: A frame, an array of shape ``(n, columns)``, or rows.
+
+        Raises:
+            ColumnError: A column is missing, or of another type than its domain.
+            DataError: It is no table.
+        """
+        return codes(read(table), self)
+
 
 @dataclass(frozen=True)
 class Columns:

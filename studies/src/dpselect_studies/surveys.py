@@ -11,15 +11,13 @@ bin drawn at random is one that cuts at any real number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Bins, Categories
-from dpselect.trees.counts import MemoryCounts, compress
-from dpselect.trees.records import Schema, codes, read
+from dpselect.trees import Bins, Categories, MemoryCounts, Schema
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -91,10 +89,9 @@ class Survey:
         Returns:
             Shape ``(m, columns)`` and shape ``(m, folds, 2)``.
         """
-        codes, counts = compress(
-            self.codes, 2 * part + self.labels, self.schema.sizes, 2 * folds
-        )
-        return codes, counts.reshape(-1, folds, 2)
+        both = replace(self.schema, classes=tuple(range(2 * folds)))
+        found = MemoryCounts.of_records(both, self.codes, 2 * part + self.labels)
+        return found.codes, found.counts.reshape(-1, folds, 2)
 
     def counts(self) -> MemoryCounts:
         """Return all records."""
@@ -139,4 +136,4 @@ def _adult(frame: pl.DataFrame, bins: Callable[[int, int], Bins]) -> Survey:
     )
     schema = Schema(names, domains, ("<=50K", ">50K"))
     labels = (frame["income"].cast(pl.String) == ">50K").to_numpy().astype(np.int64)
-    return Survey(codes(read(frame), schema), labels, schema)
+    return Survey(schema.codes(frame), labels, schema)

@@ -27,7 +27,7 @@ from dpselect_studies.study import Printed, Row, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpselect.objective import Objective
+    from dpselect import Objective
 
 
 Bound: TypeAlias = Literal["codegree", "degree"]

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from dpselect import Objective
 from dpselect.mechanisms import Mechanism
-from dpselect.objective import Objective
-from dpselect.trees import Tree
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.growth import Growth
-from dpselect.trees.randomness import Simulated
+from dpselect.trees import Growth, MemoryCounts, Simulated, Tree
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers

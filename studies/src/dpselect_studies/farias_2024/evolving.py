@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from dpselect.trees.candidates import Breeder, Operators
-from dpselect.trees.counts import Counts
-from dpselect.trees.evolution import Allowance, Evolution, Selection
-from dpselect.trees.randomness import Simulated
-from dpselect.trees.records import Schema
+from dpselect.trees import Breeder, Evolution, MemoryCounts, Schema, Simulated
 from dpselect.typing import Values
 from dpselect_studies import surveys
 
@@ -89,10 +86,9 @@ def in_parts(setting: Setting, pairs: Sequence[tuple[str, str]]) -> list[Cell]:
 class Method:
     """How trees are selected, and the weights of the negative and the positive class."""
 
-    selection: Selection
-    sensitivity: Allowance
+    selection: Literal["pareto", "weighted-sum", "margin"]
+    sensitivity: Literal["global", "local", "noisy-denominators"]
     weights: tuple[float, float] = (1.0, 1.0)
-    operators: Operators = "published"
 
 
 def evolution(
@@ -105,7 +101,7 @@ def evolution(
     noisy = method.sensitivity == "noisy-denominators"
     share = TOTALS_SHARE if noisy else 0.0
     return Evolution(
-        breeder=Breeder(schema, rng, sizes.max_depth, method.operators),
+        breeder=Breeder(schema, rng, sizes.max_depth, "published"),
         max_records=surveys.MAX_RECORDS,
         population=sizes.population,
         survivors=sizes.survivors,
@@ -120,7 +116,7 @@ def evolution(
     )
 
 
-def rates(plan: Evolution, counts: Counts, rng: np.random.Generator) -> Values:
+def rates(plan: Evolution, counts: MemoryCounts, rng: np.random.Generator) -> Values:
     """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive."""
     drawn = plan.run(counts, Simulated(rng))
     return counts.hits(drawn) / counts.totals()

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Leaf, Tree
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.growth import Growth
-from dpselect.trees.randomness import Simulated
+from dpselect.trees import Growth, Leaf, MemoryCounts, Simulated, Tree
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (

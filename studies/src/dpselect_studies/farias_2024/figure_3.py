@@ -26,7 +26,7 @@ from dpselect_studies.study import Printed, Row, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpselect.objective import Objective
+    from dpselect import Objective
 
 
 @dataclass(frozen=True)
