@@ -4,13 +4,16 @@ UV := .tools/bin/uv
 RUN := $(UV) run --locked
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: demo test check format docs benchmarks clean
+.PHONY: demo test test-slow check format docs benchmarks clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo
 
 test: check
-	$(RUN) pytest --numprocesses=auto --dist=loadgroup
+	$(RUN) pytest --numprocesses=auto --dist=loadgroup -m "not (slow or spark)"
+
+test-slow: .venv
+	$(RUN) pytest --numprocesses=auto --dist=loadgroup -m "slow or spark"
 
 check: .venv
 	$(RUN) ruff format --check

@@ -142,6 +142,7 @@ BOUNDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", BOUNDED, ids=repr)
 @given(objective=element_objectives(), epsilon=epsilons)
 def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
@@ -187,6 +188,7 @@ def test_a_probability_is_above_0_and_below_1(probability):
         error_bound(BOUNDED[0], candidates=1, bound=1, unit="votes", probability=probability)
 
 
+@pytest.mark.slow
 @given(objective=element_objectives(least=2), epsilon=epsilons)
 def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilon):
     """Of any released candidate, for any k, against all that are left out."""

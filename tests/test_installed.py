@@ -18,6 +18,7 @@ UV = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=ROOT 
 UNREACHABLE = ("error sending request", "Failed to fetch", "Network connectivity is disabled")
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(UV is None, reason="the program uv is not installed"),
     pytest.mark.xdist_group("installed"),
 ]

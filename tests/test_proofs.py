@@ -42,6 +42,7 @@ def test_the_proofs_are_complete():
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Abort)\b", text)
 
 
+@pytest.mark.slow
 def test_the_proofs_compile_and_assume_only_the_reals(tmp_path):
     if COQC is None or not has_coquelicot():
         pytest.skip("the proof checker (coqc with Coquelicot) is not installed")

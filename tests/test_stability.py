@@ -48,6 +48,7 @@ def never_worse(one, other):
     return tails and mean
 
 
+@pytest.mark.slow
 @given(instances(), directions)
 def test_a_sensitivity_that_dominates_is_never_worse(pair, direction):
     one, other = pair
@@ -56,6 +57,7 @@ def test_a_sensitivity_that_dominates_is_never_worse(pair, direction):
     assert never_worse(law_of(one, direction), law_of(other, direction))
 
 
+@pytest.mark.slow
 @given(instances(), directions)
 def test_what_is_never_worse_than_the_exponential_mechanism_is_named(pair, direction):
     one, _ = pair
@@ -82,6 +84,7 @@ def test_the_printed_order_of_definition_17_is_worse_where_larger_scores_are_shi
     assert dominates(rising, whole, direction="non-increasing")
 
 
+@pytest.mark.slow
 @given(instances())
 def test_directions_are_those_of_definitions_8_and_9(pair):
     objective, _ = pair
@@ -99,6 +102,7 @@ def test_directions_are_those_of_definitions_8_and_9(pair):
     assert report.stable == (up or down)
 
 
+@pytest.mark.slow
 @given(instances(), directions)
 def test_the_flattened_sensitivity_is_the_largest_and_never_worse(pair, direction):
     objective, _ = pair
@@ -122,6 +126,7 @@ def test_the_rank_correlation_is_spearmans():
     assert check_direction(objective_of([1.0, 1.0], [[1, 2]])).rank_correlation == 0
 
 
+@pytest.mark.slow
 @given(instances(), st.floats(-1, 8))
 def test_the_tail_is_what_the_law_gives_to_large_errors(pair, threshold):
     objective, _ = pair

@@ -122,6 +122,7 @@ def publisher(tmp_path, monkeypatch):
     server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["enron", "github_musae", "adult", "hist1d_income", "hist2d_adult_2d"]
 )

@@ -16,6 +16,7 @@ from dpselect_studies.farias_2024 import examples as pareto_examples
 from dpselect_studies.farias_2024 import table_2
 
 
+@pytest.mark.slow
 def test_example_8_with_its_own_sensitivities():
     weights = np.exp([-0.5 / 3, -0.5 / 3, *[-2.0] * 6])
 

@@ -39,6 +39,7 @@ def small(name, folder, **how):
     return or_skip(studies.run, name, folder=folder, **how)
 
 
+@pytest.mark.slow
 @every_study
 def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
     first = small(name, tmp_path)
@@ -69,6 +70,7 @@ def test_an_unknown_study_is_refused():
         studies.load("table-9")
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
     name = studies.STUDIES[0]
     whole = small(name, tmp_path)
@@ -94,6 +96,7 @@ def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
     assert studies.run(name, folder=tmp_path).frame.equals(first.frame)
 
 
+@pytest.mark.slow
 def test_other_epsilons_runs_and_data_are_measured_instead(tmp_path):
     edges = tmp_path / "star.csv"
     edges.write_text("src,dst\n" + "".join(f"0,{leaf}\n" for leaf in range(1, 30)))

@@ -144,6 +144,7 @@ def test_row_2_clamping_to_the_global_bound_suffices():
     check(objective_by(ego_density, density_in_print, 4, bound=1.0), 4).raise_if_failed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [density_by_degree, density_by_spread])
 @pytest.mark.parametrize("n", [4, 5])
 def test_density_is_admissible(delta, n):
@@ -152,6 +153,7 @@ def test_density_is_admissible(delta, n):
     check(objective_by(ego_density, delta, n, bound=1.0), n, **options).raise_if_failed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [betweenness_by_degree, betweenness_by_codegree])
 @pytest.mark.parametrize("n", [4, 5])
 def test_betweenness_is_admissible_and_its_global_bound_exact(delta, n):

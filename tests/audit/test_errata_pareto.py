@@ -105,6 +105,7 @@ def test_row_4_counting_only_the_others_it_holds():
     check(corrected, kind=Uncut).raise_if_failed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dominates", [weakly, standard])
 @pytest.mark.parametrize("delta", [corrected, directional])
 def test_both_forms_are_admissible_for_both_notions_of_dominance(delta, dominates):

@@ -49,6 +49,7 @@ def test_rho_bounds_two_groups_that_cross(draw, epsilon):
     assert max(shares) <= 1 + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("draw", DRAWS[:2], ids=str)
 def test_rho_bounds_three_groups_that_move_in_any_direction(draw, epsilon):

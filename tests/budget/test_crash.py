@@ -95,6 +95,7 @@ def tear(path):
     assert path.with_name(f"{path.name}-journal").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_two_hundred_processes_never_overspend_and_lose_no_spend(tmp_path):
     """All wait for one pipe to close, then make and spend from one ledger at once."""
     path = tmp_path / "budget.db"

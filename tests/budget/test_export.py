@@ -84,6 +84,7 @@ def test_the_pld_accountant_finds_the_pure_sum(epsilons):
     assert accountant.get_epsilon(0) >= sum(epsilons) * (1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_numerical_composition_confirms_what_is_spent():
     budget = spent([0.1] * 100, 1e-6)
     pld = PLDAccountant(NeighboringRelation.REPLACE_ONE)

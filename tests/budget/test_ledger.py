@@ -488,6 +488,7 @@ spends = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(spends, st.sampled_from([0.0, 1e-6]))
 def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):

@@ -219,6 +219,7 @@ def underpaid(drawn, budget):
 needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
 
+@pytest.mark.slow
 @needs_kill
 def test_two_hundred_processes_killed_at_any_moment_never_pay_too_little(tmp_path):
     """Half of them get SIGKILL at random moments; dying, they lose epsilon at most."""

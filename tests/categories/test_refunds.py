@@ -83,6 +83,7 @@ def above_price(pairs, law, price):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_user", [1, 2, 4])
 @pytest.mark.parametrize(("k", "limit"), [(1, 1), (2, 2), (2, 3), (3, 4)])
 def test_outcomes_above_their_price_are_no_more_probable_than_delta(k, limit, per_user):

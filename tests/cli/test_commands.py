@@ -151,6 +151,7 @@ def test_the_program_is_installed_and_help_imports_nothing_heavy():
     assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     absent = ["pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis"]
     script = (

@@ -109,6 +109,7 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
     assert dp.Budget.open(ledger).entries == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -105,6 +105,7 @@ def test_invalid_pools_are_left_out(run, array, tmp_path):
     assert row["posterior"] == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
     dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)

@@ -130,6 +130,7 @@ def test_the_ledger_is_spent(run, offers, tmp_path):
     assert run(*ask).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -142,6 +142,7 @@ anything = st.one_of(universes(), monotone_universes())
 dominances = st.sampled_from(["pareto", "weak", "strict"])
 
 
+@pytest.mark.slow
 @given(anything, dominances)
 def test_the_pareto_sensitivity_is_admissible(universe, dominance):
     combined = universe.everywhere(lambda parts: dp.pareto(parts, dominance=dominance))
@@ -163,6 +164,7 @@ def test_all_scalings_of_the_pareto_score_are_unit_scores(universe, horizon, dom
         assert_moves_by_at_most_one(universe, [scale(objective) for objective in combined])
 
 
+@pytest.mark.slow
 @given(anything)
 def test_margins_are_unit_scores(universe):
     for combine in (dp.margin, local_margin):
@@ -171,6 +173,7 @@ def test_margins_are_unit_scores(universe):
             assert np.abs(combined[a].scores - combined[b].scores).max() <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @given(anything)
 def test_laws_of_combinations_are_private(universe):
     local = dp.LocalDampening(epsilon=1.5)
@@ -205,6 +208,7 @@ def test_sums_with_positive_weights_of_what_moves_together_are_monotone(universe
     assert_moves_by_at_most_one(universe, [dp.scaling.by_global(each) for each in combined])
 
 
+@pytest.mark.slow
 @given(monotone_universes(), st.data())
 def test_disjoint_sums_are_admissible_and_monotone_whatever_the_signs(universe, data):
     """Each step is given to one objective: the others stand still."""
@@ -239,6 +243,7 @@ def test_two_monotone_objectives_need_not_have_a_monotone_sum():
     assert not combined[0].monotone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [0.1, 1 / 3, 0.7, 1e-9, 1e9])
 def test_rounding_does_not_break_admissibility(unit):
     """Ties in exact arithmetic, of numbers that floating point cannot tie.

@@ -35,6 +35,7 @@ def in_local_steps(part, rival, candidate):
     return dampened_by_definition(part.scores[rival] - part.scores[candidate], widths)
 
 
+@pytest.mark.slow
 @given(several_objectives())
 def test_the_margin_equals_its_definition(objectives):
     expected = [definition(objectives, r, in_global_steps) for r in range(len(objectives[0]))]
@@ -42,6 +43,7 @@ def test_the_margin_equals_its_definition(objectives):
     assert dp.margin(objectives).scores == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(several_objectives())
 def test_the_local_margin_equals_its_definition(objectives):
     expected = [definition(objectives, r, in_local_steps) for r in range(len(objectives[0]))]
@@ -107,6 +109,7 @@ def test_equal_scores_are_no_step_apart_where_nothing_can_change():
     assert local_margin(parts[:1]).scores.tolist() == [-6, 6, -6]
 
 
+@pytest.mark.slow
 @given(several_objectives())
 def test_nobody_on_the_front_is_beaten(objectives):
     front = pareto_front(objectives)
@@ -115,6 +118,7 @@ def test_nobody_on_the_front_is_beaten(objectives):
     assert not set(front) & set(beaten)
 
 
+@pytest.mark.slow
 @given(
     several_objectives(),
     st.floats(0.05, 8),

@@ -73,6 +73,7 @@ def test_permute_and_flip_runs_its_algorithm(scores, epsilon):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [[0, 1, 3, 3], [0, 0.2, -5.3], [4.0], [-1.0, -1.0]])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_laplace_is_the_noisy_maximum(scores, epsilon):

@@ -25,6 +25,7 @@ def test_logarithms_are_right_relative_to_themselves(x):
         assert error <= Decimal(2) ** -48 * abs(true)
 
 
+@pytest.mark.slow
 @every_noise
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 2.0**21, 1e200])
 def test_bounds_by_floats_hold_for_every_continuation_of_the_bits(noise, scale, monkeypatch):

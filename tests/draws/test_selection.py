@@ -49,6 +49,7 @@ DRAWS, EPSILON = 10_000, 2.0
 FALSE_ALARM = 1e-6
 
 
+@pytest.mark.slow
 @every_draw
 def test_draws_of_two_are_two_rounds_without_replacement(draw):
     """Unseeded. The first of the two follows the law of a draw of one at half the epsilon."""

@@ -52,6 +52,7 @@ def test_the_curve_of_the_page_is_that_of_laplace(epsilon):
     assert laplace_curve(epsilon, a) == pytest.approx(by_definition, rel=1e-12)
 
 
+@pytest.mark.slow
 @every_draw
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_a_noisy_maximum_is_dominated_by_laplace(draw, pair, epsilon):

@@ -84,6 +84,7 @@ READINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READINGS)
 def test_whatever_is_read_off_is_private_at_the_price_of_one(name):
     assert loss(SEQUENCE, READINGS[name]) <= EPSILON * (1 + 1e-9)
@@ -238,6 +239,7 @@ def test_gaussian_laws_agree_with_simulations_and_draws():
             )
 
 
+@pytest.mark.slow
 def test_gaussian_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     objective = dp.Objective([2, 4, 4], dp.GlobalSensitivity(1, AR, l1=1), step=1)
@@ -320,6 +322,7 @@ def test_on_a_fine_grid_the_law_is_that_of_continuous_noise():
     )
 
 
+@pytest.mark.slow
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     draws = 3_000

@@ -62,6 +62,7 @@ def test_common_neighbours(engine, crossing):
     assert max(crossing) <= 25
 
 
+@pytest.mark.slow
 @every_engine
 def test_pairs_in_ego_networks(engine, crossing):
     edges = queries.simple_edges(held_by(engine, EDGES), "a", "b", range(25))

@@ -116,6 +116,7 @@ def test_ego_networks_hold_the_edges_between_neighbours():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
 def test_the_estimate_is_the_mean_of_random_ego_networks(density):
     d, means = 40, []

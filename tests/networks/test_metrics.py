@@ -98,6 +98,7 @@ DENSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", DENSE)
 @pytest.mark.parametrize("objective_of", [ego_betweenness, ego_density])
 def test_graphs_too_large_to_enumerate_are_admissible_where_we_look(network, objective_of):
@@ -130,6 +131,7 @@ def test_the_spread_form_is_exact_where_a_stranger_joins_a_clique():
     assert here.sensitivity.at(0)[0] == pytest.approx(4 / 42)
 
 
+@pytest.mark.slow
 def test_local_sensitivity_at_distance_one_of_a_graph_with_large_codegrees():
     network = nx.complete_bipartite_graph(2, 7)
     edges = frozenset(tuple(sorted(edge)) for edge in network.edges)

@@ -358,6 +358,7 @@ def test_simulations_of_k_follow_the_law_of_k_rounds(mechanism):
     assert stats.chisquare(observed, expected).pvalue > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["local-dampening", "permute-and-flip"])
 def test_releases_of_k_follow_the_law_of_k_rounds(mechanism):
     """Unseeded: false alarm 1 in 10^6; a shift of 10 % of mass is seen 99 times in 100."""

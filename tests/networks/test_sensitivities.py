@@ -80,6 +80,7 @@ def assert_admissible(sensitivity, scores, universe, distances):
             assert (further >= here[flip] - 1e-12)[universe & universe[flip]].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_degree", [2, 3, 4, 5])
 def test_betweenness_by_degrees_is_the_worst_graph_of_each_degree(max_degree):
     universe = largest_degrees <= max_degree

@@ -132,6 +132,7 @@ def resized(branch, like, *, end):
     return halves.Branch(weights, like.first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.478), (BOTH[1], 756, 1.152)], ids=str
 )

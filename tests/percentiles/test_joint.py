@@ -75,6 +75,7 @@ def test_the_law_is_that_of_the_definition(percents, database):
         assert chains.joint_law(chain, float(by.decay), j) == pytest.approx(pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize(
     ("percents", "most", "pairs"),

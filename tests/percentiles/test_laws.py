@@ -33,6 +33,7 @@ def simulated(drawn, ranks, size, rng):
         yield [positions[i] for i in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", ["add-remove", "substitute"])
 def test_the_recursion_follows_its_laws(neighbours):
     """False alarm 1 in 10^5 each; a shift of 10 % of mass is seen."""

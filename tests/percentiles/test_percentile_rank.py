@@ -76,6 +76,7 @@ def test_the_bound_is_the_largest_change_of_one_step(p, neighbours, form):
     assert max(changes) == pytest.approx(bound, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", PERCENTS)
 @pytest.mark.parametrize("neighbours", BOTH, ids=str)
 @pytest.mark.parametrize("candidates", [(2,), (1, 3), (0.5, 1, 2.5, 3.5), (3, 0, 2)], ids=str)

@@ -54,6 +54,7 @@ def test_it_is_private_on_every_small_database(p):
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decay", [Fraction(1, 5), Fraction(3), Fraction(50)])
 @pytest.mark.parametrize("values", [[1, 1, 2.2, 3], [0.1] * 9, [], [9.0] * 40], ids=str)
 def test_bits_decide_with_the_probability_of_the_law(values, decay):
@@ -68,6 +69,7 @@ def test_bits_decide_with_the_probability_of_the_law(values, decay):
         assert decided - 1e-12 <= chance <= decided + undecided + 1e-12
 
 
+@pytest.mark.slow
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     values, draws = np.array([0.5, 1, 1, 2.7]), 3000

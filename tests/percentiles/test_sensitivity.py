@@ -44,6 +44,7 @@ def by_definition(n, upper, k):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "upper"), UNIVERSES)
 def test_equals_the_element_local_sensitivity_everywhere(n, upper):
     """Sorted databases stand for all: both sides follow the records around."""
@@ -71,6 +72,7 @@ def test_it_follows_the_records_when_they_change_places(values, k, t):
     assert found.ndim == expected.ndim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1, 30, 50, 80, 100])
 @pytest.mark.parametrize("horizon", [0, 1, 3])
 def test_the_audit_passes_the_objective(p, horizon):

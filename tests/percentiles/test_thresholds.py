@@ -43,6 +43,7 @@ def report(by, scales=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize("upwards", [True, False], ids=["up", "down"])
 @pytest.mark.parametrize("p", [10, 50, 90])
@@ -80,6 +81,7 @@ def test_without_noise_it_is_the_record_at_the_percentile(p, upwards, n):
     assert draw() == dp.percentiles.rank_of(p, n) - 1
 
 
+@pytest.mark.slow
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     data, repeats = [0, 1, 1, 2, 3, 7], 400
@@ -95,6 +97,7 @@ def test_releases_follow_the_law():
     assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("high", [1e6, None])
 @pytest.mark.parametrize("low", [0, -1e6, None])
 @pytest.mark.parametrize("value", [0, 3, -7, 1e5, 7e9])

@@ -35,6 +35,7 @@ def ranks_of(database, relation, most=MOST):
     return Source(frame(database), "v", users, relation, "repair").ranks(POINTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize("p", [50, 90])
 def test_a_person_is_protected_and_not_a_record_alone(p, relation):

@@ -16,6 +16,7 @@ from dpselect.neighbours import Neighbours
 from support.chromium import Chromium, program
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(program() is None, reason="there is no Chromium on this machine"),
     pytest.mark.xdist_group("chromium"),
 ]

@@ -29,6 +29,7 @@ def differences(page, cases):
     ], [one["law"] for one in asked]
 
 
+@pytest.mark.slow
 def test_every_law_of_the_page_is_that_of_python(page, record_property):
     worst = {}
     found, names = differences(page, planner_laws.cases(np.random.default_rng(20)))

@@ -112,6 +112,7 @@ def same(ours, theirs):
     return ours == pytest.approx(theirs, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "facts", "question"), list(cases()))
 def test_the_page_answers_as_python_does(page, made, facts, question):
     epsilon, wanted = 0.8, 0.9

@@ -44,6 +44,7 @@ def explaining(design, results):
     return [status for status in ALL if (outcomes(design, status) == results).all()]
 
 
+@pytest.mark.slow
 @given(instances())
 def test_comp_takes_those_whom_some_explanation_takes(instance):
     design, status = instance
@@ -52,6 +53,7 @@ def test_comp_takes_those_whom_some_explanation_takes(instance):
     assert (comp(design, results) == np.any(explaining(design, results), axis=0)).all()
 
 
+@pytest.mark.slow
 @given(instances())
 def test_dd_takes_those_whom_every_explanation_takes(instance):
     design, status = instance
@@ -197,6 +199,7 @@ def recovery(design_of, tests, decoders, trials, rng):
     return hits / trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design_of", "simple", "whole"),
     [(bernoulli_of, (0.0, 0.44, 0.77), 0.80), (near_constant_of, (0.26, 0.87, 0.96), 0.99)],
@@ -210,6 +213,7 @@ def test_exact_recovery_at_120_tests_is_that_of_the_literature(design_of, simple
     assert recovery(design_of, 120, (ilp,), 300, rng) == pytest.approx([whole], abs=0.08)
 
 
+@pytest.mark.slow
 def test_exact_recovery_grows_with_tests_and_near_constant_weights_win():
     """COMP, DD and SCOMP, 300 trials for each design and number of tests.
 

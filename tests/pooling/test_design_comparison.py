@@ -64,6 +64,7 @@ def test_privacy_is_met_by_flips_and_costs_errors():
     assert by_name(private, "one by one").exact < by_name(free, "one by one").exact
 
 
+@pytest.mark.slow
 def test_an_assay_that_errs_is_decoded_by_belief():
     design = by_name(
         simple(assay=Assay(sensitivity=0.8, specificity=0.999), trials=400), "one by one"

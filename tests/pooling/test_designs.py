@@ -97,6 +97,7 @@ def test_kautz_singleton_takes_the_prime_with_fewest_pools():
             assert q < 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("people", "d", "q", "degree"), [(16, 2, 4, 2), (16, 3, 4, 2), (64, 3, 8, 2), (90, 4, 9, 3)]
 )
@@ -110,6 +111,7 @@ def test_prime_powers_go_through_galois(people, d, q, degree):
     assert (shared - np.diag(np.diag(shared))).max() == degree - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_a_design_over_a_prime_power_finds_any_d_positives(size):
     design = kautz_singleton(16, d=2, q=4)

@@ -78,6 +78,7 @@ def independent(clean, contaminated, pools):
     return {states: np.prod([each[u] for u in states]) for states in all_states}
 
 
+@pytest.mark.slow
 @every_design
 @every_relation
 @pytest.mark.parametrize("chances", [(0.2, 0.2), (0.05, 0.3), (0.0, 0.4)])
@@ -92,6 +93,7 @@ def test_independent_exchanges_lose_what_the_definition_says(design, relation, c
     assert pure == pytest.approx(epsilon_by_definition(states, design, relation))
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.tuples(*[st.integers(0, 2)] * 3), st.integers(1, 9), min_size=1, max_size=6

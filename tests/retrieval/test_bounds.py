@@ -51,6 +51,7 @@ def test_the_optimum_is_that_of_the_linear_program(n, d, beta):
         assert ours == pytest.approx(least_delta(n, d, beta, epsilon, failure), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(2, 9))
 def test_no_mechanism_is_below_the_lower_bound(n):
     for d in range(1, n):
@@ -64,6 +65,7 @@ def test_no_mechanism_is_below_the_lower_bound(n):
                     assert lower == pytest.approx(least, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "d"), [(n, d) for n in range(2, 9) for d in range(1, n)])
 def test_the_lower_bound_is_the_least_that_its_argument_can_give(n, d):
     """By definition: for one output at a time, a random member i and stranger j are drawn.

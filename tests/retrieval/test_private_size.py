@@ -22,6 +22,7 @@ from dpselect.retrieval import (
 )
 
 
+@pytest.mark.slow
 def test_released_statuses_follow_their_law():
     """Unseeded: false alarm 1 in 10^6."""
     drawn = [release_statuses([0], n=2, epsilon=1.0).answer for _ in range(6000)]

@@ -97,6 +97,7 @@ def test_the_sphere_delta_is_that_of_the_definition(n, d, beta):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["optimal", "ball", "union", "distance"])
 def test_releases_follow_the_law(scheme):
     """Unseeded: false alarm 1 in 10^6; 3 % of mass moved is seen 99 times in 100."""

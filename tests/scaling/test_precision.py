@@ -224,6 +224,7 @@ def test_no_nan_reaches_the_grid():
     ]
 
 
+@pytest.mark.slow
 @given(
     local_objectives(integers | floats), st.sampled_from(["non-decreasing", "non-increasing"])
 )

@@ -31,6 +31,7 @@ def dampened_difference(objective, r, other, combine):
     )
 
 
+@pytest.mark.slow
 @given(element_objectives())
 def test_dampened_is_definition_12(objective):
     assert scaling.dampened(objective) == pytest.approx(
@@ -38,6 +39,7 @@ def test_dampened_is_definition_12(objective):
     )
 
 
+@pytest.mark.slow
 @given(element_objectives(), st.integers(-40, 40))
 def test_anchored_dampens_the_distance_to_the_anchor(objective, anchor):
     expected = dampened_each(objective, anchor - objective.scores)
@@ -59,6 +61,7 @@ def test_by_global_doubles_monotone_scores(objective):
     assert scaling.by_global(objective) == pytest.approx(expected - expected.max())
 
 
+@pytest.mark.slow
 @given(element_objectives())
 def test_shifted_is_the_limit_of_definitions_15_and_16(objective):
     """Beyond the horizon the shifted dampened scores no longer change but together."""
@@ -71,6 +74,7 @@ def test_shifted_is_the_limit_of_definitions_15_and_16(objective):
             assert limit - limit[0] == pytest.approx(by_definition - by_definition[0])
 
 
+@pytest.mark.slow
 @given(element_objectives(least=2))
 def test_pairwise_is_the_least_dampened_difference(objective):
     n = len(objective)
@@ -82,6 +86,7 @@ def test_pairwise_is_the_least_dampened_difference(objective):
     assert scaling.pairwise(objective) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(element_objectives(least=2, monotone=True))
 def test_pairwise_of_a_monotone_objective_takes_the_larger_sensitivity(objective):
     n = len(objective)
@@ -93,6 +98,7 @@ def test_pairwise_of_a_monotone_objective_takes_the_larger_sensitivity(objective
     assert scaling.pairwise(objective) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("monotone", "combine"), [(False, sum), (True, max)])
 @given(scores=st.lists(st.integers(-20, 20), min_size=2, max_size=5))
 def test_pairwise_of_a_flat_sensitivity(monotone, combine, scores):
@@ -107,6 +113,7 @@ def test_pairwise_of_a_flat_sensitivity(monotone, combine, scores):
     assert scaling.pairwise(objective) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(element_objectives())
 def test_pairwise_never_ranks_a_worse_candidate_first(objective):
     scores = scaling.pairwise(objective)

@@ -77,6 +77,7 @@ def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(sensitivity)
     assert (sensitivity.at(horizon) == sensitivity.bound).all()
 
 
+@pytest.mark.slow
 def test_sums_over_many_distances_lose_no_digits():
     """A plain float sum of 10^5 tenths is off by 1.9e-8."""
     tenth = dp.ElementSensitivity(lambda _: np.array([0.1]), 1.0, 100_000, EDGE)

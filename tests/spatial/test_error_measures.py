@@ -141,6 +141,7 @@ def relative(floor, scale, norm, clip=None):
     return error
 
 
+@pytest.mark.slow
 @one_query
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
 def test_the_weighted_sensitivity_of_one_query_is_exact(universe, relation):
@@ -196,6 +197,7 @@ def test_a_query_that_cuts_no_cell_has_no_sensitivity():
     assert claimed(universe, Weighted(neighbours=ADD_REMOVE), 1.0) == ROUNDING
 
 
+@pytest.mark.slow
 @every_universe
 @every_scale
 @pytest.mark.parametrize("norm", ["l1", "l2"])
@@ -208,6 +210,7 @@ def test_the_clipped_relative_sensitivity_holds_without_a_bound_on_the_size(
     assert change <= claimed(universe, form, scale)
 
 
+@pytest.mark.slow
 @every_universe
 @every_scale
 def test_the_relative_sensitivity_holds_for_a_capped_size(universe, scale):
@@ -217,6 +220,7 @@ def test_the_relative_sensitivity_holds_for_a_capped_size(universe, scale):
     assert change <= claimed(universe, form, scale)
 
 
+@pytest.mark.slow
 @every_universe
 @every_scale
 def test_the_relative_sensitivity_holds_for_a_known_size(universe, scale):

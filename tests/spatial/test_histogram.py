@@ -394,6 +394,7 @@ def test_points_and_cells_stay_in_a_projected_system():
     )
 
 
+@pytest.mark.slow
 def test_cells_become_a_labelled_raster(even):
     pytest.importorskip("xarray")
     array = even.to_xarray()
@@ -408,6 +409,7 @@ def test_cells_become_a_labelled_raster(even):
     assert array.attrs["units"] == "points per cell"
 
 
+@pytest.mark.slow
 def test_a_raster_is_read_back_with_its_labels(uneven):
     xarray = pytest.importorskip("xarray")
     array = uneven.to_xarray((40, 24))

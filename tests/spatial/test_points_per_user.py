@@ -60,6 +60,7 @@ def inside(rows):
     return [row for row in rows if BOX.west <= row[1] < BOX.east and 40 <= row[2] < 60]
 
 
+@pytest.mark.slow
 @given(rows=records, most=st.integers(1, 4))
 @settings(deadline=None)
 def test_each_individual_keeps_as_many_points_as_may_count_whoever_else_is_there(rows, most):
@@ -88,6 +89,7 @@ def duck(table):
     return duckdb.connect().from_arrow(table.to_arrow())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [pl.DataFrame.lazy, duck], ids=["polars", "duckdb"])
 @pytest.mark.parametrize("outside", ["drop", "clip"])
 @given(rows=records, most=st.integers(1, 4))
@@ -155,6 +157,7 @@ PEOPLE = [own for size in range(4) for own in combinations_with_replacement(SPOT
 """Everybody of at most three points."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
 @pytest.mark.parametrize("engine", [False, True], ids=["memory", "lazy"])

@@ -87,6 +87,7 @@ def worst_loss(relation, depth, splits, threshold=0, most=5):
     )
 
 
+@pytest.mark.slow
 @relations
 @pytest.mark.parametrize(
     ("splits", "threshold", "depth", "most"),
@@ -175,6 +176,7 @@ def points_in(database, depth):
     return Points(np.uint32(x), np.uint32(y))
 
 
+@pytest.mark.slow
 def test_trees_are_drawn_by_their_law():
     """Unseeded: false alarm 1 in 10^6."""
     splits, draws, database = SplitNoise(1.5, 2), 1500, {(0, 0): 4, (1, 0): 1}
@@ -222,6 +224,7 @@ def test_a_higher_threshold_makes_larger_cells():
     assert (fine.cells, coarse.cells) == (13, 7)
 
 
+@pytest.mark.slow
 @given(
     places=st.dictionaries(
         st.tuples(st.integers(0, 15), st.integers(0, 15)), st.integers(1, 40), max_size=6

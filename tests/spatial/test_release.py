@@ -256,6 +256,7 @@ def test_the_error_bound_is_the_least_number_that_holds(scale):
     assert bound == 0 or beyond(bound - 1) > 0.05 * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @relations
 @pytest.mark.parametrize("points_per_user", [1, 7])
 @given(epsilon=st.floats(1e-3, 50))
@@ -295,6 +296,7 @@ points = st.lists(
 )
 
 
+@pytest.mark.slow
 @relations
 @settings(deadline=None)
 @given(database=points, new=points, per_user=st.integers(1, 3))

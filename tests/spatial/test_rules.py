@@ -21,6 +21,7 @@ def coarse(*cells, rest=0.0):
     return CoarseGrid(counts, 4.0)
 
 
+@pytest.mark.slow
 @every_rule
 @settings(max_examples=25, deadline=None)
 @given(

@@ -32,6 +32,7 @@ def test_an_engine_that_refuses_is_quoted_without_values():
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.slow
 @every_engine
 def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
     import narwhals as nw

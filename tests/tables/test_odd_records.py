@@ -4,6 +4,7 @@ from collections import Counter
 from math import isnan
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from dpselect import tables
@@ -47,6 +48,7 @@ def tree_tables(odd, data):
     return np.concatenate(EngineCounts(data, "x2", public).tables(0, 1)[0])
 
 
+@pytest.mark.slow
 @given(
     odd_tables(
         ("x0", "x1", "x2"),
@@ -107,6 +109,7 @@ def test_a_number_of_a_list(odd):
     assert np.array_equal(here, there, equal_nan=True)
 
 
+@pytest.mark.slow
 @given(odd_tables(("s", "t"), ("integer", "integer"), ("unsigned", "integer")))
 @examples
 def test_an_edge_of_a_graph(odd):
@@ -128,6 +131,7 @@ def test_an_edge_of_a_graph(odd):
             assert degrees.sum() == len(there)
 
 
+@pytest.mark.slow
 @given(odd_tables(("s", "t"), ("text", "text"), containers=("csv", "polars", "duckdb")))
 @examples
 def test_an_edge_between_names(odd):
@@ -140,6 +144,7 @@ def test_an_edge_between_names(odd):
     assert gained.sum() in {0, 2}
 
 
+@pytest.mark.slow
 @given(odd_tables(("x", "y"), ("number", "number"), ("integer", "unsigned")))
 @examples
 def test_a_point_of_a_map(odd):
@@ -155,6 +160,7 @@ def test_a_point_of_a_map(odd):
         assert gained.sum() in {0, 1}
 
 
+@pytest.mark.slow
 @given(
     odd_tables(
         ("x", "y", "who"),

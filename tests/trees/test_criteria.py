@@ -141,6 +141,7 @@ def some_tables():
     return [rng.integers(0, top, (int(rng.integers(1, 4)), 3)) for top in (2, 9, 30, 60, 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
 @pytest.mark.parametrize("horizon", [0, 1, 17, 150, 400])
 def test_sums_and_intervals_equal_the_generic_ones(relation, horizon):

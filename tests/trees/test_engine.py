@@ -191,6 +191,7 @@ def test_an_evolved_front_is_the_one_in_memory():
     assert ours == theirs
 
 
+@pytest.mark.slow
 @every_engine
 def test_a_tree_is_released_and_no_row_collected(engine, crossing):
     budget = dp.Budget(20.0, neighbours=dp.Neighbours.ADD_REMOVE)

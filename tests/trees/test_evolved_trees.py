@@ -124,6 +124,7 @@ def test_crossing_exchanges_what_is_not_cut(seed):
     assert sum(map(len, children)) == len(one) + len(other)
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_all_forms_of_a_tree_answer_alike(seed):
     rng = np.random.default_rng(seed)
@@ -159,6 +160,7 @@ def classifier(**changed):
     return MultiObjectiveTreeClassifier(**(arguments | changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("sensitivity", ALLOWANCES)
 def test_fits_with_every_selection(selection, sensitivity):
@@ -184,6 +186,7 @@ def test_finds_good_trees_where_epsilon_is_large():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("sensitivity", ALLOWANCES)
 def test_every_outcome_is_epsilon_private(selection, sensitivity):
@@ -330,6 +333,7 @@ def test_bad_arguments_are_refused_before_any_spend(changed, message):
     assert not budget.entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("sensitivity", ALLOWANCES)
 def test_empty_tables_and_constant_classes_give_a_front_at_full_cost(selection, sensitivity):
@@ -356,6 +360,7 @@ def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
         classifier(rates_share=0.0).fit(x, y).plot()
 
 
+@pytest.mark.slow
 def test_follows_scikit_learn():
     estimator = classifier(
         epsilon=500.0, domains=Bins(-3, 3, bins=9), classes=[0, 1], max_records=10**4

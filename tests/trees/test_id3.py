@@ -58,6 +58,7 @@ def classifier(**changed):
     return ID3Classifier(**(arguments | changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["information-gain", "gini", "majority"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_learns_with_every_criterion_and_mechanism(criterion, mechanism):
@@ -88,6 +89,7 @@ def log_probability(plan, cells, script):
     return sampler.log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_outcome_is_epsilon_private(mechanism):
     """By definition, over whole trees: no outcome's probability moves by more than e^eps."""
@@ -473,6 +475,7 @@ def test_works_inside_cross_validation():
     assert cross_val_score(classifier(), x.to_pandas(), y, cv=3).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_follows_scikit_learn():
     estimator = ID3Classifier(
         epsilon=500.0, domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000

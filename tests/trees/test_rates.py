@@ -88,6 +88,7 @@ def test_sums_equal_the_generic_ones(total, horizon, form):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [dp.LocalDampening, dp.PermuteAndFlip])
 def test_drawing_by_rates_is_private(mechanism):
     """Both classes at once: one record changes the hits of any of the trees, by 0 or 1."""

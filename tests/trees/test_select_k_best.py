@@ -48,6 +48,7 @@ def law_of(records, epsilon, criterion, relation):
     return draw.probabilities(objective)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["information-gain", "gini", "majority"])
 def test_draws_are_private_by_enumeration(criterion):
     """All databases of up to 3 records of 2 columns and a label, and one record more."""

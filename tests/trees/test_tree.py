@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,7 @@ NODES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(NODES)
 def test_a_simplified_tree_answers_every_declared_value_alike(root):
     tree = Tree(SCHEMA, root)

@@ -61,6 +61,7 @@ def by_definition(law, scores, one_run, threshold, most=400):
     return out
 
 
+@pytest.mark.slow
 @every_way
 def test_the_law_is_the_sum_over_all_numbers_of_runs(law, threshold):
     scores = np.array([0.0, 2.0, 1.0, 2.0])
@@ -91,6 +92,7 @@ def neighbouring_laws(epsilon, steps=3):
                     yield one, other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 2.5])
 @every_way
 def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, epsilon):
@@ -153,6 +155,7 @@ BASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("mean", [1.5, 10.0, 200.0])
 @pytest.mark.parametrize("shape", [0.0, 0.5, 1.0, 4.0, np.inf])
@@ -176,6 +179,7 @@ def test_renyi_divergences_are_those_of_dp_accounting(base, mean, shape):
         assert ours == pytest.approx(theirs._rdp, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "rho"), [(2.0, 0.05), (0.5, 0.5**2 / 8)])
 def test_rho_bounds_every_renyi_divergence_of_real_pairs(epsilon, rho):
     for law in LAWS:
@@ -282,6 +286,7 @@ def test_nothing_is_released_below_the_threshold_or_without_a_run():
     assert release_best([lambda: (0.5, "a")], **few).answer == ()
 
 
+@pytest.mark.slow
 def test_drawn_outcomes_follow_the_law():
     """Chi-square with 3 degrees of freedom: above 21.1 once in 10,000."""
     scores, chances = [0, 1, 2, 3], [0.4, 0.3, 0.2, 0.1]

@@ -32,6 +32,7 @@ def objective(table, relation):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
 def test_the_bounds_are_the_largest_changes(relation):
     worst = np.zeros(3)

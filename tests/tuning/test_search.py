@@ -37,6 +37,7 @@ def search(grid=None, **changed):
     return PrivateSearchCV(tree(), grid, **({"epsilon": 20.0} | changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["repeat", "all"])
 def test_it_finds_the_parameters_that_predict(method):
     x, y = frame()
@@ -118,6 +119,7 @@ def neighbours_of(relation):
     return (x, y), (x[:-1], y[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
 @pytest.mark.parametrize("method", ["repeat", "all"])
 def test_a_replay_agrees(relation, method):
@@ -231,6 +233,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_follows_scikit_learn():
     estimator = ID3Classifier(
         domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000

@@ -45,6 +45,7 @@ def pairs(records, most):
                 yield table, tuple(sorted((*table, record)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "objective", [votes, partial(votes, monotone=False), local], ids=["counts", "sum", "local"]
 )
@@ -60,6 +61,7 @@ def test_no_event_is_likelier_than_delta_allows(objective):
     assert worst == pytest.approx(DELTA, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["lead + 1", "half the steps"])
 def test_planted_faults_are_caught(wrong, monkeypatch):
     leader = StableArgmax._leader
