@@ -1,6 +1,7 @@
 """Keys by weights: the exact delta of one round and of two, the draws, the engines' sums."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement, product
 from math import exp
@@ -15,6 +16,7 @@ from dpselect.categories.asked import Question
 from dpselect.categories.columns import KeyColumns
 from dpselect.categories.counts import Counted, people_in
 from dpselect.categories.weighted import Round, WeightedLaw, delta_of_gaussian
+from dpselect.draws.coins import BITS
 from dpselect.errors import ParameterError
 from support.engines import held_by
 from support.key_definitions import hockey_stick, independent, subsets
@@ -43,7 +45,7 @@ def release_law(law, database):
         for history, probability in out.items():
             gone = [key for found in history for key in found]
             sums = weights_of(database, one.weights, gone)
-            chances = [one.chances[min(w, len(one.chances) - 1)] / 2**128 for w in sums]
+            chances = [one.chances[min(w, one.chances.sure)] / 2**BITS for w in sums]
             for found, chance in independent(chances).items():
                 if chance > 0:
                     after[*history, found] = probability * chance
@@ -74,7 +76,7 @@ def added(people, most):
 def crowded(law, keys):
     """Yield pairs where a person comes to whose keys others have, each of them one key."""
     last = law.rounds[-1]
-    for people in range(2 * len(last.chances) // int(last.weights[1]) // 2 + 2):
+    for people in range(last.chances.threshold * 2 // int(last.weights[1]) + 2):
         others = tuple((key,) for key in range(keys) for _ in range(people))
         yield others, (*others, tuple(range(keys)))
 
@@ -126,7 +128,8 @@ def test_weights_that_do_not_fall_are_caught():
 
 def test_a_threshold_one_step_of_weight_lower_is_caught():
     def lower(one):
-        return Round(one.weights, (0, *one.chances[1 + int(one.weights[1]) :]))
+        threshold = one.chances.threshold - int(one.weights[1])
+        return Round(one.weights, replace(one.chances, threshold=threshold))
 
     law = Planted(lower, "weighted", EPSILON, DELTA, 3, 1)
 

@@ -99,7 +99,7 @@ def test_the_lead_that_is_needed_inverts_the_law():
             [float(lead), 0.0], dp.GlobalSensitivity(1, "add-remove"), monotone=True
         )
         assert STABLE.probabilities(gaps)[0] >= wanted
-        assert lead == 0 or STABLE._chances[lead - 1] < wanted * 2**128
+        assert lead == 0 or STABLE._chances[lead - 1] < wanted * 2**256
 
 
 def test_a_replay_finds_the_exact_loss():

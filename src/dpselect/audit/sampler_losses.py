@@ -109,7 +109,7 @@ def reveal(
     chances = public["chances"]
     laws = []
     for position, lead in (here, there):
-        chance = chances[min(lead, len(chances) - 1)] / 2**128
+        chance = chances[min(lead, chances.sure)] / 2**BITS
         laws.append({position: chance, None: 1 - chance})
     outputs = list(laws[0] | laws[1])
     logs = [
@@ -193,9 +193,9 @@ def coins(
     """Return the loss of coins that are tossed with a chance for each count."""
     if np.shape(here) != np.shape(there):
         return None
-    chances, last = public["chances"], len(public["chances"]) - 1
+    chances = public["chances"]
     pairs = Counter(
-        (chances[min(a, last)], chances[min(b, last)])
+        (chances[min(a, chances.sure)], chances[min(b, chances.sure)])
         for a, b in zip(np.asarray(here).tolist(), np.asarray(there).tolist(), strict=True)
     )
     kinds = [np.zeros(1)] * 3

@@ -120,8 +120,13 @@ def rho_for(epsilon: float, delta: float) -> float:
         epsilon: In nats; > 0.
         delta: In (0, 1).
     """
-    low, high = 0.0, epsilon
-    for _ in range(80):
+    # With alpha - 1 = sqrt(ln(1/delta) / rho) that of epsilon_of is at most epsilon for `low`.
+    root = sqrt(-log(delta))
+    low = (epsilon / (sqrt(-log(delta) + epsilon) + root)) ** 2 * (1 - SLACK)
+    high = low
+    while high < epsilon and epsilon_of(high, delta) <= epsilon:
+        low, high = high, min(2 * high, epsilon)
+    for _ in range(45):
         middle = (low + high) / 2
         low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
     return low

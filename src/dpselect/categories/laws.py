@@ -11,17 +11,24 @@ that event and the delta of the noise add up (``docs/categories.md`` has the pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, sqrt
+from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, pi, sqrt
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
+from dpselect._searching import least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
-from dpselect.categories.weighted import SHARES, WeightedLaw
+from dpselect.categories.weighted import SHARES, WeightedLaw, normal_tail, probabilities_of
+from dpselect.draws.coins import BITS, select
+from dpselect.draws.noisy_counts import LARGEST_SCALE
+from dpselect.draws.optimal_chances import OptimalChances
+from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -39,6 +46,9 @@ LARGEST_EPSILON = 1e6
 
 SPLITS = 50
 """Ways to split epsilon or delta that are tried."""
+
+LARGEST_SUM = 2.0**12
+"""Scale up to which tails of the discrete Gaussian are summed."""
 
 
 class KeyLaw(Protocol):
@@ -70,7 +80,7 @@ class KeyLaw(Protocol):
 class OptimalLaw:
     r"""The most probable release that is private for each key: a truncated geometric law.
 
-    Its table is that of :func:`dpselect.draws.coins.optimal_chances`.
+    It is that of :class:`~dpselect.draws.optimal_chances.OptimalChances`.
 
     With several keys a person :math:`\varepsilon'` and :math:`\delta'` are such that
     :math:`m` of these together cost epsilon and delta by the exact composition of
@@ -105,23 +115,18 @@ class OptimalLaw:
     @property
     def half(self) -> int:
         """The least number of people whose key is released with probability 1/2 or more."""
-        return next(n for n, one in enumerate(self.chances) if 2 * one >= self.chances[-1])
+        return self.chances.least(1 << BITS - 1)
 
     @cached_property
-    def chances(self) -> tuple[int, ...]:
-        """The probabilities as integers over 2^128, by the number of people, up to 1."""
-        from dpselect.draws.coins import optimal_chances
-
-        return optimal_chances(*self.each)
+    def chances(self) -> OptimalChances:
+        """The probabilities by the number of people."""
+        return OptimalChances(*self.each)
 
     def probabilities(self, people: Indices) -> Probabilities:
-        table = np.array([one / 2**128 for one in self.chances])
-        return table[np.minimum(people, table.size - 1)]
+        return probabilities_of(self.chances, people)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        from dpselect.draws import coins
-
-        return coins.select(people, self.chances), None
+        return select(people, self.chances), None
 
     def spends(self) -> tuple[Spend, ...]:
         rho = min(self.changed * rho_of_pure(self.each[0]), rho_of_pure(self.epsilon))
@@ -147,6 +152,9 @@ class LaplaceLaw:
     delta: float
     changed: int
     name: ClassVar[KeyMethod] = "laplace"
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
 
     @property
     def scale(self) -> float:
@@ -210,20 +218,30 @@ class GaussianLaw:
     changed: int
     name: ClassVar[KeyMethod] = "gaussian"
 
+    def __post_init__(self) -> None:
+        # The largest share of delta for the noise makes the least scale.
+        _check_scale(self._scale_for(self.delta))
+
     @cached_property
     def _chosen(self) -> tuple[float, int, float]:
         """The standard deviation parameter, the threshold and the delta of the noise."""
         shares = np.linspace(0.005, 0.995, SPLITS)
         options = (self._for(float(share)) for share in shares)
-        return min(options, key=lambda option: (option[1], option[0]))
+        best = min(options, key=lambda option: (option[1], option[0]))
+        _check_scale(best[0])
+        return best
 
     def _for(self, share: float) -> tuple[float, int, float]:
         of_noise = share * self.delta
-        sigma = sqrt(self.changed / (2 * rho_for(self.epsilon, of_noise))) * (1 + MARGIN)
+        sigma = self._scale_for(of_noise)
         each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
-        tails = _gaussian_tails(sigma)
-        z = 1 + int(np.flatnonzero(tails[1:] * (1 + MARGIN) <= each)[0])
+        tail = _gaussian_tail(sigma)
+        z = least(lambda z: float(tail(np.array([z]))[0]) * (1 + MARGIN) <= each, 1)
         return sigma, 1 + z, of_noise
+
+    def _scale_for(self, delta: float) -> float:
+        rho = rho_for(self.epsilon, delta)
+        return sqrt(self.changed / (2 * rho)) * (1 + MARGIN) if rho > 0 else inf
 
     @property
     def scale(self) -> float:
@@ -245,11 +263,10 @@ class GaussianLaw:
         return f"GaussianThreshold(scale={self.scale:.6g}, threshold={self.threshold})"
 
     def probabilities(self, people: Indices) -> Probabilities:
-        tails = _gaussian_tails(self.scale)
+        tail_of = _gaussian_tail(self.scale)
         z = self.threshold - people
-        last = tails.size - 1
-        tail = tails[np.clip(z, 0, last)]
-        head = 1 - tails[np.clip(1 - z, 0, last)]
+        tail = tail_of(np.maximum(z, 0))
+        head = 1 - tail_of(np.maximum(1 - z, 0))
         return np.where(people > 0, np.where(z >= 0, tail, head), 0.0)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
@@ -293,7 +310,13 @@ def law_of(
         if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
             return WeightedLaw(method, epsilon, delta, changed // persons, persons)
         return laws[method](epsilon, delta, changed)
-    every: list[KeyLaw] = [kind(epsilon, delta, changed) for kind in laws.values()]
+    every: list[KeyLaw] = []
+    for kind in laws.values():
+        # Where one method needs more noise than can be drawn, another may do.
+        with suppress(ParameterError):
+            every.append(kind(epsilon, delta, changed))
+    if not every:
+        return laws["optimal"](epsilon, delta, changed)
     return min(every, key=lambda law: law.half)
 
 
@@ -334,11 +357,25 @@ def _each_of(delta: float, times: int) -> float:
     return delta if times == 1 else -expm1(log1p(-delta) / times) * (1 - 2.0**-40)
 
 
-def _gaussian_tails(sigma: float) -> Values:
-    r"""Return :math:`P(Z \ge z)` of the discrete Gaussian for ``z`` from 0 on, up to 0."""
-    # Beyond 40 standard deviations nothing is left that a float could show.
-    z = np.arange(ceil(40 * sigma) + 2, dtype=np.float64)
-    mass = np.exp(-(z**2) / (2 * sigma**2))
-    total = 2 * mass[1:].sum() + 1
-    tails: Values = np.cumsum(mass[::-1])[::-1] / total
-    return tails
+def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
+    r"""Return :math:`P(Z \ge z)` of the discrete Gaussian, as a function of ``z`` from 0 on."""
+    if sigma <= LARGEST_SUM:
+        # Beyond 40 standard deviations nothing is left that a float could show.
+        every = np.arange(ceil(40 * sigma) + 2, dtype=np.float64)
+        mass = np.exp(-(every**2) / (2 * sigma**2))
+        tails: Values = np.cumsum(mass[::-1])[::-1] / (2 * mass[1:].sum() + 1)
+        return lambda z: tails[np.minimum(z, tails.size - 1)]
+
+    def tail(z: Indices) -> Values:
+        # The sum by the rule of midpoints with its first correction, f'(z - 1/2)/24; the next
+        # one is below 1e-11 of it, as the total is closer still to that of the normal law.
+        x = (z - 0.5) / sigma
+        density = np.exp(-(x**2) / 2) / sqrt(2 * pi)
+        return normal_tail(x) - x * density / (24 * sigma**2)
+
+    return tail
+
+
+def _check_scale(scale: float) -> None:
+    if not scale <= LARGEST_SCALE:
+        raise ParameterError("epsilon is too small: noise on counts would exceed 2**50")

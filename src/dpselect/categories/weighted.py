@@ -16,7 +16,7 @@ taken away and the persons' weights are spread over the keys that are left. The 
           - e^\varepsilon \Phi(-\mu/2 - \varepsilon/\mu).
 
 Weights are rounded down to multiples of a power of 1/2, and coins to multiples of
-:math:`2^{-128}`. ``docs/categories.md`` has the proof.
+:math:`2^{-256}`. ``docs/categories.md`` has the proof.
 
 Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745 (weights);
     Swanberg, Desfontaines and Haney 2023, arXiv:2301.01998 (rounds); Balle and Wang 2018,
@@ -28,18 +28,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, erfc, exp, isqrt, log1p, log2, pi, sqrt
+from math import ceil, erf, erfc, exp, isqrt, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpselect._searching import least
 from dpselect.categories.counts import PeoplePerKey
+from dpselect.draws.coins import BITS, Chances, select, up_to
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities
+from dpselect.typing import Indices, Probabilities, Values
 
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal law's tails and of the coins."""
+
+ROUNDING = 2.0**-50
+"""Relative, of a tail of the normal law."""
 
 SPLITS = 25
 """Ways to split delta that are tried."""
@@ -51,17 +57,41 @@ SHARES = {"weighted": (1.0,), "rounds": (0.1, 0.9)}
 """Shares of the price of the noise, by round; of the pairs tried the one that wins most."""
 
 
+@dataclass(frozen=True)
+class GaussianChances:
+    """Probabilities that Gaussian noise brings a weight to a threshold; of weight 0 it is 0.
+
+    Attributes:
+        threshold: In steps.
+        scale: Of the noise, in steps.
+    """
+
+    threshold: int
+    scale: float
+
+    @property
+    def sure(self) -> int:
+        """A weight whose probability is 1."""
+        # The normal tail beyond 19 scales is below 2^-256.
+        return self.threshold + ceil(19 * self.scale)
+
+    def __getitem__(self, weight: int) -> int:
+        """Return the probability of a weight in steps, over 2^256."""
+        z = (self.threshold - weight) / self.scale
+        tail = int(erfc(abs(z) / sqrt(2)) / 2 * 2.0**BITS)
+        return 0 if weight == 0 else tail if z > 0 else (1 << BITS) - tail
+
+
 class Round(NamedTuple):
     """The public law of one round.
 
     Attributes:
         weights: By a person's number of keys, from 0 to the most; integers, in steps.
-        chances: By the weight of a key in steps: the probability of its release, as integers
-            over 2^128, up to 1.
+        chances: By the weight of a key in steps: the probability of its release.
     """
 
     weights: Indices
-    chances: tuple[int, ...]
+    chances: Chances
 
 
 class Noise(NamedTuple):
@@ -125,12 +155,12 @@ class WeightedLaw:
         """The law of every round."""
         made = []
         for scale, threshold in zip(self.noise.scales, self.noise.thresholds, strict=True):
-            # Beyond 13 scales above the threshold the normal tail is below 2^-128.
             fine = max(FINEST / (threshold + 13 * scale), 2 * sqrt(self.per_user))
             steps = 1 << ceil(log2(fine))
             sizes = range(1, self.per_user + 1)
             weights = np.array([0, *(isqrt(steps**2 // t) for t in sizes)], dtype=np.int64)
-            made.append(Round(weights, _chances(ceil(threshold * steps), scale * steps)))
+            chances = GaussianChances(ceil(threshold * steps), scale * steps)
+            made.append(Round(weights, chances))
         return tuple(made)
 
     @property
@@ -144,8 +174,8 @@ class WeightedLaw:
     def half(self) -> int:
         """The least people with as many keys each as are counted, of release with 1/2."""
         last = self.rounds[-1]
-        least = next(place for place, one in enumerate(last.chances) if one >= 1 << 127)
-        return -(-least // int(last.weights[-1]))
+        reached = least(lambda weight: last.chances[weight] >= 1 << BITS - 1)
+        return -(-reached // int(last.weights[-1]))
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability for people with as many keys each as are counted.
@@ -154,8 +184,9 @@ class WeightedLaw:
         """
         missed = np.ones(np.shape(people))
         for one in self.rounds:
-            table = np.array([chance / 2**128 for chance in one.chances])
-            missed *= 1 - table[np.minimum(people * int(one.weights[-1]), table.size - 1)]
+            # Beyond what makes a release sure the product could overflow.
+            reached = np.minimum(people, one.chances.sure) * int(one.weights[-1])
+            missed *= 1 - probabilities_of(one.chances, reached)
         return 1 - missed
 
     def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
@@ -163,12 +194,10 @@ class WeightedLaw:
         first = people.weighed(self.rounds[0].weights, ())
 
         def draw() -> list[Any]:
-            from dpselect.draws import coins
-
             released: list[Any] = []
             for number, one in enumerate(self.rounds):
                 weighed = people.weighed(one.weights, released) if number else first
-                held = coins.select(weighed.people, one.chances)
+                held = select(weighed.people, one.chances)
                 released += [weighed.keys[place] for place in held.nonzero()[0].tolist()]
             return [first.columns.decode(key) for key in released]
 
@@ -187,27 +216,33 @@ def delta_of_gaussian(mu: float, epsilon: float) -> float:
     """Return the exact delta of Gaussian noise, ``mu`` being the sensitivity in its scales."""
     up, down = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     first = erfc(up / sqrt(2)) / 2
-    if down < 25:
-        return max(0.0, first - exp(epsilon) * erfc(down / sqrt(2)) / 2)
     # Mills' ratio from below, so that delta is rounded up.
     density = exp(-(up**2) / 2) / sqrt(2 * pi)
-    return max(0.0, first - density * down / (1 + down**2))
+    second = (
+        exp(epsilon) * erfc(down / sqrt(2)) / 2 if down < 25 else density * down / (1 + down**2)
+    )
+    # Where the difference loses all digits, that for an epsilon of 0 is hardly larger.
+    return min(max(0.0, first - second) + ROUNDING * first, erf(mu / sqrt(8)))
 
 
 def _largest_mu(epsilon: float, delta: float) -> float:
-    low, high = 0.0, 2 * sqrt(epsilon) + 10
-    for _ in range(50):
-        middle = (low + high) / 2
+    # Delta is at most 0.4 mu, whatever epsilon is.
+    low, high = delta, 2 * sqrt(epsilon) + 10
+    for _ in range(60):
+        middle = sqrt(low * high)
         enough = delta_of_gaussian(middle, epsilon * (1 - MARGIN)) <= delta * (1 - MARGIN)
         low, high = (middle, high) if enough else (low, middle)
     return low
 
 
-def _chances(threshold: int, scale: float) -> tuple[int, ...]:
-    """Return the probabilities by the weight in steps, over 2^128: of weight 0 it is 0."""
-    whole, table = 1 << 128, [0]
-    while table[-1] < whole:
-        z = (threshold - len(table)) / scale
-        tail = int(erfc(abs(z) / sqrt(2)) / 2 * 2.0**128)
-        table.append(tail if z > 0 else whole - tail)
-    return tuple(table)
+def probabilities_of(chances: Chances, counts: Indices) -> Probabilities:
+    """Return the probabilities of counts of any shape."""
+    used, place = np.unique(up_to(counts, chances), return_inverse=True)
+    table = np.array([chances[one] / 2**BITS for one in used.tolist()])
+    return table[place].reshape(np.shape(counts))
+
+
+def normal_tail(x: NDArray[np.floating]) -> Values:
+    """Return the probability that a standard normal number is at least ``x``."""
+    tails = [erfc(one / sqrt(2)) / 2 for one in np.ravel(x).tolist()]
+    return np.array(tails).reshape(np.shape(x))

@@ -1,105 +1,74 @@
-"""Exact coins, each with a probability from a public table, and the table that is optimal."""
+"""Exact coins, each with a probability that a public rule gives to a count."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from os import urandom
 from secrets import randbits
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.door import sampler
-from dpselect.draws.exp_bounds import exp_minus
-from dpselect.errors import ParameterError
 from dpselect.typing import Indices
 
-BITS = 128
-"""Probabilities are multiples of 2^-128."""
+BITS = 256
+"""Probabilities are multiples of 2^-256."""
 
 _WORD = 64
 
-LONGEST = 10**7
-"""Entries of a table of probabilities."""
+_REST = BITS - _WORD
+
+
+class Chances(Protocol):
+    """Probabilities by an integer, public; frozen, and equal where they are the same."""
+
+    @property
+    def sure(self) -> int:
+        """An integer from which on the probability is 1."""
+
+    def __getitem__(self, count: int, /) -> int:
+        """Return the probability of an integer from 0 to ``sure``, over 2^256."""
 
 
 @sampler
-def select(counts: Indices, chances: tuple[int, ...]) -> NDArray[np.bool_]:
+def select(counts: Indices, chances: Chances) -> NDArray[np.bool_]:
     r"""Toss one coin for every count, independently, and return which came up.
 
-    A uniform integer of 128 bits is compared with the chance. Its upper 64 bits decide but
+    A uniform integer of 256 bits is compared with the chance. Its upper 64 bits decide but
     with probability :math:`2^{-64}`; only then the lower ones are drawn.
 
     Args:
         counts: Shape ``(n,)``, >= 0. Private.
-        chances: By the count, as integers over :math:`2^{128}`, from that of count 0 on; a
-            count beyond has the last. Public.
+        chances: By the count. Public.
 
     Returns:
         Shape ``(n,)``; a release.
     """
-    table = np.array([(one >> _WORD, one & (2**_WORD - 1)) for one in chances], dtype=object)
-    # A chance of 1 is 2^128, which has an upper half of 2^64: no drawn integer reaches it.
-    sure = np.array([one >= 1 << BITS for one in chances])
-    upper = np.where(sure, 2**_WORD - 1, table[:, 0]).astype(np.uint64)
-    lower = table[:, 1].astype(np.uint64)
-    place = np.minimum(counts, len(chances) - 1)
+    used, place = np.unique(up_to(counts, chances), return_inverse=True)
+    table = [chances[count] for count in used.tolist()]
+    # A chance of 1 is 2^256, which has an upper half of 2^64: no drawn integer reaches it.
+    sure = np.array([one >= 1 << BITS for one in table], dtype=np.bool_)
+    upper = np.array([min(one >> _REST, 2**_WORD - 1) for one in table], dtype=np.uint64)
     drawn = np.frombuffer(urandom(8 * counts.size), dtype=np.uint64)
     up = drawn < upper[place]
     for tie in np.flatnonzero(drawn == upper[place]):
-        up[tie] = int.from_bytes(urandom(8)) < int(lower[place[tie]])
+        up[tie] = randbits(_REST) < table[place[tie]] % 2**_REST
     return up | sure[place]
 
 
 @sampler
-def reveal(leader: tuple[int, int], chances: tuple[int, ...]) -> int | None:
+def reveal(leader: tuple[int, int], chances: Chances) -> int | None:
     """Return a position with a probability that depends on its lead, or None.
 
     Args:
         leader: The position, and an integer >= 0. Private.
-        chances: By the integer, as for :func:`select`. Public.
+        chances: By the integer. Public.
     """
     position, lead = leader
-    return position if randbits(BITS) < chances[min(lead, len(chances) - 1)] else None
+    return position if randbits(BITS) < chances[min(lead, chances.sure)] else None
 
 
-def optimal_chances(epsilon: float, delta: float) -> tuple[int, ...]:
-    r"""Return the largest probabilities by which something may be revealed, by its distance.
-
-    .. math::
-
-        \pi(0) = 0, \quad \pi(n + 1) = \min\big(e^{\varepsilon} \pi(n) + \delta,\;
-        1 - e^{-\varepsilon} (1 - \pi(n) - \delta),\; 1\big)
-
-    where one neighbour step changes the distance to what is not to be revealed by at most 1.
-
-    Args:
-        epsilon: Finite, > 0.
-        delta: In (0, 1).
-
-    Returns:
-        As integers over :math:`2^{128}`, up to 1.
-
-    Raises:
-        ParameterError: The table would be too long, or ``delta`` is below 2^-128.
-
-    Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1.
-    """
-    whole = 1 << BITS
-    # Everything is rounded towards a smaller next probability, so that both constraints hold
-    # exactly between the numbers that are drawn from.
-    high = min(exp_minus(Fraction(epsilon), BITS)[1], whole)
-    growth = (whole << BITS) // high
-    step = int(Fraction(delta) * whole)
-    if step == 0:
-        raise ParameterError("delta is too small: nothing would ever be released")
-    table = [0]
-    while table[-1] < whole:
-        last = table[-1] + step
-        grown = (growth * table[-1] >> BITS) + step
-        left = whole - last
-        shrunk = whole + (-high * left >> BITS) if left > 0 else whole
-        table.append(min(grown, shrunk, whole))
-        if len(table) > LONGEST:
-            raise ParameterError("epsilon is too small for a table of probabilities")
-    return tuple(table)
+def up_to(counts: Indices, chances: Chances) -> Indices:
+    """Return counts cut where the probability is 1."""
+    return np.minimum(counts, min(chances.sure, np.iinfo(np.int64).max))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.release import Release
 from dpselect.typing import Probabilities
+
+if TYPE_CHECKING:
+    from dpselect.draws.optimal_chances import OptimalChances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +65,10 @@ class StableArgmax:
         object.__setattr__(self, "delta", delta)
 
     @cached_property
-    def _chances(self) -> tuple[int, ...]:
-        from dpselect.draws.coins import optimal_chances
+    def _chances(self) -> OptimalChances:
+        from dpselect.draws.optimal_chances import OptimalChances
 
-        return optimal_chances(self.epsilon, self.delta)
+        return OptimalChances(self.epsilon, self.delta)
 
     def lead_for(self, probability: float) -> int:
         """Return the least lead with which the best is released with some probability.
@@ -74,8 +79,10 @@ class StableArgmax:
         Returns:
             In neighbour steps; needs no data.
         """
-        wanted = _validate.within("probability", probability, 0, 1) * 2**128
-        return next(n for n, chance in enumerate(self._chances) if chance >= wanted)
+        from dpselect.draws.coins import BITS
+
+        wanted = _validate.within("probability", probability, 0, 1)
+        return self._chances.least(int(Fraction(wanted) * 2**BITS))
 
     def probabilities(self, objective: Objective) -> Probabilities:
         """Return the exact law of a release.
@@ -85,8 +92,10 @@ class StableArgmax:
             missing to 1 is the probability that nothing is released. As private as the scores.
         """
         position, lead = self._leader(objective)
+        from dpselect.draws.coins import BITS
+
         law = np.zeros(len(objective))
-        law[position] = self._chances[min(lead, len(self._chances) - 1)] / 2**128
+        law[position] = self._chances[min(lead, self._chances.sure)] / 2**BITS
         return law
 
     def plan(self, *, neighbours: NeighboursLike) -> Plan:
@@ -115,8 +124,7 @@ class StableArgmax:
             With one candidate, which is the best, or with none.
 
         Raises:
-            ParameterError: There is one candidate only, or ``epsilon`` or ``delta`` is too
-                small for a table of probabilities.
+            ParameterError: There is one candidate only, or ``delta`` is below 2^-100.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             NeighboursError: The budget is for another neighbour relation.
         """

@@ -1,0 +1,144 @@
+r"""The largest probabilities by which something may be revealed, in closed form.
+
+By the distance :math:`n` to what is not to be revealed, which one neighbour step changes by
+at most 1, they are
+
+.. math::
+
+    \pi(0) = 0, \quad \pi(n + 1) = \min\big(e^{\varepsilon} \pi(n) + \delta,\;
+    1 - e^{-\varepsilon} (1 - \pi(n) - \delta),\; 1\big).
+
+The first term is the smaller one while :math:`\pi(n) \le (1 - \delta)/(1 + e^\varepsilon)`, so
+up to some :math:`n_1`, and beyond it, with :math:`m = n - n_1`,
+
+.. math::
+
+    \pi(n) = \delta\,\frac{1 - e^{-n\varepsilon}}
+    {e^{-(n - 1)\varepsilon} (1 - e^{-\varepsilon})},
+    \qquad 1 - \pi(n) = (1 - \pi(n_1))\, e^{-m\varepsilon}
+    - \delta\,\frac{1 - e^{-m\varepsilon}}{e^{\varepsilon} - 1}.
+
+Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dpselect._searching import least
+from dpselect.draws.coins import BITS
+from dpselect.draws.exp_bounds import exp_minus
+from dpselect.errors import ParameterError
+
+LEAST_DELTA = 2.0**-100
+"""Below it the rounding of the probabilities would be more than delta leaves for it."""
+
+LARGEST_EPSILON = 200.0
+"""In closed form; a larger one would change no probability by more than 2^-256."""
+
+_WORK = 640
+"""Bits of the powers of e. The quotients of the closed form lose at most 256 of them."""
+
+_DIGIT = 10
+"""Bits of a multiple of epsilon for which a power of e is kept."""
+
+
+@dataclass(frozen=True)
+class OptimalChances:
+    r"""The largest probabilities for some epsilon and delta, as integers over 2^256.
+
+    They are those of :math:`\delta (1 - 2^{-44})` rounded down. With :math:`r = 2^{-255}`
+    above the error of one of them, both constraints are kept to :math:`r + 2r/\delta`, which
+    is less than the rest of delta: in the first one :math:`e^\varepsilon \pi(n)` has at most
+    the relative error :math:`r/\delta` of :math:`\pi(n) \ge \delta`, and matters below 2
+    only. Both hold exactly for the integers.
+
+    Attributes:
+        epsilon: Finite, > 0.
+        delta: In [2^-100, 1).
+
+    Raises:
+        ParameterError: ``delta`` is too small.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if self.delta < LEAST_DELTA:
+            raise ParameterError(
+                "delta is too small: next to nothing would ever be released; give one from "
+                "2**-100 on"
+            )
+
+    def __getitem__(self, count: int) -> int:
+        """Return the probability of a distance >= 0."""
+        whole = 1 << BITS
+        if self._is_flat:
+            return min(count * self._step >> _WORK - BITS, whole)
+        if count <= self._turn:
+            return min(self._grown(count) >> _WORK - BITS, whole)
+        missing = self._missing(count)
+        return whole + (-missing >> _WORK - BITS) if missing > 0 else whole
+
+    @cached_property
+    def sure(self) -> int:
+        """The least distance whose probability is 1."""
+        return least(lambda count: self[count] >= 1 << BITS)
+
+    def least(self, chance: int) -> int:
+        """Return the least distance with such a probability, over 2^256."""
+        return least(lambda count: self[count] >= chance)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether the law for an epsilon of 0 is the same to all digits: multiples of delta."""
+        return self.epsilon < self.delta * 2.0**-50
+
+    @cached_property
+    def _step(self) -> int:
+        return int(Fraction(self.delta) * ((1 << _WORK) - (1 << _WORK - 44)))
+
+    @cached_property
+    def _turn(self) -> int:
+        low, high = self._decay(1)
+        limit = ((1 << _WORK) - self._step) * low // ((1 << _WORK) + high)
+        return least(lambda count: self._grown(count) > limit)
+
+    def _grown(self, count: int) -> int:
+        """Return the first piece, rounded down."""
+        if count == 0:
+            return 0
+        whole = 1 << _WORK
+        numerator = self._step * (whole - self._decay(count)[1]) << _WORK
+        return numerator // (self._decay(count - 1)[1] * (whole - self._decay(1)[0]))
+
+    def _missing(self, count: int) -> int:
+        """Return what the second piece lacks to 1, rounded up; negative beyond its end."""
+        whole, high = 1 << _WORK, self._decay(count - self._turn)[1]
+        first = -(-(whole - self._grown(self._turn)) * high >> _WORK)
+        low = self._decay(1)[0]
+        return first - self._step * low * (whole - high) // (whole - low << _WORK)
+
+    def _decay(self, count: int) -> tuple[int, int]:
+        """Return bounds of the power of e for a multiple of epsilon."""
+        low = high = 1 << _WORK
+        for place in range(0, count.bit_length(), _DIGIT):
+            digit = count >> place & (1 << _DIGIT) - 1
+            if digit:
+                one = self._power(digit << place)
+                low, high = low * one[0] >> _WORK, -(-high * one[1] >> _WORK)
+        return low, min(high, 1 << _WORK)
+
+    def _power(self, count: int) -> tuple[int, int]:
+        known = self._powers.get(count)
+        if known is None:
+            epsilon = Fraction(min(self.epsilon, LARGEST_EPSILON))
+            known = self._powers[count] = exp_minus(epsilon * count, _WORK)
+        return known
+
+    @cached_property
+    def _powers(self) -> dict[int, tuple[int, int]]:
+        return {}
