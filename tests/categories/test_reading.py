@@ -13,7 +13,7 @@ from dpselect.categories.asked import Question
 from dpselect.categories.counts import people_in
 from dpselect.errors import ColumnError, DataError, ParameterError
 from support.engines import every_engine, held_by
-from support.key_definitions import subsets
+from support.key_definitions import limited, subsets
 
 embedded = pytest.mark.parametrize("engine", ["polars", "duckdb", "ibis"])
 
@@ -32,19 +32,6 @@ ROWS = pl.DataFrame(
 
 def counts_in(question, data):
     return people_in(data, question)
-
-
-def weight(value):
-    return len(value) if isinstance(value, str) else value % 1009
-
-
-def limited(keys, user, most):
-    """Return which of a person's keys are counted, by the words of the module."""
-    order = sorted(set(keys))
-    if len(order) <= most:
-        return order
-    start = (weight(user) + sum(map(weight, order))) % len(order)
-    return [order[(start + i) % len(order)] for i in range(most)]
 
 
 def people_per_key(rows, most):

@@ -13,6 +13,21 @@ def subsets(keys, most):
     return list(chain.from_iterable(combinations(keys, n) for n in range(1, most + 1)))
 
 
+def weight(value):
+    if isinstance(value, tuple):
+        return sum(map(weight, value))
+    return len(value) if isinstance(value, str) else value % 1009
+
+
+def limited(keys, user, most):
+    """Return which of a person's keys are counted, by the words of ``reading``."""
+    order = sorted(set(keys))
+    if len(order) <= most:
+        return order
+    start = (weight(user) + sum(map(weight, order))) % len(order)
+    return [order[(start + i) % len(order)] for i in range(most)]
+
+
 def add_person(counts, keys):
     """Return counts, as a tuple, with one more person who has these keys."""
     return tuple(n + (key in keys) for key, n in enumerate(counts))

@@ -28,7 +28,7 @@ class Question:
         user: The column of the person that a row belongs to; each row is one if not given.
         max_per_user: How many different keys of a person are counted.
         group: A column of groups; a person's keys are then pairs of a group and a key.
-        groups: The public groups.
+        groups: The public groups; empty where they are to be released.
         candidates: The public keys; any if not given.
         missing: Whether a missing value is a key of its own.
     """
@@ -61,8 +61,8 @@ def asked_question(
     missing = _validate.one_of("missing", missing, get_args(Missing))
     if (user is None) != (max_per_user is None):
         raise ParameterError("user and max_per_user go together: give both")
-    if (group is None) != (groups is None):
-        raise ParameterError("group and groups go together: give both")
+    if group is None and groups is not None:
+        raise ParameterError("groups are of a column: name it too, group=")
     if not columns and (user is not None or group is not None):
         raise ParameterError("user and group are for tables: name the column of the key too")
     _check_columns(columns, user, group)
@@ -111,7 +111,7 @@ def checked_delta(delta: float) -> float:
     """
     if _validate.finite("delta", delta) <= 0 or not _validate.positive("delta", delta) < 1:
         raise ParameterError(
-            "keys that are not public need a delta above 0 and below 1, far below one over the "
-            "number of people"
+            "keys or groups that are not public need a delta above 0 and below 1, far below "
+            "one over the number of people"
         )
     return float(delta)

@@ -43,6 +43,13 @@ class Counted:
         """Return a key as plain Python values."""
         return self.columns.decode(self.keys[position])
 
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which :meth:`key` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
+
 
 class PeoplePerKey(Protocol):
     """Exact numbers of people who have a key; whoever holds the rows implements it."""
@@ -56,7 +63,13 @@ class PeoplePerKey(Protocol):
         """Return the keys of the largest counts, for each group, ties in order of the value."""
 
     def from_count(self, least: int) -> Counted:
-        """Return all keys of at least so many people, in no order."""
+        """Return all keys of at least so many people, in order of the value."""
+
+    def of_groups(self) -> PeoplePerKey:
+        """Return the people per group: those with a key in it, of so many groups each."""
+
+    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
+        """Return the people per key in some groups alone."""
 
     def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
         """Return all keys but some, with the sums of their people's weights.
@@ -109,9 +122,15 @@ class RowsOfPeople:
     def from_count(self, least: int) -> Counted:
         import narwhals as nw
 
-        grouped = self._grouped().filter(nw.col("people") >= least)
+        grouped = self._grouped().filter(nw.col("people") >= least).sort("key")
         found = tables.collect(grouped, self.rows.source, most=MOST_KEYS)
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
+
+    def of_groups(self) -> RowsOfPeople:
+        return RowsOfPeople(self.rows.of_groups())
+
+    def within(self, groups: tuple[Hashable, ...]) -> RowsOfPeople:
+        return RowsOfPeople(self.rows.within(groups))
 
     def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
         import narwhals as nw

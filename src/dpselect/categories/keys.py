@@ -2,63 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from dpselect import _validate
-from dpselect.categories.asked import (
-    Missing,
-    Question,
-    asked_question,
-    changed_keys,
-    checked_delta,
-)
-from dpselect.categories.counts import PeoplePerKey, people_in
-from dpselect.categories.laws import KeyLaw, KeyMethod, law_of
+from dpselect.categories.asked import MOST_KEYS, Missing, changed_keys, checked_delta
+from dpselect.categories.counts import people_in
+from dpselect.categories.keys_design import MOST_PEOPLE, above_least, design_keys
+from dpselect.categories.laws import KeyMethod, law_of
 from dpselect.categories.release import KeyRelease
-from dpselect.categories.weighted import WeightedLaw
-from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.typing import Indices, Probabilities
-
-MOST_PEOPLE = 2**53
-"""Limit of ``min_people``."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Design:
-    """All that is decided before the data are read."""
-
-    plan: Plan
-    question: Question
-    law: KeyLaw | WeightedLaw
-    min_people: int
-
-    def drawing(self, people: PeoplePerKey) -> Callable[[], KeyRelease]:
-        """Return the draw of the keys, after the reading."""
-        if isinstance(self.law, WeightedLaw):
-            keys = self.law.drawing(people)
-            return lambda: KeyRelease(answer=_sorted(keys()), plan=self.plan, exact=True)
-        law, counted = self.law, people.from_count(self.min_people)
-
-        def draw() -> KeyRelease:
-            held, noisy = law.select(_above(counted.people, self.min_people))
-            places = {counted.key(place): place for place in held.nonzero()[0].tolist()}
-            answer = _sorted(places)
-            counts = None
-            if noisy is not None:
-                least = self.min_people - 1
-                counts = tuple(int(noisy[places[key]]) + least for key in answer)
-            return KeyRelease(
-                answer=answer,
-                plan=self.plan,
-                exact=True,
-                counts=counts,
-                scale=getattr(law, "scale", None),
-            )
-
-        return draw
 
 
 def key_probabilities(
@@ -95,7 +49,7 @@ def key_probabilities(
         array([0.   , 0.467, 0.516])
     """
     relation = _validate.table_neighbours(neighbours)
-    per_user = _validate.at_least("max_per_user", max_per_user, 1)
+    per_user = _validate.at_least("max_per_user", max_per_user, 1, MOST_KEYS)
     changed = changed_keys(per_user, relation)
     law = law_of(
         method,
@@ -105,7 +59,7 @@ def key_probabilities(
         persons=changed // per_user,
     )
     return law.probabilities(
-        _above(people, _validate.at_least("min_people", min_people, 1, MOST_PEOPLE))
+        above_least(people, _validate.at_least("min_people", min_people, 1, MOST_PEOPLE))
     )
 
 
@@ -138,7 +92,7 @@ def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ParameterError: An argument is out of range, or does not go with another.
         NeighboursError: Another relation.
     """
-    return _design(
+    return design_keys(
         column=column,
         user=user,
         max_per_user=max_per_user,
@@ -214,7 +168,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         >>> release_keys(pages, epsilon=1.0, delta=1e-9, neighbours="add-remove").answer
         ('help', 'home')
     """
-    design = _design(
+    design = design_keys(
         column=column,
         user=user,
         max_per_user=max_per_user,
@@ -229,59 +183,3 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
     draw = design.drawing(people_in(data, design.question))
     receipt = design.plan.charge(budget)
     return draw().recorded(receipt)
-
-
-def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    return tuple(sorted(keys, key=str))
-
-
-def _above(people: Indices, least: int) -> Indices:
-    """Return by how much counts exceed the one below the least, which no key has less than.
-
-    One person changes this by at most 1, as the count itself.
-    """
-    excess: Indices = (people - (least - 1)).clip(min=0)
-    return excess
-
-
-def _design(  # noqa: PLR0913 -- the public arguments
-    *,
-    column: str | Sequence[str] | None,
-    user: str | None,
-    max_per_user: int | None,
-    method: KeyMethod | None,
-    min_people: int,
-    missing: Missing,
-    epsilon: float,
-    delta: float,
-    neighbours: NeighboursLike,
-) -> _Design:
-    question = asked_question(
-        column=column, user=user, max_per_user=max_per_user, missing=missing
-    )
-    relation = _validate.table_neighbours(neighbours)
-    epsilon, delta = _validate.positive("epsilon", epsilon), checked_delta(delta)
-    least = _validate.at_least("min_people", min_people, 1, MOST_PEOPLE)
-    changed = changed_keys(question.max_per_user, relation)
-    persons = changed // question.max_per_user
-    law = law_of(method, epsilon, delta, changed, persons=persons)
-    if isinstance(law, WeightedLaw) and least > 1:
-        raise ParameterError("min_people is for methods that count people: leave it out")
-    plan = Plan(
-        function="release_keys",
-        arguments={
-            "column": list(question.columns) or None,
-            "user": user,
-            "max_per_user": max_per_user,
-            "method": law.name,
-            "min_people": least,
-            "missing": missing,
-        },
-        mechanism=law.label,
-        spends=law.spends(),
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=relation,
-        public=("the least number of people",) if least > 1 else (),
-    )
-    return _Design(plan, question, law, least)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, pi, sqrt
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
@@ -328,12 +328,18 @@ def composed_delta(epsilon: float, each: float, times: int) -> float:
 
     Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
     """
-    j = np.arange(times + 1)
-    binomial = np.array([lgamma(times + 1) - lgamma(i + 1) - lgamma(times - i + 1) for i in j])
+    j, binomial = np.arange(times + 1), _log_binomials(times)
     gap = epsilon - (times - 2 * j) * each
     held = gap < 0
     log_first = (times - j[held]) * each + binomial[held] - times * np.logaddexp(0, each)
     return float((np.exp(log_first) * -np.expm1(gap[held])).sum())
+
+
+@lru_cache(maxsize=4)
+def _log_binomials(times: int) -> Values:
+    factorials = np.array([lgamma(one) for one in range(1, times + 2)])
+    logs: Values = factorials[-1] - factorials - factorials[::-1]
+    return logs
 
 
 def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]:

@@ -14,8 +14,8 @@ their keys, so that those which come first in the order are not preferred.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
@@ -58,6 +58,20 @@ class Rows:
     user: Kind | None
     question: Question
 
+    def of_groups(self) -> Rows:
+        """Return the rows with the groups for keys, of which as many are counted."""
+        named = {_KEY: nw.col(_GROUP)} | ({} if self.user is None else {_USER: nw.col(_USER)})
+        asked = self.question
+        question = Question((str(asked.group),), asked.user, asked.max_per_user)
+        every, keys = self.every.select(**named), self.group or self.keys
+        return replace(self, every=every, keys=keys, group=None, question=question)
+
+    def within(self, groups: tuple[Hashable, ...]) -> Rows:
+        """Return the rows of some groups alone; only then a person's keys are limited."""
+        encode = (self.group or self.keys).encode
+        every = self.every.filter(nw.col(_GROUP).is_in([encode(one) for one in groups]))
+        return replace(self, every=every, question=replace(self.question, groups=groups))
+
     @property
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
@@ -97,13 +111,12 @@ def read(data: object, question: Question) -> Rows:
         group = KeyColumns((question.group,), (kinds[question.group],), encoded=False)
         taken[_GROUP] = _plain(question.group, kinds)
     rows = table.select(**taken).drop_nulls()
-    if group is not None:
-        rows = rows.filter(nw.col(_GROUP).is_in([group.encode(one) for one in question.groups]))
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
         rows = rows.filter(nw.col(_KEY).is_in(public))
     user = None if question.user is None else kinds[question.user]
-    return Rows(rows, data, keys, group, user, question)
+    found = Rows(rows, data, keys, group, user, question)
+    return found.within(question.groups) if question.groups else found
 
 
 def _limited(rows: nw.LazyFrame[Any], of: Rows) -> nw.LazyFrame[Any]:

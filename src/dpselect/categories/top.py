@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from dpselect import _validate
-from dpselect.categories.asked import Missing, asked_question
+from dpselect.categories.asked import Missing
 from dpselect.categories.counts import people_in
+from dpselect.categories.grouped_design import design_release
 from dpselect.categories.release import KeyRelease
-from dpselect.categories.top_design import design_top
 from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
@@ -23,6 +22,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     limit: int | None = None,
     group: str | None = None,
     groups: Iterable[Hashable] | None = None,
+    groups_share: float | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     counts_share: float = 0.0,
@@ -41,7 +41,8 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         candidates: The public keys.
         limit: Without candidates: how many of the most common keys are candidates.
         group: The column of groups.
-        groups: The public groups.
+        groups: The public groups; released first if not given.
+        groups_share: Share of epsilon for the release of groups.
         user: The column of the person that a row belongs to.
         max_per_user: How many different keys of a person are counted.
         counts_share: Share of epsilon for noisy counts of the chosen keys.
@@ -55,7 +56,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ParameterError: An argument is out of range, or does not go with another.
         NeighboursError: Another relation.
     """
-    return design_top(
+    return design_release(
         column=column,
         k=k,
         above=above,
@@ -63,6 +64,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         limit=limit,
         group=group,
         groups=groups,
+        groups_share=groups_share,
         user=user,
         max_per_user=max_per_user,
         counts_share=counts_share,
@@ -84,6 +86,7 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     limit: int | None = None,
     group: str | None = None,
     groups: Iterable[Hashable] | None = None,
+    groups_share: float | None = None,
     user: str | None = None,
     max_per_user: int | None = None,
     counts_share: float = 0.0,
@@ -105,8 +108,9 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     budget, that of the stop is paid.
 
     Guarantee:
-        ``epsilon``-DP with candidates, else ``(epsilon, delta)``-DP, under ``neighbours``: one
-        row, or with ``user`` all rows of one person. All arguments but ``data`` are public.
+        ``epsilon``-DP with candidates and public groups or none, else
+        ``(epsilon, delta)``-DP, under ``neighbours``: one row, or with ``user`` all rows of
+        one person. All arguments but ``data`` are public.
         Which ``max_per_user`` keys of a person are counted hangs on that person's rows alone
         (:mod:`~dpselect.categories.reading`).
 
@@ -123,16 +127,20 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         limit: Without candidates: how many of the most common keys may be released; by
             default ``10 k`` and at least 1000.
         group: A column by which the most common keys are released for each of ``groups``.
-        groups: The public groups; other rows are dropped.
+        groups: The public groups; other rows are dropped. If not given, the groups are
+            released first, as by :func:`~dpselect.categories.release_keys`, with a part of
+            epsilon and of ``delta``, and rows of all others are dropped then.
+        groups_share: Share of epsilon for the release of groups, in (0, 1); by default 0.2.
         user: The column of the person that a row belongs to: text, integers or dates. Rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted, over all groups.
+        max_per_user: How many different keys of a person are counted, over all groups; and,
+            where groups are released first, how many groups.
         counts_share: Share of epsilon for noisy counts of the chosen keys, in [0, 1). Not
             split off for a noisy sequence, which has them.
         missing: ``"drop"`` rows without a key, or make a missing value a ``"key"``, None.
         epsilon: What the whole release costs, in nats; finite, > 0.
         delta: What it costs besides; in (0, 1), far below one over the number of people.
-            Only without candidates.
+            Without candidates, or where groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name (:data:`dpselect.mechanisms.MECHANISMS`), or a function of
             ``epsilon=``; by default permute-and-flip or the noisy sequence, as above. Without
@@ -141,7 +149,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
             refund.
 
     Returns:
-        The keys in the order drawn; with groups, pairs of a group and a key.
+        The keys in the order drawn; with groups, pairs of a group and a key. The groups that
+        were released are its ``groups``.
 
     Raises:
         ParameterError: An argument is out of range, or does not go with another.
@@ -161,16 +170,15 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ... ).answer
         ('apple', 'pear')
     """
-    listed = _validate.listed("candidates", candidates)
-    named = _validate.listed("groups", groups)
-    design = design_top(
+    design = design_release(
         column=column,
         k=k,
         above=above,
-        candidates=listed,
+        candidates=candidates,
         limit=limit,
         group=group,
-        groups=named,
+        groups=groups,
+        groups_share=groups_share,
         user=user,
         max_per_user=max_per_user,
         counts_share=counts_share,
@@ -180,17 +188,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         neighbours=neighbours,
         mechanism=mechanism,
     )
-    question = asked_question(
-        column=column,
-        user=user,
-        max_per_user=max_per_user,
-        missing=missing,
-        candidates=listed,
-        group=group,
-        groups=named,
-    )
     design.plan.check(budget)
-    draw = design.drawing(people_in(data, question))
+    draw = design.drawing(people_in(data, design.question))
     receipt = design.plan.charge(budget)
     release = draw()
     return release.recorded(receipt, refund=release.refunded)

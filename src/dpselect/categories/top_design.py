@@ -11,7 +11,13 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.budget.amount import exact, floor
-from dpselect.categories.asked import Missing, asked_question, changed_keys, checked_delta
+from dpselect.categories.asked import (
+    Missing,
+    Question,
+    asked_question,
+    changed_keys,
+    checked_delta,
+)
 from dpselect.categories.columns import checked_names
 from dpselect.categories.counts import PeoplePerKey
 from dpselect.categories.objectives import STOP, by_count, of_most_common, offset_of_stop
@@ -41,6 +47,7 @@ class TopDesign:
 
     Attributes:
         plan: What is spent.
+        question: What is read.
         k: How many keys of each group.
         above: Or: the least noisy count of a key that is released.
         candidates: The public keys; None if the most common ones are candidates.
@@ -53,6 +60,7 @@ class TopDesign:
     """
 
     plan: Plan
+    question: Question
     k: int
     above: float | None
     candidates: tuple[Hashable, ...] | None
@@ -256,6 +264,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
     )
     return TopDesign(
         plan=plan,
+        question=question,
         k=k,
         above=above,
         candidates=listed,

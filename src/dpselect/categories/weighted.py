@@ -198,7 +198,7 @@ class WeightedLaw:
             for number, one in enumerate(self.rounds):
                 weighed = people.weighed(one.weights, released) if number else first
                 held = select(weighed.people, one.chances)
-                released += [weighed.keys[place] for place in held.nonzero()[0].tolist()]
+                released += list(np.asarray(weighed.keys)[held])
             return [first.columns.decode(key) for key in released]
 
         return draw

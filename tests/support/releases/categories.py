@@ -66,6 +66,7 @@ def _top(name, relation, **asked):
 
 
 GROUPED = {"group": "ward", "groups": [0, 1]}
+RELEASED = {"k": 1, "group": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
 CASES = [
     *(
         case
@@ -88,6 +89,8 @@ CASES = [
             _top("unknown, with counts", relation, k=1, delta=1e-3, counts_share=0.25),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
             _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
+            _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
+            _top("unknown, in released groups", relation, **RELEASED),
         )
     ),
     *(
