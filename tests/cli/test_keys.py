@@ -78,6 +78,24 @@ def test_groups_are_read_as_their_column_is(run, visits):
     assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
 
 
+def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_path):
+    picture = tmp_path / "out.png"
+    asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--group", "ward")
+
+    ran = run("top", *asked, "--groups-share", 0.5, "--json")
+    words = run("top", *asked)
+    dry = run("top", *asked, "--dry-run", "--plot", picture)
+    known = run("top", *asked, "--candidates", "D0,D1,D2,D3", "--json")
+
+    assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
+    assert ran.json["groups"] == [0, 1]
+    assert "groups" in words.out
+    assert "a group" in dry.out
+    assert "a value" in dry.out
+    assert picture.stat().st_size > 0
+    assert known.json["answer"] == [[0, "D0"], [1, "D1"]]
+
+
 @pytest.mark.parametrize("command", [("keys",), ("top", "--k", 2)])
 def test_a_dry_run_says_how_many_people_a_value_needs(run, visits, tmp_path, command):
     ledger, picture = tmp_path / "clinic.budget", tmp_path / "out.png"
@@ -109,6 +127,10 @@ def test_noisy_counts_are_printed(run, visits):
         (("--epsilon", 1, "--candidates", "none.txt"), "--candidates must be a list such as"),
         (("--epsilon", 1, "--candidates", "D1,D2", "--plot", "x.png"), "--plot shows"),
         (("--epsilon", 1), "need a delta above 0"),
+        (
+            (*UNKNOWN, "--groups", "a,b"),
+            "--groups are values of a column: name it with --group",
+        ),
         ((*UNKNOWN, "--group", "ward", "--groups", "a,b"), "holds integer values, and 'a'"),
     ],
 )

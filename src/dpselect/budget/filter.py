@@ -31,18 +31,20 @@ requests along y and gives y the same P(y) and Q(y). It is
 order), so these y add at most :math:`\delta`.
 
 Refunds: the price of a release may depend on its outcome. Let release i cost at most
-:math:`c_i(o)` outside of an event of probability :math:`\delta_i`: for every two neighbours in
-either order there is a set :math:`B` of outcomes with :math:`P(B) \le \delta_i` and
-:math:`P(o) \le e^{c_i(o)} Q(o)` for :math:`o \notin B`. It is spent for
-:math:`\varepsilon_i \ge c_i`, and refunded :math:`\varepsilon_i - c_i(o)` when ``o`` is known;
-:math:`\rho_i, \delta_i` stay. All rules then hold with the net epsilons at every admission,
-and the guarantee is the same. For along each path without any :math:`B` the losses add up to
-:math:`\sum c_i(o_i)`, which is at most the net sum, as that of the last admission was and
-refunds are given once. Which requests are admitted, and so which :math:`\delta_i` there are,
-is determined by the outcomes. Some :math:`B` is met with probability at most
-:math:`E \sum \delta_i \le \delta`. A spend that is not refunded yet, or never because its
-process died, counts in full. (Prices by outcome: Ligett, Neel, Roth, Waggoner & Wu 2017,
-arXiv:1705.10829; for selection Durfee & Rogers 2019, arXiv:1905.04273, Theorem 2.)
+:math:`c_i(o)` and :math:`\delta_i`: for every two neighbours in either order
+:math:`\sum_o [P(o) - e^{c_i(o)} Q(o)]_+ \le \delta_i`, as where
+:math:`P(o) \le e^{c_i(o)} Q(o)` outside of an event of probability :math:`\delta_i`. It is
+spent for :math:`\varepsilon_i \ge c_i`, and refunded :math:`\varepsilon_i - c_i(o)` when ``o``
+is known; :math:`\rho_i, \delta_i` stay. All rules then hold with the net epsilons at every
+admission, and the guarantee is the same. For let :math:`P' = \min(P, e^{c_i} Q)` at every step.
+Along each path the product of the :math:`P'` is at most :math:`e^{\sum c_i(o_i)}` times that of
+the :math:`Q`, and :math:`\sum c_i(o_i)` is at most the net sum, as that of the last admission
+was and refunds are given once. Which requests are admitted, and so which :math:`\delta_i` there
+are, is determined by the outcomes. Step i takes at most :math:`\delta_i` off the mass of the
+paths that came to it, together at most :math:`E \sum \delta_i \le \delta`. A spend that is
+not refunded yet, or never because its process died, counts in full. (Prices by outcome:
+Ligett, Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829; for selection Durfee & Rogers 2019,
+arXiv:1905.04273, Theorem 2.)
 
 Why the rules do not mix: under ``zcdp`` the paths with a large loss may use up all of
 :math:`\delta`. If paths with a small loss could still buy failures, which count in full

@@ -33,12 +33,14 @@ class GroupedDesign:
         plan: What is spent on both.
         question: What is read.
         groups: Of the release of the groups.
+        widest: Of the keys of as many groups as one person can change, with the most noise.
         within: Of the keys of public groups.
     """
 
     plan: Plan
     question: Question
     groups: KeysDesign
+    widest: TopDesign
     within: Callable[[Sequence[Hashable]], TopDesign]
 
     def drawing(self, people: PeoplePerKey) -> Callable[[], KeyRelease]:
@@ -118,12 +120,12 @@ def _design_grouped(
             **asked,
         )
 
-    # With as many groups as a person can be in, everything is noisiest.
     widest = within(range(changed_keys(first.question.max_per_user, first.plan.neighbours)))
     return GroupedDesign(
         plan=_plan_of_both(first.plan, widest, groups_share, epsilon=epsilon, delta=delta),
         question=replace(widest.question, groups=()),
         groups=first,
+        widest=widest,
         within=within,
     )
 

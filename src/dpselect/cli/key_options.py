@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from dpselect._searching import least
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ Neighbours: TypeAlias = Annotated[
 MissingIsKey: TypeAlias = Annotated[
     bool, typer.Option("--missing-is-key", help="Count rows without a key as a key.")
 ]
+
+ChancesOf: TypeAlias = "Callable[[Indices], Probabilities]"
+"""The probability of a release as a function of the number of people."""
+
+MOST_PEOPLE = 10**12
+"""Beyond it no number of people is shown."""
 
 SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
 """Probabilities for which a dry run says how many people they take."""
@@ -62,24 +69,37 @@ def listed(option: str, text: str | None, table: object, columns: Sequence[str])
     return keys
 
 
-def people_for(
-    chances: Probabilities, people: Indices, *, more_than: str = ""
-) -> dict[str, str]:
+def people_for(chances: ChancesOf, *, more_than: str = "") -> dict[str, str]:
     """Return how many people it takes until a key is released with some probabilities."""
-    needed: dict[str, str] = {}
-    for share in SHOWN:
-        enough = people[chances >= share]
-        needed[f"P(released) >= {share:g}"] = (
-            f"from {int(enough[0])} people{more_than}"
-            if enough.size
-            else f"above {int(people[-1])} people{more_than}"
-        )
-    return needed
+    needed = {f"P(released) >= {share:g}": _people_at(share, chances) for share in SHOWN}
+    return {
+        name: f"{'from' if people < MOST_PEOPLE else 'above'} {people} people{more_than}"
+        for name, people in needed.items()
+    }
+
+
+def people_shown(*chances: ChancesOf) -> Indices:
+    """Return numbers of people until all releases are all but sure, for a picture."""
+    import numpy as np
+
+    end = max(64, *(_people_at(0.999, one) for one in chances))
+    return np.unique(np.linspace(0, end, 500).astype(np.int64))
+
+
+def _people_at(share: float, chances: ChancesOf) -> int:
+    import numpy as np
+
+    def enough(people: int) -> bool:
+        return people >= MOST_PEOPLE or float(chances(np.array([people]))[0]) >= share
+
+    return min(least(enough), MOST_PEOPLE)
 
 
 def besides(release: KeyRelease) -> dict[str, str]:
     """Return noisy counts and the refund of a release in words, if it has any."""
     facts: dict[str, str] = {}
+    if release.groups is not None:
+        facts["groups"] = ", ".join(map(str, release.groups)) or "(none)"
     if release.counts is not None:
         pairs = zip(release.answer, release.counts, strict=True)
         facts["noisy counts"] = ", ".join(f"{key}: {count}" for key, count in pairs)

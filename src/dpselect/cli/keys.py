@@ -58,7 +58,7 @@ def keys(
 ) -> None:
     """Release which values there are."""
     data = engines.separated(data, separator)
-    from dpselect.categories import plan_keys, release_keys
+    from dpselect.categories import key_probabilities, plan_keys, release_keys
 
     relation = options.relation("--neighbours", neighbours)
     law: dict[str, Any] = {
@@ -75,6 +75,10 @@ def keys(
         "missing": key_options.missing(missing_is_key),
     }
     plan = plan_keys(**rows, **law)
+    law["method"] = plan.arguments["method"]
+    chances: key_options.ChancesOf = lambda people: key_probabilities(  # noqa: E731
+        people, max_per_user=max_per_user or 1, **law
+    )
     budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     table = engines.opened(data, engine, master)
     if dry_run:
@@ -82,7 +86,7 @@ def keys(
         from dpselect.categories.counts import people_in
 
         people_in(table, asked_question(**rows))
-        needed = _needed(law, max_per_user)
+        needed = key_options.people_for(chances)
         output.print_plan(plan, budget, as_json=as_json, more={"a value": needed})
     else:
         with output.working("counting and choosing"):
@@ -98,25 +102,5 @@ def keys(
     if plot is not None:
         from dpselect.categories import plot_chances
 
-        people, chances = _chances(law, max_per_user)
-        output.save(plot_chances(people, {plan.mechanism: chances}), plot)
-
-
-def _chances(law: dict[str, Any], max_per_user: int | None) -> tuple[Any, Any]:
-    """Return numbers of people until release is all but sure, and its probabilities."""
-    import numpy as np
-
-    from dpselect.categories import key_probabilities
-
-    shown = 64
-    while True:
-        people = np.arange(shown)
-        chances = key_probabilities(people, max_per_user=max_per_user or 1, **law)
-        if chances[-1] > 0.999 or shown > 10**7:
-            return people, chances
-        shown *= 2
-
-
-def _needed(law: dict[str, Any], max_per_user: int | None) -> dict[str, str]:
-    people, chances = _chances(law, max_per_user)
-    return key_options.people_for(chances, people)
+        people = key_options.people_shown(chances)
+        output.save(plot_chances(people, {plan.mechanism: chances(people)}), plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,10 @@ from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.plan import Plan
+    from matplotlib.axes import Axes
+
+    from dpselect.categories.grouped_design import GroupedDesign
+    from dpselect.categories.top_design import TopDesign
 
 HELP = """Release the k values of a column that most people have.
 
@@ -25,6 +29,9 @@ row. With --dry-run it is said how many people a value needs.
 
 [bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
 --neighbours add-remove[/bold]
+
+With --group the top of each group is released: of public ones (--groups), or of those that
+are released first.
 
 With --above in place of --k all candidates of at least so many noisy people are released.
 
@@ -48,7 +55,11 @@ def top(
     above: options.Above = None,
     scores: options.Scores = False,
     delta: Annotated[
-        float, typer.Option(help="Without --candidates: far below one over the people.")
+        float,
+        typer.Option(
+            help="Without --candidates, or without --groups of a --group: far below one over "
+            "the people."
+        ),
     ] = 0.0,
     candidates: Annotated[
         str | None,
@@ -59,10 +70,18 @@ def top(
         typer.Option(help="Without --candidates: how many of the most common are candidates."),
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="A column; the top of each of --groups is released.")
+        str | None, typer.Option(help="A column; the top of each group is released.")
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(help="The public groups: a list or a text file.")
+        str | None,
+        typer.Option(
+            help="The public groups: a list or a text file; without them, the groups are "
+            "released first."
+        ),
+    ] = None,
+    groups_share: Annotated[
+        float | None,
+        typer.Option(help="Share of epsilon for a release of the groups; 0.2 if not given."),
     ] = None,
     user: options.User = None,
     max_per_user: key_options.MaxPerUser = None,
@@ -86,20 +105,21 @@ def top(
 ) -> None:
     """Release the most common values."""
     data = engines.separated(data, separator)
-    from dpselect.categories import plan_top, release_top
+    from dpselect.categories import release_top
+    from dpselect.categories.grouped_design import design_release
 
+    if groups is not None and group is None:
+        raise ParameterError("--groups are values of a column: name it with --group")
     table = engines.opened(data, engine, master)
-    rows: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "column": key_options.column_of(column),
         "candidates": key_options.listed("--candidates", candidates, table, column),
         "group": group,
-        "groups": key_options.listed("--groups", groups, table, [str(group)]),
+        "groups": key_options.listed("--groups", groups, table, [group or ""]),
         "user": user,
         "max_per_user": max_per_user,
         "missing": key_options.missing(missing_is_key),
-    }
-    asked: dict[str, Any] = {
-        **rows,
+        "groups_share": groups_share,
         "k": k,
         "above": above,
         "limit": limit,
@@ -111,16 +131,22 @@ def top(
     }
     if scores and (candidates is None or mechanism is not None):
         raise ParameterError("--scores is for a release with --candidates and no --mechanism")
-    plan = plan_top(**asked)
-    if plot is not None and candidates is not None:
-        raise ParameterError("--plot shows P(released) of a release without --candidates")
+    design = design_release(**asked)
+    plan, laws = design.plan, _laws(design)
+    if plot is not None and not laws:
+        raise ParameterError(
+            "--plot shows P(released) of what is not public: a release without --candidates, "
+            "or without --groups"
+        )
     budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
     if dry_run:
-        from dpselect.categories.asked import asked_question
         from dpselect.categories.counts import people_in
 
-        people_in(table, asked_question(**_as_tuples(rows)))
-        more = {} if candidates is not None else {"a value": _needed(plan)}
+        people_in(table, design.question)
+        more = {
+            name: key_options.people_for(law, more_than=more_than)
+            for name, (more_than, law) in laws.items()
+        }
         output.print_plan(plan, budget, as_json=as_json, more=more)
     else:
         with output.working("counting and choosing"):
@@ -134,50 +160,42 @@ def top(
             more=key_options.besides(release),
         )
     if plot is not None:
-        from dpselect.categories import plot_chances
-
-        people, chances = _chances(plan)
-        ax = plot_chances(people, {plan.mechanism: chances})
-        ax.set_xlabel(f"people{_more_than(plan)}")
-        output.save(ax, plot)
+        output.save(_plot(laws, plan.mechanism), plot)
 
 
-def _as_tuples(rows: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in rows.items()}
-
-
-def _needed(plan: Plan) -> dict[str, str]:
-    people, chances = _chances(plan)
-    return key_options.people_for(chances, people, more_than=_more_than(plan))
-
-
-def _more_than(plan: Plan) -> str:
-    return f" more than the value after the {_integer(plan, 'limit')} candidates"
-
-
-def _chances(plan: Plan) -> tuple[Any, Any]:
-    """Return numbers of people until a value is all but surely ahead of the stop."""
-    import numpy as np
-
+def _laws(design: TopDesign | GroupedDesign) -> dict[str, tuple[str, key_options.ChancesOf]]:
+    """Return the probabilities of what is not public, by the number of people: of what."""
     from dpselect.categories import ahead_of_stop
+    from dpselect.categories.grouped_design import GroupedDesign
 
-    shown, of_keys = 64, plan.spends[0]
-    while True:
-        people = np.arange(shown)
-        chances = ahead_of_stop(
-            people,
-            k=_integer(plan, "k"),
-            limit=_integer(plan, "limit"),
-            max_per_user=_integer(plan, "max_per_user"),
+    laws: dict[str, tuple[str, key_options.ChancesOf]] = {}
+    if isinstance(design, GroupedDesign):
+        laws["a group"] = "", design.groups.law.probabilities
+        design = design.widest
+    if design.candidates is None:
+        of_keys, k = design.plan.spends[0], design.k
+        more_than = f" more than the value after the {design.limit} candidates"
+        law = partial(
+            ahead_of_stop,
+            k=k,
+            limit=design.limit,
+            max_per_user=design.question.max_per_user,
             epsilon=of_keys.epsilon,
             delta=of_keys.delta,
-            neighbours=plan.neighbours,
+            neighbours=design.plan.neighbours,
         )
-        if chances[-1] > 0.999 or shown > 10**7:
-            return people, chances
-        shown *= 2
+        laws["a value"] = more_than, law
+    return laws
 
 
-def _integer(plan: Plan, name: str) -> int:
-    value = plan.arguments[name]
-    return value if isinstance(value, int) else 1
+def _plot(laws: dict[str, tuple[str, key_options.ChancesOf]], mechanism: str) -> Axes:
+    from dpselect.categories import plot_chances
+
+    people = key_options.people_shown(*(law for _, law in laws.values()))
+    lines = {f"{name}, by people{more}": law(people) for name, (more, law) in laws.items()}
+    if len(lines) > 1:
+        return plot_chances(people, lines)
+    [(more, law)] = laws.values()
+    ax = plot_chances(people, {mechanism: law(people)})
+    ax.set_xlabel(f"people{more}")
+    return ax
