@@ -46,7 +46,7 @@ ODD = [
     *(0, 1, 2, 3, -1, 7, 2**63, -(2**63), 10**400),
     *(0.0, -0.0, 0.5, 1.0, -0.5, 100.5, 5e-324, 1e-310, 1e308, inf, -inf, nan),
     *(Decimal("0.1"), Decimal("sNaN"), Fraction(1, 3), 1j, np.float16(0.5), np.float32(0.1)),
-    *(np.int8(1), np.int64(-1), np.uint64(2**63), np.bool_(1), np.datetime64("NaT")),
+    *(np.int8(1), np.int64(-1), np.uint64(2**63), np.bool_(1), np.datetime64("NaT", "s")),
     *(pd.NA, pd.NaT, "", "x", "1", "f", "g", "nan", "edge", "substitute", "exponential"),
     *("add-remove", "pareto", "\udc80", "\0", b"x", bytearray(b"1")),
     *(

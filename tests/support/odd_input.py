@@ -64,7 +64,7 @@ odd_values = st.sampled_from(
         1j * MARKER,
         np.float32(MARKER),
         np.int64(MARKER),
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "s"),
         pd.NA,
         pd.NaT,
         object,

@@ -47,7 +47,7 @@ ODDEST = [
     np.array([1]),
     np.array([1, 2]),
     np.datetime64("2020-01-01"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     pd.NA,
     pd.NaT,
     object,
