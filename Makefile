@@ -1,19 +1,34 @@
-# Needs python3 (3.11 to 3.13) and pip alone; everything else is set up in this folder.
+# Needs python3 (3.11 or newer) and pip alone; everything else is set up in this folder.
 UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := $(UV) run --locked
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: demo test test-slow check format docs benchmarks clean
+PYTEST := pytest --numprocesses=auto --dist=loadgroup
+FAST := -m "not (slow or spark)"
+PYTHON ?= 3.13
+
+.PHONY: demo test test-slow test-python test-lowest check format docs clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo
 
 test: check
-	$(RUN) pytest --numprocesses=auto --dist=loadgroup -m "not (slow or spark)"
+	$(RUN) $(PYTEST) $(FAST)
 
 test-slow: .venv
-	$(RUN) pytest --numprocesses=auto --dist=loadgroup -m "slow or spark"
+	$(RUN) $(PYTEST) -m "slow or spark"
+
+# PYTHON is a version or a path; the locked versions of all packages.
+test-python: $(UV)
+	UV_PROJECT_ENVIRONMENT=.venv-python $(RUN) --python $(PYTHON) $(PYTEST) $(FAST)
+
+# The lowest versions that pyproject.toml allows.
+test-lowest: $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-lowest
+	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
+		--editable . --editable studies
+	.venv-lowest/bin/$(PYTEST) $(FAST)
 
 check: .venv
 	$(RUN) ruff format --check
@@ -30,7 +45,7 @@ docs: .venv
 	$(RUN) python -m site_build
 
 clean:
-	rm -rf .tools .venv build site
+	rm -rf .tools .venv .venv-lowest .venv-python build site
 
 .venv: $(UV) uv.lock
 	$(UV) venv --allow-existing --quiet
