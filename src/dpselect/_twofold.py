@@ -87,7 +87,7 @@ def greater(x: Twofold, y: Twofold) -> NDArray[np.bool_]:
 
 def largest(x: Twofold) -> int:
     """Return the position of the largest of a vector, the first of equals."""
-    ties = np.flatnonzero(x.high == x.high.max())
+    [ties] = (x.high == x.high.max()).nonzero()
     return int(ties[np.argmax(x.low[ties])])
 
 

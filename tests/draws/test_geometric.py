@@ -58,15 +58,16 @@ def words(monkeypatch, first, later):
 
 def test_an_open_word_is_resolved_by_more_bits(monkeypatch):
     x = Fraction(1, 2)
+    event = geometric.Events.of([x], [True])
     low, high = geometric._bounds(x, 64, odds=True)
     assert high - low == 1
     deeper = geometric._bounds(x, 128, odds=True)[0] - (low << 64)
     for later, below in ((deeper - 1, True), (deeper + 1, False)):
         words(monkeypatch, low, later)
-        assert geometric._ones(3, x, odds=True).tolist() == [below] * 3
+        assert geometric._ones(3, event).tolist() == [[below] * 3]
     for first, below in ((low - 1, True), (low + 1, False)):
         words(monkeypatch, first, 0)
-        assert geometric._ones(3, x, odds=True).tolist() == [below] * 3
+        assert geometric._ones(3, event).tolist() == [[below] * 3]
 
 
 def test_what_is_beyond_the_digits_is_another_geometric_variable(monkeypatch):
@@ -74,9 +75,11 @@ def test_what_is_beyond_the_digits_is_another_geometric_variable(monkeypatch):
     steps = iter([2**64 - 1, 0, 0, 2**64 - 1])
     events = []
 
-    def ones(size, _x, *, odds):
-        events.append(odds)
-        return np.ones(size, dtype=bool) if odds else np.array([next(steps) == 0] * size)
+    def ones(size, drawn):
+        events.extend(drawn.odds)
+        if all(drawn.odds):
+            return np.ones((len(drawn.odds), size), dtype=bool)
+        return np.array([[next(steps) == 0] * size])
 
     monkeypatch.setattr(geometric, "_ones", ones)
     next(steps)

@@ -205,7 +205,9 @@ class Budget:
                 mechanism=mechanism,
                 version=_version(),
                 asked=arguments,
-                **asdict(request),
+                note=request.note,
+                source=request.source,
+                analyst=request.analyst,
             )
 
         return self._store.append(decide)

@@ -111,12 +111,14 @@ class Entry(Cost):
 LONGEST = 20_000
 """Characters of an answer as JSON; of a longer one the ledger keeps a summary and its hash."""
 
+_PLAIN = frozenset({bool, float, int, str, type(None)})
+"""Types that need no second look; most values are of one of them."""
+
 
 def plain(value: object) -> Any:  # noqa: ANN401 -- any JSON value
     """Return a value as strict JSON can hold it: numbers, texts, lists and objects."""
-    to_list = getattr(value, "tolist", None)
-    if to_list is not None:
-        return plain(to_list())
+    if type(value) not in _PLAIN and hasattr(value, "tolist"):
+        return plain(value.tolist())
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -18,9 +18,11 @@ Source of the law: Canonne, Kamath and Steinke, NeurIPS 2020.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from secrets import randbits, token_bytes
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,24 +34,57 @@ WORD = 64
 FAR = 45
 """e^-45 is below 2^-64: digits from there on are 1 for less than one word in 2^64."""
 
+CHUNK = 2**12
+"""Variables that are drawn at once, so that all words stay in a processor's cache."""
+
 ENDS = 2**62
 """Variables are clamped to it."""
 
 
+class Events(NamedTuple):
+    """Events with the probabilities ``e^-x``, or ``z/(1 + z)`` of such a z."""
+
+    exponents: tuple[Fraction, ...]
+    odds: tuple[bool, ...]
+    low: NDArray[np.uint64]
+    """Shape ``(events, 1)``, as ``high``: integers that decide a word (:func:`_bounds`)."""
+
+    high: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, exponents: Sequence[Fraction], odds: Sequence[bool]) -> Events:
+        """Return events with their bounds."""
+        pairs = [_bounds(x, WORD, odds=odd) for x, odd in zip(exponents, odds, strict=True)]
+        low, high = (
+            np.array([[min(end, 2**WORD - 1)] for end in ends], dtype=np.uint64)
+            for ends in zip(*pairs, strict=True)
+        )
+        return cls(tuple(exponents), tuple(odds), low, high)
+
+
 def geometric(size: int, scale: float) -> Indices:
     r"""Return exact variables with :math:`P(g) \propto e^{-g/\text{scale}}`, for samplers."""
-    step = 1 / Fraction(scale)
-    drawn = np.zeros(size, dtype=np.int64)
-    digits = _digits(scale)
-    for i in range(digits):
-        drawn += _ones(size, step * 2**i, odds=True).astype(np.int64) << i
-    beyond = _ones(size, step * 2**digits, odds=False)
-    for place in np.flatnonzero(beyond):
-        steps = 1
-        while _ones(1, step * 2**digits, odds=False)[0]:
-            steps += 1
-        drawn[place] += min(steps << digits, ENDS)
+    digits, beyond = _events(scale)
+    places = np.arange(len(digits.exponents))[:, None]
+    drawn = np.empty(size, dtype=np.int64)
+    for first in range(0, size, CHUNK):
+        block = drawn[first : first + CHUNK]
+        (_ones(block.size, digits).astype(np.int64) << places).sum(axis=0, out=block)
+        for place in _ones(block.size, beyond)[0].nonzero()[0]:
+            steps = 1
+            while _ones(1, beyond)[0, 0]:
+                steps += 1
+            block[place] += min(steps << len(places), ENDS)
     return drawn
+
+
+@lru_cache(maxsize=256)
+def _events(scale: float) -> tuple[Events, Events]:
+    """Return the digits, and the step beyond them."""
+    step = 1 / Fraction(scale)
+    digits = _digits(scale)
+    each = Events.of([step * 2**i for i in range(digits)], [True] * digits)
+    return each, Events.of([step * 2**digits], [False])
 
 
 def _digits(scale: float) -> int:
@@ -60,15 +95,16 @@ def _digits(scale: float) -> int:
     return digits
 
 
-def _ones(size: int, x: Fraction, *, odds: bool) -> NDArray[np.bool_]:
-    """Return independent events of probability ``z = e^-x``, or ``z/(1 + z)``."""
-    words = np.frombuffer(token_bytes(size * WORD // 8), dtype=np.uint64)
-    low, high = _bounds(x, WORD, odds=odds)
-    ones = words < np.uint64(low)
+def _ones(size: int, events: Events) -> NDArray[np.bool_]:
+    """Return which events occur, independently, ``size`` times: shape ``(events, size)``."""
+    number = len(events.exponents)
+    words = np.frombuffer(token_bytes(number * size * WORD // 8), dtype=np.uint64)
+    words = words.reshape(number, size)
+    ones = words < events.low
     # Between low and high the word's interval meets the enclosure of the probability.
-    open_ = (words >= np.uint64(low)) & (words < np.uint64(min(high, 2**WORD - 1)))
-    for place in np.flatnonzero(open_):
-        ones[place] = _resolved(int(words[place]), x, odds=odds)
+    for event, place in np.argwhere(ones ^ (words < events.high)):
+        word, x = int(words[event, place]), events.exponents[event]
+        ones[event, place] = _resolved(word, x, odds=events.odds[event])
     return ones
 
 

@@ -60,7 +60,7 @@ def to_grid(scores: Scores) -> Indices:
     NaN, which no scaling of the library returns, is taken as the least score: an error that
     depends on one would tell of it.
     """
-    cut = np.clip(np.nan_to_num(scores, nan=-LIMIT), -LIMIT, LIMIT)
+    cut = np.fmin(np.fmax(scores, -LIMIT), LIMIT)
     return np.rint(cut * STEPS_PER_UNIT).astype(np.int64)
 
 

@@ -64,15 +64,14 @@ def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
 
         return opendp.largest(noise, grid, scale, k)
     below_best = grid - grid.max()
-    positions, contenders = np.arange(0), Bounds.none(noise)
-    for first in range(0, grid.size, CHUNK):
+    drawn = bounds(noise, below_best[:CHUNK], scale)
+    positions, contenders = _contenders(np.arange(drawn.low.size), drawn, k)
+    for first in range(CHUNK, grid.size, CHUNK):
         drawn = bounds(noise, below_best[first : first + CHUNK], scale)
-        positions = np.concatenate([positions, first + np.arange(drawn.low.size)])
-        contenders = contenders.joined(drawn)
-        if positions.size > k:
-            # k of them are at least the k-th largest lower bound.
-            can_win = contenders.high >= np.partition(contenders.low, -k)[-k]
-            positions, contenders = positions[can_win], contenders.of(can_win)
+        more = np.arange(first, first + drawn.low.size)
+        positions, contenders = _contenders(
+            np.concatenate([positions, more]), contenders.joined(drawn), k
+        )
     parts = zip(
         positions.tolist(),
         below_best[positions].tolist(),
@@ -91,6 +90,15 @@ def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
 
     # A tie goes to the earlier one: sorting keeps their order.
     return sorted(noisy, key=cmp_to_key(compared), reverse=True)[:k]
+
+
+def _contenders(positions: Indices, noisy: Bounds, k: int) -> tuple[Indices, Bounds]:
+    """Return those that can be among the ``k`` largest, with their bounds."""
+    if positions.size <= k:
+        return positions, noisy
+    # k of them are at least the k-th largest lower bound.
+    can_win = noisy.high >= np.partition(noisy.low, -k)[-k]
+    return positions[can_win], noisy.of(can_win)
 
 
 def _scale(epsilon: float, k: int) -> float:

@@ -261,10 +261,12 @@ class Mechanism(ABC):
         _validate.instance("objective", objective, Objective)
         k = checked_k(k, objective)
         mechanism = self.for_objective(objective)
-        stated = mechanism.plan(k, neighbours=objective.neighbours) if plan is None else plan
-        check_covers(stated, mechanism, objective)
+        if plan is None:
+            plan = mechanism.plan(k, neighbours=objective.neighbours)
+        else:
+            check_covers(plan, mechanism, objective)
         draw = mechanism.drawing(objective, k)
-        return charged_release(stated, budget, objective, draw, exact=mechanism.exact)
+        return charged_release(plan, budget, objective, draw, exact=mechanism.exact)
 
     @np.errstate(all="ignore")
     def simulate(

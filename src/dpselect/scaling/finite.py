@@ -22,6 +22,6 @@ def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
     @wraps(scale)
     def cut(*args: P.args, **kwargs: P.kwargs) -> Scores:
         with np.errstate(over="ignore", under="ignore"):
-            return np.clip(scale(*args, **kwargs), -LARGEST, LARGEST)
+            return np.minimum(np.maximum(scale(*args, **kwargs), -LARGEST), LARGEST)
 
     return cut
