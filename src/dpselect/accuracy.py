@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from itertools import cycle
-from math import comb
+from math import comb, inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -292,6 +292,7 @@ def error_bound(
     bound: float,
     unit: str,
     attained: float | None = None,
+    largest: float = inf,
     probability: float = 0.95,
 ) -> ErrorBound:
     r"""Return an error that a draw of one candidate does not exceed, on any data.
@@ -309,6 +310,7 @@ def error_bound(
         unit: The unit of the scores, such as ``"ranks"``.
         attained: The best score, if it is the same on all data, such as 0 for a
             percentile; score units.
+        largest: The largest error that there can be; score units.
         probability: Of an error of at most the bound, :math:`1 - \beta`; in (0, 1).
 
     Returns:
@@ -324,4 +326,5 @@ def error_bound(
     beta = 1 - _validate.within("probability", probability, 0, 1)
     if beta in {0, 1}:
         raise ParameterError("probability must be above 0 and below 1")
-    return ErrorBound(mechanism.largest_gap(n, bound, beta, attained), unit, probability)
+    gap = mechanism.largest_gap(n, bound, beta, attained)
+    return ErrorBound(gap, unit, probability, largest)

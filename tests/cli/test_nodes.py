@@ -34,6 +34,24 @@ def test_nodes_are_released(run, star, metric, mechanism):
     assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(times, 1 / times)]
 
 
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+@pytest.mark.parametrize(
+    "more", [("--metric", "degree"), ("--metric", "ego-density", "--hubs", 5)]
+)
+def test_a_person_is_protected_with_all_rows(run, star, engine, more):
+    asked = ("--user", "source", "--max-per-user", 3, "--json", "--metric")
+    ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, *asked, *more, "--dry-run")
+
+    assert ran.code == 0, ran.error
+    assert ran.json["neighbours"] == "add-remove"
+    assert ran.json["arguments"]["max_per_user"] == 3
+    if "--hubs" not in more:
+        ran = run(
+            "nodes", star, "--nodes", 30, "--epsilon", 50, *asked, *more, "--engine", engine
+        )
+        assert ran.json["answer"] == [0]
+
+
 def test_a_large_epsilon_finds_the_hub(run, star):
     ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, "--metric", "degree", "--json")
 

@@ -5,7 +5,14 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
-from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
+from dpselect.sensitivity import (
+    floored,
+    grouped,
+    jump_to_bound,
+    maximum,
+    minimum,
+    weighted_sum,
+)
 
 EDGE = dp.Neighbours.EDGE
 FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
@@ -50,6 +57,21 @@ def test_a_jump_replaces_everything_from_the_horizon_on():
     assert jumped.at(1) == pytest.approx(FIRST.at(1))
     assert jumped.at(2) == pytest.approx(9.0)
     assert jump_to_bound(FIRST, 50).horizon == FIRST.horizon
+
+
+def test_a_group_of_steps_changes_what_its_steps_do_together():
+    three = grouped(SECOND, 3, "add-remove")
+
+    assert (three.bound, three.neighbours) == (12.0, dp.Neighbours.ADD_REMOVE)
+    for t in ALL:
+        parts = [np.broadcast_to(SECOND.at(3 * t + j), 3) for j in range(3)]
+        assert np.broadcast_to(three.at(t), 3) == pytest.approx(np.sum(parts, axis=0))
+        assert np.broadcast_to(three.cumulative(t), 3) == pytest.approx(
+            np.broadcast_to(SECOND.cumulative(3 * t), 3)
+        )
+    assert three.shortfall() == pytest.approx(three.horizon * 12 - three.cumulative(1))
+    one = grouped(dp.GlobalSensitivity(2, EDGE, l1=5), 4, "add-remove")
+    assert (one.bound, one.l1, one.flat) == (8, 20, True)
 
 
 def test_weights_count_by_their_size():

@@ -24,6 +24,8 @@ one label per line. With several --metric the nodes must be good in all of them.
 names another node, or joins a node to itself, is left out.
 With --above in place of --k all nodes of at least such a noisy score are released, and with
 --hubs the estimates of a metric of hubs.
+With --user one person is protected with all rows, such as the calls that a customer made, of
+which --max-per-user different edges count; else one edge.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
@@ -73,6 +75,13 @@ def nodes(
     ] = None,
     source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
     target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
+    user: options.User = None,
+    max_per_user: Annotated[
+        int | None,
+        typer.Option(
+            "--max-per-user", help="With --user: how many different edges of a person count."
+        ),
+    ] = None,
     combine: Annotated[
         str | None,
         typer.Option(help="For several metrics: {combinations}; pareto if not given."),
@@ -130,18 +139,20 @@ def nodes(
         asked = _of_hubs(asked, hubs, plot, scores=scores)
     elif scores:
         asked["mechanism"] = partial(NoisySequence, with_scores=True)
+    asked["max_per_user"] = max_per_user
     planned, released = (
         (plan_nodes, release_nodes) if hubs is None else (plan_hubs, release_hubs)
     )
+    ends = {"source": source, "target": target, "user": user, "max_per_user": max_per_user}
     budget = options.open_ledger(ledger, source=edges, note=note, analyst=analyst)
     top: Any = k
     plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
-        _check_columns(edges, source, target, engine, master)
+        _check_table(edges, labels, ends, engine, master)
         output.print_plan(plan, budget, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
-        graph = _graph(edges, labels, source, target, strict, engine, master)
+        graph = _graph(edges, labels, ends, strict, engine, master)
         release = released(graph, top, **asked, epsilon=epsilon, budget=budget)
     output.print_release(
         release,
@@ -177,13 +188,23 @@ def _scores(release: Release) -> dict[str, str]:
     return {"noisy scores": ", ".join(f"{node}: {score:.6g}" for node, score in pairs)}
 
 
-def _check_columns(
-    path: str, source: str, target: str, engine: str, master: str | None
+def _check_table(
+    path: str,
+    labels: int | list[str],
+    ends: dict[str, Any],
+    engine: str,
+    master: str | None,
 ) -> None:
-    """Check that the table is there and has the columns of both ends; no row is read."""
+    """Check the columns and their types as a release does; no row is read."""
     from dpselect import tables
+    from dpselect.networks.edge_queries import MOST_LABELS
 
-    tables.check_columns(engines.opened(path, engine, master), plain=[source, target])
+    if engine == "memory" and not isinstance(labels, int) and len(labels) > MOST_LABELS:
+        columns = [ends["source"], ends["target"]]
+        tables.check_columns(path, plain=columns)
+    else:
+        engine = "polars" if engine == "memory" else engine
+        _graph(path, labels, ends, False, engine, master)
 
 
 def _labels(text: str) -> int | list[str]:
@@ -204,8 +225,7 @@ def _labels(text: str) -> int | list[str]:
 def _graph(
     path: str,
     labels: int | list[str],
-    source: str,
-    target: str,
+    ends: dict[str, Any],
     strict: bool,
     engine: str,
     master: str | None,
@@ -213,11 +233,10 @@ def _graph(
     """Return the graph, or the table of its edges in an engine."""
     from dpselect.networks import EdgeTable, Graph
 
-    ends = {"source": source, "target": target}
     on_invalid: OnInvalid = "raise" if strict else "repair"
     if engine == "memory":
         return Graph.from_edges(path, **ends, nodes=labels, on_invalid=on_invalid)
-    integer = [source, target] if isinstance(labels, int) else []
+    integer = [ends["source"], ends["target"]] if isinstance(labels, int) else []
     held = path if engine == "polars" else engines.opened(path, engine, master, whole=integer)
     return EdgeTable(held, **ends, nodes=labels, on_invalid=on_invalid)
 

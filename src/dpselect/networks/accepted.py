@@ -18,6 +18,23 @@ AnyGraph: TypeAlias = Union[NodeCounts, "nx.Graph[Any]", "igraph.Graph"]
 undirected graph of networkx or igraph, whose node set is thereby declared public."""
 
 
+def check_persons(graph: NodeCounts, max_per_user: int | None) -> None:
+    """Check that a release protects those whom the edges were limited for.
+
+    Raises:
+        ParameterError: The graph was read with another limit than ``max_per_user``.
+    """
+    limit = getattr(graph, "max_per_user", None)
+    if limit is not None and max_per_user != limit:
+        raise ParameterError(
+            f"the graph has at most {limit} edges of a person: give max_per_user={limit}"
+        )
+    if limit is None and max_per_user is not None:
+        raise ParameterError(
+            "max_per_user is for a graph that was read with user= and max_per_user="
+        )
+
+
 def accepted(graph: AnyGraph) -> NodeCounts:
     """Return a graph that can count, from one of this library, networkx or igraph.
 

@@ -19,6 +19,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.opening import check_columns, is_csv, schema
 from dpselect.tables.persisted import persisted
+from dpselect.tables.users import UserCap, weight_of
 
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
@@ -27,7 +28,11 @@ CORNERS = ("a", "b", "c")
 
 
 def simple_edges(
-    data: object, source: str, target: str, nodes: Sequence[Hashable]
+    data: object,
+    source: str,
+    target: str,
+    nodes: Sequence[Hashable],
+    users: UserCap | None = None,
 ) -> nw.LazyFrame[Any]:
     """Return every edge between two different nodes once, as ``low`` and ``high``.
 
@@ -39,6 +44,7 @@ def simple_edges(
         source: The column of one end.
         target: The column of the other end.
         nodes: ``range(n)`` for ids ``0`` to ``n - 1``; or all ids or labels. Public.
+        users: The persons of the rows, if so many edges of each are counted.
 
     Raises:
         ColumnError: A column is missing, or its type cannot hold such nodes.
@@ -46,14 +52,24 @@ def simple_edges(
         DataError: The data cannot be read.
     """
     s, t = nw.col("source"), nw.col("target")
-    ends = _ends(data, source, target, nodes).filter(
+    ends = _ends(data, source, target, nodes, users).filter(
         _is_node(s, nodes), _is_node(t, nodes), s != t
     )
-    ordered = ends.select(
+    edge = [
         nw.when(s < t).then(s).otherwise(t).alias("low"),
         nw.when(s < t).then(t).otherwise(s).alias("high"),
+    ]
+    if users is None:
+        return ends.select(*edge).unique()
+    owned = ends.filter(~nw.col("user").is_null())
+    kind = nw.Int64() if isinstance(nodes[0], int) else nw.String()
+    weight = weight_of("low", kind) + weight_of("high", kind)
+    counted = users.limited_rows(
+        owned.select(*edge, "user", "name_weight").unique(),
+        order_by=["low", "high"],
+        weight=weight,
     )
-    return ordered.unique()
+    return counted.select("low", "high").unique()
 
 
 def count_invalid_edges(
@@ -217,9 +233,16 @@ def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
 
 
 def _ends(
-    data: object, source: str, target: str, nodes: Sequence[Hashable]
+    data: object,
+    source: str,
+    target: str,
+    nodes: Sequence[Hashable],
+    users: UserCap | None = None,
 ) -> nw.LazyFrame[Any]:
-    """Return the two columns as ``source`` and ``target``, of the type of the nodes."""
+    """Return the two columns as ``source`` and ``target``, of the type of the nodes.
+
+    With ``user`` and ``name_weight`` beside them, if the rows belong to persons.
+    """
     for name, column in (("source", source), ("target", target)):
         _validate.instance(name, column, str)
     if source == target:
@@ -233,7 +256,12 @@ def _ends(
     integer = all(isinstance(node, int) for node in nodes[:1])
     if not (integer and is_csv(data)):
         _check_types(schema(table, data), (source, target), integer=integer)
-    ends = table.lazy().select(nw.col(source).alias("source"), nw.col(target).alias("target"))
+    taken = {"source": nw.col(source), "target": nw.col(target)}
+    if users is not None:
+        users.check(data)
+        taken["user"] = nw.col(users.column)
+        taken["name_weight"] = weight_of(users.column, schema(table, data)[users.column])
+    ends = table.lazy().select(**taken)
     if not integer:
         return ends
     if is_csv(data):
@@ -241,7 +269,7 @@ def _ends(
     # An id that is no node may be too large for the type of the nodes. Another one stands for
     # it: a null would turn the integers of pandas into floats, which cannot be cast back.
     absent = -1 if isinstance(nodes, range) else next(i for i in count() if i not in nodes)
-    return ends.select(
+    return ends.with_columns(
         nw.when(_is_between(nw.col(end), nodes))
         .then(nw.col(end))
         .otherwise(nw.lit(absent))
@@ -264,7 +292,9 @@ def _whole(ends: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
     native: pl.LazyFrame = nw.to_native(ends)
     return nw.from_native(
-        native.select(pl.all().str.strip_chars().cast(pl.Int64, strict=False))
+        native.with_columns(
+            pl.col("source", "target").str.strip_chars().cast(pl.Int64, strict=False)
+        )
     )
 
 

@@ -12,6 +12,7 @@ from dpselect._parallel import Progress
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
 from dpselect.sensitivity.summation import RunningSum
+from dpselect.tables.users import user_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class EdgeTable:
             else that :func:`dpselect.tables.open_table` opens. Private.
         source: The column of one end.
         target: The column of the other end.
+        user: The column of the person that a row belongs to, as for a ``Graph``.
         nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or at most 10,000 ids or
             labels. Public.
+        max_per_user: How many different edges of a person are counted; goes with ``user``.
         on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or not
             among ``nodes``, or both ends are the same. ``"raise"`` is for a curator who
             declares it public that there is none; it takes one more pass over the edges.
@@ -57,14 +60,18 @@ class EdgeTable:
         *,
         source: str,
         target: str,
+        user: str | None = None,
         nodes: Nodes,
+        max_per_user: int | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> None:
         from dpselect.networks import edge_queries as queries
 
         self._nodes = checked_nodes(nodes)
         check_claim(on_invalid, loops=False, unknown=False)
-        self._edges = queries.simple_edges(edges, source, target, self._nodes)
+        cap = user_cap(user, max_per_user)
+        self.max_per_user = None if cap is None else cap.most
+        self._edges = queries.simple_edges(edges, source, target, self._nodes, cap)
         if on_invalid == "raise":
             unknown, loops = queries.count_invalid_edges(edges, source, target, self._nodes)
             check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)

@@ -15,6 +15,8 @@ from dpselect.errors import DataError
 from dpselect.networks import reading
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
+from dpselect.networks.users import read_of_persons
+from dpselect.tables.users import user_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -49,11 +51,13 @@ class Graph:
         rows: The positions of the neighbours of all nodes, int32, ascending within a
             row; read-only. Private.
         nodes: The node ids or labels, in candidate order. Public.
+        max_per_user: The most edges of a person, if it was read with ``user``. Public.
     """
 
     starts: Indices
     rows: NDArray[np.int32]
     nodes: Sequence[Hashable]
+    max_per_user: int | None = None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -154,7 +158,9 @@ class Graph:
         *,
         source: str | None = None,
         target: str | None = None,
+        user: str | None = None,
         nodes: Nodes,
+        max_per_user: int | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> Graph:
         """Read a list of edges: 10^7 of them in seconds, a few dozen bytes each.
@@ -164,8 +170,14 @@ class Graph:
                 list or tuple declares no type: its ends are looked up one by one.
             source: The column of one end. Required for files and frames.
             target: The column of the other end.
+            user: The column of the person that a row belongs to, such as the caller: text,
+                integers, booleans or dates. An edge is there if a row of it is counted,
+                whoever else has it. A row without a person is dropped.
             nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
                 Public.
+            max_per_user: How many different edges of a person are counted, by a rule that
+                depends on that person's rows alone (:mod:`dpselect.tables.users`); goes with
+                ``user``.
             on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or
                 not among ``nodes``, or both ends are the same. ``"raise"`` is for a curator
                 who declares it public that there is none.
@@ -184,7 +196,11 @@ class Graph:
             array([1, 2, 1, 0])
         """
         labels = checked_nodes(nodes)
-        return _built(reading.read(edges, source, target, labels), labels, on_invalid)
+        cap = user_cap(user, max_per_user)
+        if cap is None:
+            return _built(reading.read(edges, source, target, labels), labels, on_invalid)
+        ends = read_of_persons(edges, source, target, labels, cap, on_invalid)
+        return _built(ends, labels, "repair", cap.most)
 
     @classmethod
     def from_scipy(
@@ -264,11 +280,16 @@ def _refuse_directed(*, directed: bool, remedy: str) -> None:
         )
 
 
-def _built(ends: Ends, nodes: Sequence[Hashable], on_invalid: OnInvalid) -> Graph:
+def _built(
+    ends: Ends,
+    nodes: Sequence[Hashable],
+    on_invalid: OnInvalid,
+    max_per_user: int | None = None,
+) -> Graph:
     starts, rows = reading.rows(reading.without_invalid(ends, on_invalid), len(nodes))
     for array in (starts, rows):
         array.setflags(write=False)
-    return Graph(starts, rows, nodes)
+    return Graph(starts, rows, nodes, max_per_user)
 
 
 def _triangles(ranked: Ranked) -> Indices:

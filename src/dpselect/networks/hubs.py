@@ -19,7 +19,8 @@ most :math:`2 L_i`, which is 1 in units of :math:`2 L_i`, and so for :math:`j`. 
 :math:`\ell_1`; the laws of independent Laplace noises differ by at most the exponential of
 :math:`\varepsilon_2/\ell_1` times the sum. ∎ :math:`H` and :math:`L` are read off the first
 step, so both are :math:`\varepsilon`-DP by adaptive composition; a true degree above the noisy
-one costs accuracy, not privacy.
+one costs accuracy, not privacy. For a person of up to ``m`` edges both scales are ``m`` times
+as large: each of ``m`` steps costs :math:`\varepsilon/m`.
 """
 
 from __future__ import annotations
@@ -36,11 +37,10 @@ from dpselect.draws import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
-from dpselect.neighbours import Neighbours
 from dpselect.networks import ego_flow, hub_estimates
-from dpselect.networks.accepted import AnyGraph, accepted
+from dpselect.networks.accepted import AnyGraph, accepted, check_persons
 from dpselect.networks.graph import Graph
-from dpselect.networks.metrics import degree
+from dpselect.networks.metrics import degree, of_persons
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.release import Release
@@ -79,6 +79,7 @@ def plan_hubs(
     metric: str,
     hubs: int | None = None,
     degrees_share: float = 0.5,
+    max_per_user: int | None = None,
     epsilon: float,
 ) -> Plan:
     """Return what :func:`release_hubs` will spend; reads no edge.
@@ -89,7 +90,9 @@ def plan_hubs(
         metric: The metric.
         hubs: How many nodes are looked at.
         degrees_share: Share of epsilon for the degrees.
-        epsilon: Of both steps, in nats, for ``Neighbours.EDGE``.
+        max_per_user: The most edges of a person.
+        epsilon: Of both steps, in nats, for ``Neighbours.EDGE``, or with ``max_per_user``
+            for ``Neighbours.ADD_REMOVE`` of a person.
 
     Raises:
         ParameterError: An argument is out of its range.
@@ -102,10 +105,12 @@ def plan_hubs(
     if metric not in HUB_METRICS:
         raise ParameterError(f"metric must be one of {', '.join(HUB_METRICS)}, not {metric!r}")
     epsilon = _validate.positive("epsilon", epsilon)
-    first = NoisySequence(epsilon=epsilon * share).for_objective(degree(empty))
+    times = _validate.at_least("max_per_user", 1 if max_per_user is None else max_per_user, 1)
+    degrees = of_persons(degree(empty), max_per_user)
+    first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
     rest = epsilon - first.epsilon
-    most = 2 * _largest_cap(len(empty)) * (hubs + 2)
-    if max(most / rest, 2 / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
+    most = 2 * _largest_cap(len(empty)) * (hubs + 2) * times
+    if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
         raise ParameterError("epsilon is too small for so many nodes")
     return Plan(
         function="release_hubs",
@@ -115,6 +120,7 @@ def plan_hubs(
             "metric": metric,
             "hubs": hubs,
             "degrees_share": share,
+            **({} if max_per_user is None else {"max_per_user": times}),
         },
         mechanism=f"ThroughDegrees(epsilon={epsilon:g}, hubs={hubs}, degrees_share={share:g})",
         spends=(
@@ -122,7 +128,7 @@ def plan_hubs(
             Spend("noise on the edges between neighbours of the hubs", rest),
         ),
         epsilon=epsilon,
-        neighbours=Neighbours.EDGE,
+        neighbours=degrees.neighbours,
         public=("the nodes",),
     )
 
@@ -134,6 +140,7 @@ def release_hubs(
     metric: str,
     hubs: int | None = None,
     degrees_share: float = 0.5,
+    max_per_user: int | None = None,
     epsilon: float,
     budget: SupportsSpend | None = None,
 ) -> Release:
@@ -150,7 +157,8 @@ def release_hubs(
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
-        arguments but the edges are public.
+        arguments but the edges are public. Of a graph that was read with ``user``, under
+        ``Neighbours.ADD_REMOVE`` of all rows of one person.
 
     Args:
         graph: A :class:`Graph` in memory, or one of networkx or igraph.
@@ -159,6 +167,7 @@ def release_hubs(
         hubs: How many nodes of the largest noisy degrees are looked at; ``3 k`` if not given,
             at most ``n``. The density is that of hubs: small degrees are left out.
         degrees_share: Share of epsilon for the degrees, in (0, 1).
+        max_per_user: The most edges of a person, as the graph was read with it.
         epsilon: Of both steps, in nats.
         budget: Where to record the spend, before anything is drawn.
 
@@ -178,17 +187,19 @@ def release_hubs(
     held = accepted(graph)
     if not isinstance(held, Graph):
         raise ParameterError("release_hubs needs a Graph in memory, not a table of edges")
+    check_persons(held, max_per_user)
     plan = plan_hubs(
         held.nodes,
         k,
         metric=metric,
         hubs=hubs,
         degrees_share=degrees_share,
+        max_per_user=max_per_user,
         epsilon=epsilon,
     )
     k, hubs = _sizes(k, hubs, len(held))
     receipt = plan.charge(budget)
-    chosen, estimates = _draw(held, plan, HUB_METRICS[metric], hubs)
+    chosen, estimates = _draw(held, plan, HUB_METRICS[metric], hubs, max_per_user or 1)
     order = np.argsort(-estimates, kind="stable")[:k]
     return Release(
         answer=tuple(held.nodes[chosen[place]] for place in order),
@@ -198,15 +209,17 @@ def release_hubs(
     ).recorded(receipt)
 
 
-def _draw(graph: Graph, plan: Plan, metric: HubMetric, hubs: int) -> tuple[list[int], Values]:
+def _draw(
+    graph: Graph, plan: Plan, metric: HubMetric, hubs: int, times: int
+) -> tuple[list[int], Values]:
     """Draw both steps; the plan has been charged."""
     of_degrees, of_edges = (spend.epsilon for spend in plan.spends)
-    noisy = noisy_counts.discrete_laplace(graph.degrees, nextafter(2 / of_degrees, inf))
+    noisy = noisy_counts.discrete_laplace(graph.degrees, nextafter(2 * times / of_degrees, inf))
     chosen = largest(noisy, hubs)
     degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
     most = _largest_cap(len(graph))
     caps = np.clip(np.ceil(metric.cap_share * degrees), 1, most).astype(np.int64)
-    scales = 2 * caps * moved_together(caps) / of_edges
+    scales = 2 * times * caps * moved_together(caps) / of_edges
     counts = ego_flow.flows(graph, chosen, caps.tolist())
     edges = np.array(
         [

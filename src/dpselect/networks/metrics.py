@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect import combine as _combine
-from dpselect.errors import ParameterError
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
     LocalDampening,
@@ -33,11 +33,12 @@ from dpselect.networks.betweenness import ego_betweenness
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity
+from dpselect.sensitivity import GlobalSensitivity, grouped
 
 Metric: TypeAlias = Callable[[NodeCounts], Objective]
 """A callable that returns the objective of a graph. What it says besides the scores and the
-sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone."""
+sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone. Of a
+graph whose edges belong to persons the sensitivity must not fall with the distance."""
 
 
 def degree(graph: AnyGraph) -> Objective:
@@ -70,6 +71,26 @@ def degree(graph: AnyGraph) -> Objective:
         highest=len(held) - 1,
         direction="non-decreasing",
         step=1,
+    )
+
+
+def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
+    """Return an objective of edges for persons who have so many: they come or go with all.
+
+    Args:
+        objective: Under ``Neighbours.EDGE``.
+        max_per_user: The most edges of a person; None for the objective as it is.
+    """
+    if max_per_user is None:
+        return objective
+    return Objective(
+        objective.exact,
+        grouped(objective.sensitivity, max_per_user, Neighbours.ADD_REMOVE),
+        objective.candidates,
+        monotone=objective.monotone,
+        highest=objective.highest,
+        direction=objective.direction,
+        step=objective.step,
     )
 
 
@@ -146,6 +167,7 @@ class MetricChoice:
         combine: How several are combined; None for one.
         weights: For the combination.
         max_degree: For the metrics that take it.
+        max_per_user: How many edges of a person there can be; None if one edge is protected.
         mechanism: The mechanism, with its epsilon.
     """
 
@@ -153,6 +175,7 @@ class MetricChoice:
     combine: str | None
     weights: ArrayLike | None
     max_degree: int | None
+    max_per_user: int | None
     mechanism: Mechanism
 
     @property
@@ -179,13 +202,20 @@ class MetricChoice:
         return self.combined(self.parts(graph))
 
     def parts(self, graph: NodeCounts) -> list[Objective]:
-        """Return the objective of each metric."""
-        return [
+        """Return the objective of each metric, for one edge or for all edges of a person."""
+        parts = [
             METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
             if isinstance(metric, str)
             else _validate.instance("what metric returns", metric(graph), Objective)
             for metric in self.metrics
         ]
+        for part in parts:
+            if part.neighbours is not Neighbours.EDGE:
+                raise NeighboursError(
+                    f"a metric of nodes must be stated for edge neighbours, not for "
+                    f"{part.neighbours} neighbours"
+                )
+        return [of_persons(part, self.max_per_user) for part in parts]
 
     def combined(self, parts: list[Objective]) -> Objective:
         """Return the one objective of several, for the same nodes."""
@@ -200,6 +230,7 @@ def choose(
     combine: str | None = None,
     weights: ArrayLike | None = None,
     max_degree: int | None = None,
+    max_per_user: int | None = None,
     epsilon: float,
     mechanism: str | MechanismFactory | None = None,
 ) -> MetricChoice:
@@ -223,7 +254,10 @@ def choose(
         names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
         raise ParameterError(f"max_degree goes with the metric {names}")
     suited = _suited(metrics[0], combine, weights) if mechanism is None else mechanism
-    return MetricChoice(metrics, combine, weights, max_degree, by_name(suited, epsilon))
+    if max_per_user is not None:
+        max_per_user = _validate.at_least("max_per_user", max_per_user, 1)
+    drawn = by_name(suited, epsilon)
+    return MetricChoice(metrics, combine, weights, max_degree, max_per_user, drawn)
 
 
 def _known(metric: str | Metric) -> str | Metric:

@@ -123,6 +123,19 @@ def of_array(pairs: NDArray[np.integer]) -> Ends:
     return Ends(source, target)
 
 
+def of_columns(table: pl.DataFrame, nodes: Sequence[Hashable], *, text: bool) -> Ends:
+    """Return the ends of two typed columns, row by row.
+
+    Raises:
+        ColumnError: A type cannot hold such nodes.
+    """
+    ends = table.select(
+        _position(column, dtype, nodes, text=text).alias(end)
+        for (column, dtype), end in zip(table.schema.items(), ("low", "high"), strict=True)
+    )
+    return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
+
+
 def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
     """Return the ends of all non-zero entries of an ``(n, n)`` sparse matrix.
 

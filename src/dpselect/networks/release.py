@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,12 +13,11 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect.accuracy import error_bound
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismFactory, NoisySequence
 from dpselect.mechanisms.base import Drawn, charged_release
 from dpselect.mechanisms.crossing import rounds_or_sequence
-from dpselect.neighbours import Neighbours
-from dpselect.networks.accepted import AnyGraph, accepted
+from dpselect.networks.accepted import AnyGraph, accepted, check_persons
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice, choose
 from dpselect.networks.reading import Nodes
@@ -41,6 +41,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
     combine: str | None = None,
     weights: ArrayLike | None = None,
     max_degree: int | None = None,
+    max_per_user: int | None = None,
     among: Among = "all",
     epsilon: float,
     mechanism: str | MechanismFactory | None = None,
@@ -58,8 +59,10 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
         combine: How several are combined.
         weights: For the combination.
         max_degree: A public bound on the degrees.
+        max_per_user: The most edges of a person.
         among: Which nodes a combination compares a node with.
-        epsilon: What all rounds cost together, in nats, for ``Neighbours.EDGE``.
+        epsilon: What all rounds cost together, in nats, for ``Neighbours.EDGE``, or with
+            ``max_per_user`` for ``Neighbours.ADD_REMOVE`` of a person.
         mechanism: How nodes are drawn.
 
     Raises:
@@ -77,6 +80,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
         combine=combine,
         weights=weights,
         max_degree=max_degree,
+        max_per_user=max_per_user,
         epsilon=epsilon,
         mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
@@ -92,6 +96,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
     combine: str | None = None,
     weights: ArrayLike | None = None,
     max_degree: int | None = None,
+    max_per_user: int | None = None,
     among: Among = "all",
     epsilon: float,
     mechanism: str | MechanismFactory | None = None,
@@ -108,7 +113,10 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
         arguments but the edges are public. A person may have many edges; each of those is
-        protected, not the person.
+        protected, not the person. Of a graph that was read with ``user`` a person is
+        protected, under ``Neighbours.ADD_REMOVE`` of all rows of one person: at most
+        ``max_per_user`` edges come or go, and all sensitivities are those of so many edges.
+        To replace one person by another is two such steps.
 
     Args:
         graph: A :class:`Graph`, or an :class:`EdgeTable`, whose edges stay in their engine; or
@@ -124,6 +132,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         weights: One finite number per metric, for the combination.
         max_degree: A public bound on the degrees for ``"ego-betweenness"``, such as a limit
             that the service itself sets; ``n - 1`` if not given.
+        max_per_user: The most edges of a person, as the graph was read with it.
         among: With a combination that compares nodes, ``"pareto"`` or ``"margin"``, and
             several rounds: ``"all"``, scores are of the first round; or ``"left"``, each
             round compares a node with those that were not drawn yet, as DP-MOTkIN has it.
@@ -156,11 +165,13 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         ((0,), 'PermuteAndFlip(epsilon=2.0)')
     """
     held = accepted(graph)
+    check_persons(held, max_per_user)
     choice = choose(
         metric,
         combine=combine,
         weights=weights,
         max_degree=max_degree,
+        max_per_user=max_per_user,
         epsilon=epsilon,
         mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
@@ -231,18 +242,13 @@ def _planned(
     if k > len(empty):
         raise ParameterError(f"k must be at most the number of nodes, {len(empty)}, not {k}")
     objective = choice.objective(empty)
-    if objective.neighbours is not Neighbours.EDGE:
-        raise NeighboursError(
-            f"a metric of nodes must be stated for edge neighbours, not for "
-            f"{objective.neighbours} neighbours"
-        )
     if suited and above is None and among == "all":
         best = rounds_or_sequence(choice.mechanism, objective, k)
         choice = replace(choice, mechanism=best)
     mechanism = choice.mechanism.for_objective(objective)
     plan = mechanism.plan(
         k,
-        neighbours=Neighbours.EDGE,
+        neighbours=objective.neighbours,
         function="release_nodes",
         arguments=_arguments(choice, empty.nodes, k if above is None else None, above, among),
         public=_public(choice),
@@ -253,9 +259,18 @@ def _planned(
             unit=choice.unit if k == 1 else f"{choice.unit} in each draw",
             # Some node of every graph is on the Pareto front, where the score is 0.
             attained=0.0 if choice.combine == "pareto" and k == 1 else None,
+            largest=_largest_error(choice, objective),
         ),
     )
     return choice, plan
+
+
+def _largest_error(choice: MetricChoice, objective: Objective) -> float:
+    """Return the largest score that there can be less the smallest, where both are known."""
+    if choice.combine == "pareto":
+        return float(max(1, len(objective) - 1))
+    named = choice.combine is None and isinstance(choice.metrics[0], str)
+    return objective.highest if named and objective.highest else inf
 
 
 def _arguments(
@@ -272,6 +287,7 @@ def _arguments(
         "metric": choice.name,
         "weights": None if choice.weights is None else np.asarray(choice.weights).tolist(),
         "max_degree": choice.max_degree,
+        "max_per_user": choice.max_per_user,
         "among": None if among == "all" else among,
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -7,6 +7,7 @@ from dpselect.sensitivity.base import Interval, Sensitivity
 from dpselect.sensitivity.combinators import (
     flattened,
     floored,
+    grouped,
     jump_to_bound,
     maximum,
     minimum,
@@ -28,6 +29,7 @@ __all__ = [
     "TabulatedSensitivity",
     "flattened",
     "floored",
+    "grouped",
     "jump_to_bound",
     "maximum",
     "minimum",

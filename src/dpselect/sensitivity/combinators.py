@@ -22,8 +22,9 @@ from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.sensitivity.base import Sensitivity, checked_distances
+from dpselect.sensitivity.given import GlobalSensitivity
 from dpselect.typing import Indices, Values
 
 
@@ -71,6 +72,29 @@ def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
     earlier = _Pointwise([part], lambda stack: stack[0])
     earlier.horizon = min(part.horizon, _validate.at_least("horizon", horizon, 0))
     return earlier
+
+
+def grouped(part: Sensitivity, size: int, neighbours: NeighboursLike) -> Sensitivity:
+    r"""Return what up to :math:`m` steps change, for a relation whose one step is that many.
+
+    .. math:: \delta'(x, t, r) = \sum_{j<m} \delta(x, tm + j, r)
+
+    Admissible if ``part`` is, and does not fall with the distance, as no sensitivity of this
+    library does: ``n <= m`` steps change a score by at most the sum of the first ``n``
+    values, and a database ``n`` steps away has at distance ``s`` at most the value at
+    ``s + n``. A person who has up to ``m`` edges of a graph is such a step.
+
+    Args:
+        part: The sensitivity to one step.
+        size: The most steps ``m`` that one step of the new relation can be; >= 1. Public.
+        neighbours: The new relation.
+    """
+    size = _validate.at_least("size", size, 1)
+    if isinstance(part, GlobalSensitivity):
+        l1 = None if part.l1 is None else size * part.l1
+        horizon = -(-part.horizon // size)
+        return GlobalSensitivity(size * part.bounds, neighbours, horizon=horizon, l1=l1)
+    return _Grouped(part, size, neighbours)
 
 
 def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivity:
@@ -125,6 +149,44 @@ class _Flattened(Sensitivity):
 
     def _local(self, distance: int) -> Values:
         return np.asarray(self._part.at(distance).max())
+
+
+class _Grouped(Sensitivity):
+    """The sum of the part's values at as many distances as one step goes."""
+
+    def __init__(self, part: Sensitivity, size: int, neighbours: NeighboursLike) -> None:
+        super().__init__(
+            size * part.bounds,
+            neighbours,
+            -(-part.horizon // size),
+            l1=None if part.l1 is None else size * part.l1,
+        )
+        self._part, self._size = part, size
+
+    @property
+    def flat(self) -> bool:
+        return self._part.flat
+
+    @property
+    def closed_form(self) -> bool:
+        return self._part.closed_form
+
+    @property
+    def keys(self) -> Indices | None:
+        return self._part.keys
+
+    def _local(self, distance: int) -> Values:
+        first = distance * self._size
+        return np.sum([self._part.at(first + j) for j in range(self._size)], axis=0)
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        if not self.closed_form:
+            return super().cumulative(distance)
+        return self._part.cumulative(checked_distances(distance) * self._size)
+
+    def shortfall(self) -> Values:
+        # Beyond its horizon the part falls short of its bound by 0.
+        return self._part.shortfall()
 
 
 class _WeightedSum(Sensitivity):

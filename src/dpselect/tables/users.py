@@ -12,7 +12,7 @@ table, and on no other person; and equal rows are interchangeable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ import numpy as np
 
 from dpselect import _validate, tables
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.values import ColumnValues
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class UserCap:
 
         Args:
             rows: With a column ``user`` without nulls; with ``weight`` also ``name_weight``,
-                as :func:`name_weight` or :func:`name_weights` have it.
+                as :func:`weight_of` or :func:`weights_of` have it.
             order_by: Columns without nulls that put a person's rows in order: all by which
                 rows are told apart.
             weight: Integers >= 0, small ones, which turn the rows that are counted.
@@ -118,8 +117,8 @@ def user_cap(user: str | None, max_per_user: int | None) -> UserCap | None:
     return UserCap(user, _validate.at_least("max_per_user", max_per_user, 1))
 
 
-def name_weight(column: str, kind: object) -> nw.Expr:
-    """Return the weight of a person's name in an engine: a text's length, or an integer."""
+def weight_of(column: str, kind: object) -> nw.Expr:
+    """Return the weights of names in an engine: of texts their lengths, or integers."""
     import narwhals as nw
 
     name = nw.col(column)
@@ -131,12 +130,12 @@ def name_weight(column: str, kind: object) -> nw.Expr:
     return nw.lit(0, nw.Int64)
 
 
-def name_weights(names: ColumnValues) -> Indices:
-    """Return the same in memory, shape ``(n,)``."""
+def weights_of(names: Iterable[Hashable]) -> Indices:
+    """Return the same of plain values, shape ``(n,)``."""
 
     def of(name: object) -> int:
         if isinstance(name, str):
             return len(name)
         return name % MODULUS if isinstance(name, int) and not isinstance(name, bool) else 0
 
-    return np.array([of(name) for name in names.plain()], dtype=np.int64)
+    return np.array([of(name) for name in names], dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
-from dpselect.tables.users import UserCap, name_weight
+from dpselect.tables.users import UserCap, weight_of
 from dpselect.tables.values import Kind, refused_type
 from dpselect.trees import records
 from dpselect.trees.candidates import Individual, branches
@@ -65,7 +65,7 @@ class EngineCounts:
             users.check(data)
             kind = tables.schema(self._table, data)[users.column]
             taken["user"] = nw.col(users.column)
-            taken["name_weight"] = name_weight(users.column, kind)
+            taken["name_weight"] = weight_of(users.column, kind)
         coded = self._table.lazy().select(**taken)
         coded = coded.filter(*(~nw.col(name).is_null() for name in taken))
         if users is not None:

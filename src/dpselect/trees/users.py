@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect._optional import needed
-from dpselect.tables.users import UserCap, name_weights
+from dpselect.tables.users import UserCap, weights_of
 from dpselect.tables.values import NOBODY, ColumnValues, identities
 from dpselect.trees.domains import OUTSIDE
 from dpselect.typing import Indices
@@ -56,7 +56,7 @@ def counted(
     rows = pl.DataFrame(
         {
             "user": user[held],
-            "name_weight": name_weights(persons)[held],
+            "name_weight": weights_of(persons.plain())[held],
             **dict(zip(coded, np.column_stack([labels, codes])[held].T, strict=True)),
         }
     )

@@ -74,6 +74,38 @@ def of_hubs(asked, edges, budget):
     return release_hubs(Graph.from_edges(edges, nodes=NODES), 2, **asked, budget=budget)
 
 
+def pair_of_persons(rng):
+    """Return the rows of persons with up to five edges each, and of all but one."""
+    rows = [
+        (*rng.choice(NODES, 2, replace=False).tolist(), who)
+        for who in range(6)
+        for _ in range(int(rng.integers(1, 6)))
+    ]
+    return rows, [row for row in rows if row[2] > 0]
+
+
+def of_persons(asked, k, lazy, rows, budget):
+    frame = pl.DataFrame(rows, schema=["a", "b", "who"], orient="row")
+    claims = {"nodes": NODES, "user": "who", "max_per_user": 2}
+    read = EdgeTable(frame.lazy(), **ENDS, **claims) if lazy else None
+    graph = read or Graph.from_edges(frame, **ENDS, **claims)
+    return (release_hubs if "hubs" in asked else release_nodes)(
+        graph, k, **asked, budget=budget
+    )
+
+
+def persons_case(name, asked, *, k=2, lazy=False):
+    asked = asked | {"max_per_user": 2, "epsilon": EPSILON}
+    return ReleaseCase(
+        name=f"{'release_hubs' if 'hubs' in asked else 'release_nodes'}, persons, {name}",
+        neighbours=Neighbours.ADD_REMOVE,
+        release=partial(of_persons, asked, k, lazy),
+        plan=partial(plan_hubs if "hubs" in asked else plan_nodes, NODES, k, **asked),
+        pair=pair_of_persons,
+        delta=1e-4 if "gaussian" in str(asked) else 0.0,
+    )
+
+
 def hubs_case(metric):
     asked = {"metric": metric, "hubs": 5, "epsilon": EPSILON}
     return ReleaseCase(
@@ -96,7 +128,15 @@ def case(name, asked, *, k, release, delta=0.0):
     )
 
 
+GAUSSIAN = partial(NoisySequence, noise="gaussian", delta=1e-4, with_scores=True)
 CASES = [
+    *(
+        persons_case(name, PLANS[name])
+        for name in ("degree", "ego-density", "ego-betweenness", "pareto among those left")
+    ),
+    persons_case("degree, polars", PLANS["degree"], k=1, lazy=True),
+    persons_case("degree, Gaussian", {"metric": "degree", "mechanism": GAUSSIAN}),
+    persons_case("ego-density", {"metric": "ego-density", "hubs": 5}),
     *(hubs_case(metric) for metric in ("ego-betweenness", "ego-density")),
     *(
         case(f"release_nodes, edge, {name}", asked, k=2, release=in_memory)
@@ -106,7 +146,7 @@ CASES = [
         "release_nodes, edge, degree, Gaussian sequence",
         {
             "metric": "degree",
-            "mechanism": partial(NoisySequence, noise="gaussian", delta=1e-4, with_scores=True),
+            "mechanism": GAUSSIAN,
         },
         k=3,
         release=in_memory,
