@@ -50,7 +50,7 @@ def test_the_sensitivity_is_that_of_a_person(metric):
 
     def by_edges(x):  # planted: what one edge changes, said of a person
         part = METRICS[metric].objective(graph(x))
-        return dp.Objective(part.scores, grouped(part.sensitivity, 1, ADD_REMOVE))
+        return dp.Objective(part.scores, grouped(part.sensitivity, 1, neighbours=ADD_REMOVE))
 
     planted = check_admissible(by_edges, DATABASES, are_neighbours(ADD_REMOVE))
     assert not planted.ok

@@ -60,7 +60,7 @@ def test_a_jump_replaces_everything_from_the_horizon_on():
 
 
 def test_a_group_of_steps_changes_what_its_steps_do_together():
-    three = grouped(SECOND, 3, "add-remove")
+    three = grouped(SECOND, 3, neighbours="add-remove")
 
     assert (three.bound, three.neighbours) == (12.0, dp.Neighbours.ADD_REMOVE)
     for t in ALL:
@@ -70,7 +70,7 @@ def test_a_group_of_steps_changes_what_its_steps_do_together():
             np.broadcast_to(SECOND.cumulative(3 * t), 3)
         )
     assert three.shortfall() == pytest.approx(three.horizon * 12 - three.cumulative(1))
-    one = grouped(dp.GlobalSensitivity(2, EDGE, l1=5), 4, "add-remove")
+    one = grouped(dp.GlobalSensitivity(2, EDGE, l1=5), 4, neighbours="add-remove")
     assert (one.bound, one.l1, one.flat) == (8, 20, True)
 
 

@@ -85,7 +85,7 @@ def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
         return objective
     return Objective(
         objective.exact,
-        grouped(objective.sensitivity, max_per_user, Neighbours.ADD_REMOVE),
+        grouped(objective.sensitivity, max_per_user, neighbours=Neighbours.ADD_REMOVE),
         objective.candidates,
         monotone=objective.monotone,
         highest=objective.highest,

@@ -74,7 +74,7 @@ def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
     return earlier
 
 
-def grouped(part: Sensitivity, size: int, neighbours: NeighboursLike) -> Sensitivity:
+def grouped(part: Sensitivity, size: int, *, neighbours: NeighboursLike) -> Sensitivity:
     r"""Return what up to :math:`m` steps change, for a relation whose one step is that many.
 
     .. math:: \delta'(x, t, r) = \sum_{j<m} \delta(x, tm + j, r)
