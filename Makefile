@@ -8,7 +8,7 @@ PYTEST := pytest --numprocesses=auto --dist=loadgroup
 FAST := -m "not (slow or spark)"
 PYTHON ?= 3.13
 
-.PHONY: demo test test-slow test-python test-lowest check format docs clean
+.PHONY: demo test test-slow test-python test-lowest check format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo
@@ -44,8 +44,21 @@ format: .venv
 docs: .venv
 	$(RUN) python -m site_build
 
+notebooks: .venv
+	$(RUN) python -m site_build.notebooks docs/notebooks/*.ipynb
+
+# Twice, and the same bytes; with a bill of materials of what is locked.
+dist: .venv
+	rm -rf dist
+	$(UV) build --quiet --all-packages --out-dir dist/first
+	$(UV) build --quiet --all-packages --out-dir dist
+	for file in dist/first/dpselect*; do cmp $$file dist/$${file##*/} || exit 1; done
+	rm -r dist/first
+	$(UV) export --quiet --locked --package dpselect --all-extras --no-dev \
+		--format cyclonedx1.5 --output-file dist/dpselect.cdx.json
+
 clean:
-	rm -rf .tools .venv .venv-lowest .venv-python build site
+	rm -rf .tools .venv .venv-lowest .venv-python build dist site
 
 .venv: $(UV) uv.lock
 	$(UV) venv --allow-existing --quiet

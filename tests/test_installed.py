@@ -111,6 +111,17 @@ def test_a_wheel_holds_its_package_and_nothing_else(wheels):
         assert not any("/papers/" in member or "/tests/" in member for member in members)
 
 
+def test_a_second_build_has_the_same_bytes(wheels, tmp_path):
+    """The wheel by way of the source distribution, too."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    uv_or_skip("build", "--package", "dpselect", "--out-dir", first)
+    uv_or_skip("build", "--package", "dpselect", "--sdist", "--out-dir", second)
+
+    wheel, sdist = sorted(path.name for path in first.glob("dpselect*"))
+    assert (first / wheel).read_bytes() == wheels["dpselect"].read_bytes()
+    assert (first / sdist).read_bytes() == (second / sdist).read_bytes()
+
+
 RELEASES = """
 import json
 import sys

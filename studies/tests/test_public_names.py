@@ -9,6 +9,7 @@ import pytest
 import dpselect_studies
 
 SOURCE = Path(dpselect_studies.__file__).parent
+REFERENCE = SOURCE.parents[2] / "docs" / "reference"
 
 VOCABULARY = {"dpselect.errors", "dpselect.typing"}
 """Public modules of names alone: what can go wrong, and what arrays hold."""
@@ -39,7 +40,7 @@ def test_studies_import_public_names(module, name):
 
 @pytest.mark.parametrize("name", dpselect_studies.__all__)
 def test_public_names_of_the_studies_are_there_and_in_the_reference(name):
-    page = (SOURCE.parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
+    page = (REFERENCE / "studies-of-the-papers.md").read_text(encoding="utf-8")
     found = getattr(dpselect_studies, name)
 
     assert name in dir(dpselect_studies)

@@ -216,3 +216,15 @@ def test_what_has_no_answer_is_none():
     assert planner.people_for(planner.Response(), epsilon=1.0, **response) is None
     with pytest.raises(ParameterError, match="above 0 and below 1"):
         planner.epsilon_for(tied, probability=1.0, mechanism="exponential")
+
+
+def test_a_relation_may_be_given_by_its_name():
+    """Counts are monotone under add/remove alone: a name that is not read doubles epsilon."""
+    counts = np.array([30.0, 10.0])
+    named, member = (
+        planner.MostCommon(counts=counts, neighbours=relation)
+        for relation in ("add-remove", Neighbours.ADD_REMOVE)
+    )
+
+    law = named.outcome("permute-and-flip", epsilon=0.1)
+    assert law == member.outcome("permute-and-flip", epsilon=0.1)

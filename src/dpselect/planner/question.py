@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+from dpselect import _validate
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import by_name
 from dpselect.neighbours import Neighbours
@@ -33,7 +34,10 @@ class Question(ABC):
     """How many people the data are of; None if they cannot be scaled."""
 
     neighbours: Neighbours
-    """The relation that epsilons are stated for."""
+    """The relation that epsilons are stated for; its name is taken, too."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", _validate.neighbours(self.neighbours))
 
     @property
     @abstractmethod

@@ -50,6 +50,7 @@ class MostCommon(Question):
     unit = "people"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _validate.table_neighbours(self.neighbours)
         if not 1 <= self.k <= self.counts.size:
             raise ParameterError("k must be from 1 to the number of options")

@@ -1,0 +1,39 @@
+"""What is said twice about the package, by files of other tools."""
+
+import tomllib
+from pathlib import Path
+
+import yaml
+
+import dpselect as dp
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def yaml_of(path):
+    return yaml.safe_load((ROOT / path).read_text("utf-8"))
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml_of("CITATION.cff")
+
+    assert citation["version"] == PROJECT["version"] == dp.__version__
+    assert citation["license"] == PROJECT["license"]
+    page = (ROOT / "docs" / "cite.md").read_text("utf-8")
+    assert f"version = {{{dp.__version__}}}" in page
+    assert f"title   = {{{citation['title']}}}" in page
+
+
+def test_the_conda_recipe_asks_for_what_the_project_does():
+    recipe = yaml_of("conda/recipe.yaml")
+    asked = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
+    standard = {
+        line.replace(" ", "").replace("matplotlib-base", "matplotlib")
+        for line in recipe["requirements"]["run_constraints"]
+    }
+    python = "python" + PROJECT["requires-python"].partition(",")[0]
+
+    assert recipe["context"]["version"] == PROJECT["version"]
+    assert asked == {*PROJECT["dependencies"], python}
+    assert standard == set(PROJECT["optional-dependencies"]["standard"])
