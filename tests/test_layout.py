@@ -289,5 +289,7 @@ def with_packages(module):
 
 
 def test_the_reference_lists_only_modules_that_exist():
-    ours = [module for module in listed_in_the_reference() if module.split(".")[0] == "dpselect"]
+    ours = [
+        module for module in listed_in_the_reference() if module.split(".")[0] == "dpselect"
+    ]
     assert [module for module in ours if module not in FILES] == []
