@@ -64,6 +64,7 @@ def test_a_large_epsilon_finds_the_hub(run, star):
         (("--combine", "margin"), {0}),
         (("--combine", "weighted-sum", "--weights", "1,1"), {0}),
         (("--combine", "pareto"), {0}),
+        (("--combine", "margin", "--among", "left"), {0}),
         ((), {0}),
     ],
 )
@@ -179,6 +180,8 @@ def test_a_plot_needs_public_edges(run, star, tmp_path):
         (("--metric", "degree", "--mechanism", "best"), "mechanism must be one of"),
         (("--metric", "degree", "--combine", "sum"), "combine must be one of"),
         (("--metric", "degree", "--combine", "weighted-sum"), "needs weights"),
+        (("--metric", "degree", "--among", "left"), "--among 'left' goes with --combine"),
+        (("--metric", "ego-density", "--hubs", 5, "--among", "left"), "--hubs takes one"),
     ],
 )
 def test_a_wrong_argument_is_one_clear_line(run, star, arguments, message):

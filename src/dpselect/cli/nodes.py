@@ -89,6 +89,13 @@ def nodes(
     weights: Annotated[
         str | None, typer.Option(help="One for each metric, as 1,100, for weighted-sum.")
     ] = None,
+    among: Annotated[
+        str | None,
+        typer.Option(
+            help="What pareto and margin compare each of several nodes with: all nodes, or "
+            "those left, which were not drawn yet; all if not given."
+        ),
+    ] = None,
     max_degree: Annotated[
         int | None,
         typer.Option(help="A public bound on the degrees, for ego-betweenness."),
@@ -135,6 +142,8 @@ def nodes(
         "max_degree": max_degree,
         "mechanism": mechanism,
     }
+    if among is not None:
+        asked["among"] = among
     if hubs is not None:
         asked = _of_hubs(asked, hubs, plot, scores=scores)
     elif scores:
@@ -163,7 +172,7 @@ def nodes(
         more=_scores(release),
     )
     if plot is not None:
-        del asked["above"]
+        asked = {key: value for key, value in asked.items() if key not in {"above", "among"}}
         _plot(graph, {**asked, "epsilon": epsilon / top}, plot)
 
 
@@ -175,7 +184,7 @@ def _of_hubs(
     if others or plot is not None or scores or any(one is not None for one in asked.values()):
         raise ParameterError(
             "--hubs takes one --metric, and no --above, --scores, --combine, --weights, "
-            "--max-degree, --mechanism or --plot; it releases its estimates"
+            "--among, --max-degree, --mechanism or --plot; it releases its estimates"
         )
     return {"metric": metric, "hubs": hubs}
 
