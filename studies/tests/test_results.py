@@ -20,6 +20,7 @@ def test_a_full_run_is_stored_and_has_every_row_that_is_printed(name):
 
     assert beside.height == len(study.printed)
     assert beside["ours"].is_finite().all()
+    assert (beside["agrees"] | (beside["why"] != "")).all()
 
 
 def test_the_page_shows_what_is_stored():

@@ -151,6 +151,7 @@ def _show(name: str, done: Run, path: Path, *, printed: bool) -> None:
     beside = compare(load(name), done.frame)
     if beside.is_empty() or not printed:
         return
+    beside = beside.drop("why")
     table = Table(*beside.columns, box=None)
     for row in beside.iter_rows():
         table.add_row(

@@ -34,6 +34,7 @@ class Printed:
         tolerance: Largest difference that counts as agreement.
         source: Where it is stated.
         at_most: The paper states an upper bound, which smaller numbers agree with too.
+        reason: Why ours differs, where it does.
     """
 
     where: Mapping[str, Plain]
@@ -42,6 +43,7 @@ class Printed:
     tolerance: float
     source: str
     at_most: bool = False
+    reason: str = ""
 
     def agrees(self, ours: float) -> bool:
         """Return whether a number is within the tolerance, or below an upper bound."""
@@ -84,7 +86,8 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
             run does not measure everything.
 
     Returns:
-        Columns ``where``, ``printed``, ``ours``, ``tolerance``, ``agrees`` and ``source``.
+        Columns ``where``, ``printed``, ``ours``, ``tolerance``, ``agrees``, ``source`` and
+        ``why``, the reason where they do not agree.
     """
     rows = []
     for number in study.printed:
@@ -99,6 +102,7 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
             "tolerance": number.tolerance,
             "agrees": number.agrees(ours),
             "source": number.source,
+            "why": "" if number.agrees(ours) else number.reason,
         })  # fmt: skip
     schema = {
         "where": pl.String,
@@ -107,6 +111,7 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
         "tolerance": pl.Float64,
         "agrees": pl.Boolean,
         "source": pl.String,
+        "why": pl.String,
     }
     return pl.DataFrame(rows, schema=schema)
 

@@ -272,7 +272,12 @@ STUDY = Study(
     plot=plot,
     printed=[
         Printed(
-            {"example": example, "what": what}, "value", value, off + 1e-9, f"Example {example}"
+            {"example": example, "what": what},
+            "value",
+            value,
+            off + 1e-9,
+            f"Example {example}",
+            reason="the example contradicts its own sensitivities (errata)",
         )
         for example, several in PRINTED.items()
         for what, (value, off) in several.items()

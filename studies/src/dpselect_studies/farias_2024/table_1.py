@@ -139,6 +139,14 @@ TABLE = {
 """The printed table."""
 
 
+REASONS = {
+    "Pareto, global": "the level of a choice by chance, which hangs on operators and depths "
+    "that the text leaves open",
+    "Pareto, local": "the same, and the sensitivity is the exact one in place of the printed, "
+    "which is not admissible",
+}
+
+
 def _printed() -> list[Printed]:
     return [
         Printed(
@@ -152,6 +160,7 @@ def _printed() -> list[Printed]:
             value,
             0.1,
             "Table 1",
+            reason=REASONS[method],
         )
         for (survey, method), values in TABLE.items()
         for epsilon, value in zip(EPSILONS, values, strict=True)

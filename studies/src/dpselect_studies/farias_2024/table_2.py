@@ -103,8 +103,10 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
     """Return the mean of C for each epsilon, draw and kind of dominance."""
     values = np.column_stack([part.scores for part in parts_of(cell.graph)])
     score = pareto_of(cell.graph).scores
-    ranked = pareto_of(cell.graph, "strict").scores if cell.method in STRICT else score
-    best = [true_best(ranked, cell.k, rng) for _ in range(cell.runs)]
+    best = [np.argsort(-score, kind="stable")[: cell.k]] * cell.runs
+    if cell.method in STRICT:
+        ranked = pareto_of(cell.graph, "strict").scores
+        best = [true_best(ranked, cell.k, rng) for _ in range(cell.runs)]
     unit = METHODS[cell.method](cell.graph)
     rows: list[Row] = []
     for epsilon, draw in product(cell.epsilons, (Exponential(), PermuteAndFlip())):
@@ -160,6 +162,10 @@ TABLE = {
 """The printed table; DBLP is com-dblp there."""
 
 
+SUBSTITUTE = "another graph, of a tenth as many nodes"
+MOVES = "by Definition 4.5 one edge can move the score of a node by thousands of rivals"
+
+
 def _printed() -> list[Printed]:
     return [
         Printed(
@@ -174,6 +180,7 @@ def _printed() -> list[Printed]:
             value,
             0.1,
             "Table 2",
+            reason=SUBSTITUTE if graph == "dblp_htne" else MOVES,
         )
         for (graph, method), values in TABLE.items()
         for epsilon, value in zip(FULL.epsilons, values, strict=True)

@@ -88,7 +88,8 @@ def _claimed(n: int, d: int, beta: int) -> Printed:
     inside = "inside" if 2 * d * beta**2 < n else "outside"
     value = 1 - (beta - 1) / (n - d)
     source = f"Theorem 2's upper bound, {inside} of its condition"
-    return Printed(where, "delta", value, 1e-9, source, at_most=True)
+    reason = "outside of the printed condition; the bound holds if and only if n >= beta d"
+    return Printed(where, "delta", value, 1e-9, source, at_most=True, reason=reason)
 
 
 STUDY = Study(
