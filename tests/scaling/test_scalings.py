@@ -167,10 +167,10 @@ def test_with_the_global_sensitivity_dampened_is_the_quotient():
 
 
 def test_the_worked_example_5():
-    """Two candidates 1.7 steps from zero beside six at zero, epsilon = 2."""
-    steps = [4.0, 5.0]  # 7.5 = 4 + 0.7 * 5
-    sensitivity = dp.LocalSensitivity(lambda t: steps[min(t, 1)], 10.5, EDGE)
-    objective = dp.Objective([7.5, 7.5, 0, 0, 0, 0, 0, 0], sensitivity)
+    """Two nodes of betweenness 6.5 beside six of 0, LS of 3 and 5, bound 7.5, epsilon 2."""
+    steps = [3.0, 5.0]
+    sensitivity = dp.LocalSensitivity(lambda t: steps[t], 7.5, EDGE, horizon=2)
+    objective = dp.Objective([6.5, 6.5, 0, 0, 0, 0, 0, 0], sensitivity)
 
     assert scaling.dampened(objective)[:2] == pytest.approx([1.7, 1.7])
     law = dp.LocalDampening(epsilon=2).probabilities(objective)
