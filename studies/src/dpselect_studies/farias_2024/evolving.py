@@ -39,8 +39,8 @@ class Sizes:
         front: Trees that the last selection keeps.
         generations: Selections in all: one more than Algorithm 1 has rounds.
         initial_depth: Questions on a path of the first trees.
-        max_depth: Questions on a path, at most. The text does not say what it counts; the
-            same authors' ID3 counts questions.
+        max_depth: Questions on a path, at most. The text does not say what its depths count;
+            here they are levels of nodes, one more than questions.
     """
 
     population: int

@@ -50,7 +50,7 @@ POSITIVE = "always positive"
 
 
 SIZES = Sizes(
-    population=100, survivors=20, front=1, generations=3, initial_depth=3, max_depth=5
+    population=100, survivors=20, front=1, generations=3, initial_depth=2, max_depth=4
 )
 SMALL = Setting(surveys=("nltcs",), sizes=SIZES, epsilons=(0.1, 2.0), runs=1)
 
