@@ -1,5 +1,7 @@
 """The commands that release a map and query it."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -38,7 +40,8 @@ def test_a_map_is_released_and_asked(run, points, tmp_path):
     assert ran.json["epsilon"] == 2
     assert ran.json["cells"] == SpatialHistogram.from_parquet(out).chosen
     assert (tmp_path / "map.png").stat().st_size > 0
-    assert everything["count"] == ran.json["points, noisy"]
+    assert round(everything["count"]) == ran.json["points, noisy"]
+    assert middle["standard_error"] > middle["noise_error"] > 0
     assert abs(everything["count"] - 2000) < 12 * everything["standard_error"]
     assert 600 < middle["count"] < 1300
 
@@ -124,6 +127,8 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
         (("--method", "best"), "method must be"),
         (("--user", "who"), "go together"),
         (("--out", "/nowhere/map.parquet"), "existing folder"),
+        (("--out", "map.shp"), "the suffix must be one of .parquet (GeoParquet)"),
+        (("--out", "map.geojson"), "GeoJSON is in EPSG:4326: give --crs 'EPSG:4326'"),
         (("--plot", "/nowhere/map.png"), "existing folder"),
         (("--queries", "none.csv"), "no file none.csv"),
     ],
@@ -141,6 +146,87 @@ def test_what_is_wrong_is_one_line(run, points, ledger, tmp_path, arguments, mes
 
 def test_a_map_needs_somewhere_to_go(run, points):
     assert "give --out" in run("map", points, *MAP).error
+
+
+def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
+    out, packed, again = (tmp_path / name for name in ("m.parquet", "m.gpkg", "m.geojson"))
+    first = ("--epsilon", 1, "--crs", "EPSG:4326", "--out", packed)
+    alone = run("map", points, "--x", "lon", "--y", "lat", *BOUNDS, *first).out
+    both = run("map", points, *MAP, *first, "--out", out).out
+    exported = run("map", "export", out, "--out", again)
+
+    assert packed.read_bytes().startswith(b"SQLite format 3")
+    assert "'map query' reads .parquet alone" in " ".join(alone.split())
+    assert "map query" not in both
+    assert exported.code == 0
+    cells = json.loads(again.read_text())["features"]
+    assert [cell["properties"]["count"] for cell in cells] == (
+        SpatialHistogram.from_parquet(out).counts.tolist()
+    )
+    assert "cannot write" in run("map", "export", out, "--out", tmp_path / "m.csv").error
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        (("--x", "lat", "--y", "lon"), "are x=lat and y=lon swapped?"),
+        (("--bounds", "40.6,-74.1,40.9,-73.7", "--crs", "EPSG:4326"), "where hardly anybody"),
+        (("--crs", "EPSG:4326"), ""),
+    ],
+)
+def test_swapped_coordinates_are_a_warning(run, points, arguments, warning):
+    """The public arguments decide: the points of all three are the same."""
+    for command in (("map", points, *MAP), ("map", "heavy", points, *HEAVY)):
+        ran = run(*command, *arguments, "--dry-run")
+
+        assert ran.code == 0
+        assert warning in ran.error
+        assert bool(warning) == bool(ran.error)
+
+
+HEAVY = ("--x", "lon", "--y", "lat", *BOUNDS, "--grid", "10", "--k", 2, "--epsilon", 2)
+
+
+def test_heavy_cells_are_released_and_recorded(run, points, ledger):
+    ran = run("map", "heavy", points, *HEAVY, "--ledger", ledger, "--json").json
+    (entry,) = dp.Budget.open(ledger).entries
+
+    assert all(-1 <= west < 1 and 44 <= south < 46 for west, south, _, _ in ran["answer"])
+    assert all(150 < count < 320 for count in ran["noisy_scores"])
+    assert ran["remaining_budget"] == 1
+    assert entry.sequence == 1
+
+
+def test_heavy_cells_are_planned_and_told(run, points):
+    planned = run("map", "heavy", points, *HEAVY, "--dry-run", "--json").json
+    told = run("map", "heavy", points, *HEAVY, "--crs", "EPSG:4326").out
+    above = run("map", "heavy", points, *HEAVY[:-4], "--epsilon", 2, "--above", 1500)
+
+    assert planned["epsilon"] == 2
+    assert planned["arguments"]["grid"] == [10, 10]
+    assert "points, noisy" in told
+    assert "cells, most points first  none" in above.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--grid", "x"), "--grid must be integers"),
+        (("--k", 101), "--k must be at most the number of cells, 100"),
+        (("--above", 3), "give k or above"),
+        (("--x", "longitude"), "no column 'longitude'"),
+        (("--mechanism", "best"), "mechanism"),
+    ],
+)
+def test_wrong_questions_of_heavy_cells_are_one_line(run, points, ledger, arguments, message):
+    for more in ((), ("--dry-run",)):
+        ran = run("map", "heavy", points, *HEAVY, "--ledger", ledger, *arguments, *more)
+
+        assert ran.code == 2
+        assert message in ran.error
+        assert ran.error.count("\n") == 1
+    assert dp.Budget.open(ledger).entries == ()
 
 
 def test_no_map_is_one_line(run, points):

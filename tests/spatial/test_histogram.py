@@ -19,10 +19,11 @@ from dpselect.spatial import (
     SpatialHistogram,
     export,
     release_histogram,
+    uniform_grid,
 )
 from dpselect.spatial.counting import standard_deviation
 from dpselect.spatial.plot import areas
-from dpselect.spatial.postprocess import blocks, nonnegative
+from dpselect.spatial.postprocess import blocks, consistent, nonnegative
 
 BOX = Box(5, 45, 15, 55, crs="EPSG:4326")
 POINTS = np.random.default_rng(2).beta(2, 3, (4000, 2)) * 10 + [5, 45]
@@ -67,7 +68,7 @@ def test_the_standard_error_is_that_of_the_noise():
     query = [6.1, 46, 9, 50.3]
     answers = [release(grids=[12]).query(query) for _ in range(100)]
     values = np.array([answer.values[0] for answer in answers])
-    expected = answers[0].standard_errors[0]
+    expected = answers[0].noise_errors[0]
 
     assert values.std() == pytest.approx(expected, rel=6 / np.sqrt(2 * 100))
 
@@ -81,7 +82,7 @@ def test_many_queries_are_answered_as_one_by_one(map_):
     assert map_.query(pl.DataFrame(QUERIES, orient="row")).values.tolist() == (
         together.values.tolist()
     )
-    assert together.to_frame().columns == ["count", "standard_error"]
+    assert together.to_frame().columns == ["count", "standard_error", "noise_error"]
 
 
 @pytest.mark.parametrize("query", [[4.9, 46, 9, 50], [[]], "all", [9, 46, 6, 50]])
@@ -90,35 +91,85 @@ def test_queries_outside_the_map_are_refused(map_, query):
         map_.query(query)
 
 
-@given(st.lists(st.integers(-50, 60), min_size=1, max_size=30))
-def test_nonnegative_counts_keep_the_total_and_are_nearest(counts):
-    values = np.array(counts, dtype=float)
-    nearest = nonnegative(values)
+def projected_on(totals, counts, weights):
+    """The fit of Held et al. by bisection for its threshold."""
+    if totals <= 0:
+        return np.zeros_like(counts)
+    low, high = (counts.min() - totals) / weights.min(), counts.max() / weights.min()
+    for _ in range(200):
+        middle = (low + high) / 2
+        fits = np.maximum(counts - middle * weights, 0).sum() <= totals
+        low, high = (low, middle) if fits else (middle, high)
+    return np.maximum(counts - high * weights, 0)
 
-    assert (nearest >= 0).all()
-    assert nearest.sum() == pytest.approx(max(values.sum(), 0), abs=1e-9)
-    # Optimality: what is positive has moved by one amount, and the rest by at most that.
-    if values.sum() > 0:
-        moved = values - nearest
-        assert moved[nearest > 0] == pytest.approx(moved.max(), abs=1e-9)
+
+@given(st.lists(st.integers(-50, 60), min_size=16, max_size=16))
+def test_counts_are_fitted_from_the_whole_box_down(counts):
+    """Four by four cells: the quarters first, then the cells of each."""
+    cells = np.array(counts, dtype=float)
+    fitted = nonnegative(uniform_grid(4), cells).reshape(4, 4)
+    quarters = fitted.reshape(2, 2, 2, 2).sum(axis=(1, 3))
+    given_ones = cells.reshape(2, 2, 2, 2)
+
+    assert (fitted >= 0).all()
+    assert quarters.ravel() == pytest.approx(
+        projected_on(max(cells.sum(), 0), given_ones.sum(axis=(1, 3)).ravel(), np.full(4, 4)),
+        abs=1e-6,
+    )
+    for a, b in np.ndindex(2, 2):
+        assert fitted[2 * a : 2 * a + 2, 2 * b : 2 * b + 2].ravel() == pytest.approx(
+            projected_on(quarters[a, b], given_ones[a, :, b, :].ravel(), np.ones(4)), abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("grid", [1, 13, (3, 50)])
+def test_nonnegative_counts_of_any_grid_keep_the_total(grid):
+    part = uniform_grid(grid)
+    counts = np.random.default_rng(0).integers(-20, 30, part.cells).astype(float)
+    fitted = nonnegative(part, counts)
+
+    assert (fitted >= 0).all()
+    assert fitted.sum() == pytest.approx(max(counts.sum(), 0))
+    assert nonnegative(part, -np.abs(counts)).sum() == 0
+
+
+def test_nonnegative_counts_answer_large_queries_as_before(map_):
+    """One threshold for all cells moved a third of the box by many times its noise."""
+    queries = [[5, 45, 8.4, 55], [5, 48, 15, 52]]
+    before, after = map_.query(queries), map_.nonnegative().query(queries)
+
+    assert (map_.nonnegative().counts >= 0).all()
+    assert (np.abs(before.values - after.values) < 2 * before.noise_errors).all()
 
 
 def test_consistent_counts_are_the_mean_of_both_measurements(map_):
-    consistent = map_.consistent()
     block, coarse_block = blocks(map_.partition)
-    cells, coarse_cells = np.bincount(block), np.bincount(coarse_block)
-    fine, coarse = (
-        np.bincount(block, map_.counts),
-        np.bincount(coarse_block, map_.coarse.counts),
-    )
-    v = cells * map_.standard_deviation**2
-    w = coarse_cells * standard_deviation(map_.coarse.scale) ** 2
+    measured = np.random.default_rng(5).integers(0, 30, map_.partition.cells).astype(float)
+    fitted = consistent(map_.partition, measured, scale=map_.scale, coarse=map_.coarse)
+    fine, coarse = np.bincount(block, measured), np.bincount(coarse_block, map_.coarse.counts)
+    v = np.bincount(block) * map_.standard_deviation**2
+    w = np.bincount(coarse_block) * standard_deviation(map_.coarse.scale) ** 2
+    means = (w * fine + v * coarse) / (v + w)
+    total = (w.sum() * fine.sum() + v.sum() * coarse.sum()) / (v + w).sum()
+    left = v * w / (v + w)
 
-    assert np.bincount(block, consistent.counts) == pytest.approx(
-        (w * fine + v * coarse) / (v + w)
+    assert np.bincount(block, fitted) == pytest.approx(
+        means + (total - means.sum()) * left / left.sum()
     )
-    assert len(cells) == 256
-    assert consistent.processing == ("consistent",)
+    assert fitted.sum() == pytest.approx(total)
+    assert np.ptp((fitted - measured)[block == 7]) == pytest.approx(0, abs=1e-9)
+    assert map_.processing == ("consistent",)
+
+
+def test_the_choice_of_cells_does_not_bias_the_total():
+    """The means of the blocks alone are too large by about one standard deviation here."""
+    errors = []
+    for _ in range(60):
+        map_ = release(grids=[], method=AdaptiveGrid(c=5), epsilon=1.0)
+        answer = map_.query(BOX.bounds)
+        errors.append((answer.values[0] - len(POINTS)) / answer.noise_errors[0])
+
+    assert abs(np.mean(errors)) < 5 / np.sqrt(60)
 
 
 def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
@@ -141,7 +192,7 @@ def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
     assert corners[0].tolist() == corners[1].tolist()
     widths = np.log2(corners[0][2] - corners[0][0])
     assert widths.min() == -4 < widths.max()
-    assert tree.consistent().total == pytest.approx(4000, abs=10)
+    assert tree.total == pytest.approx(4000, abs=10)
 
 
 def test_a_tree_comes_back_from_its_file(tree, tmp_path):
@@ -153,21 +204,16 @@ def test_a_tree_comes_back_from_its_file(tree, tmp_path):
     assert back.query(QUERIES).values.tolist() == tree.query(QUERIES).values.tolist()
 
 
-def test_grids_that_are_not_aligned_agree_in_the_total():
-    map_ = release(grids=[10, 11])
-    assert np.ptp(map_.consistent().counts - map_.counts) == pytest.approx(0, abs=1e-9)
+def test_grids_that_are_not_aligned_agree_in_the_total(even):
+    part, measured = uniform_grid(10), np.arange(100.0)
+    fitted = consistent(part, measured, scale=1.0, coarse=even.coarse)
 
-
-def test_consistency_needs_a_second_measurement_and_comes_first(even):
-    with pytest.raises(ParameterError, match="nothing was chosen"):
-        release(grids=[8]).consistent()
-    with pytest.raises(ParameterError, match="before any other processing"):
-        even.nonnegative().consistent()
+    assert np.ptp(fitted - measured) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_map_comes_back_from_its_file(map_, tmp_path):
     path = tmp_path / "map.parquet"
-    processed = map_.consistent().nonnegative()
+    processed = map_.nonnegative()
     processed.to_parquet(path)
     back = SpatialHistogram.from_parquet(path)
 
@@ -180,6 +226,7 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
         "neighbours",
         "candidates",
         "processing",
+        "unevenness",
         "version",
         "chosen",
         "points_per_user",
@@ -187,7 +234,9 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
     ):
         assert getattr(back, name) == getattr(processed, name)
     assert back.coarse.counts.tolist() == map_.coarse.counts.tolist()
-    assert pl.read_parquet(path).columns == ["west", "south", "east", "north", "count"]
+    assert pl.read_parquet(path).columns == [
+        "west", "south", "east", "north", "count", "geometry"
+    ]  # fmt: skip
 
 
 def test_other_files_are_no_maps(tmp_path):
@@ -224,7 +273,7 @@ def test_cells_become_geojson(map_, tmp_path):
     assert ring[0] == ring[-1] == [5, 45]
 
 
-@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4258"])
+@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4258", None])
 def test_geojson_is_in_its_own_system(crs):
     with pytest.raises(ParameterError, match="GeoJSON is in EPSG:4326"):
         release(bounds=Box(*BOX.bounds, crs=crs), grids=[8]).to_geojson()
@@ -332,9 +381,10 @@ def test_polygons_are_answered_by_the_area_of_cells(map_):
     alpha = shapely.area(shapely.intersection(cells, triangle)) / shapely.area(cells)
 
     assert answers.values[:2] == pytest.approx(rectangles.values, abs=1e-4)
-    assert answers.standard_errors[:2] == pytest.approx(rectangles.standard_errors)
+    assert answers.noise_errors[:2] == pytest.approx(rectangles.noise_errors)
+    assert answers.uniform_errors[:2] == pytest.approx(rectangles.uniform_errors, abs=1e-2)
     assert answers.values[2] == pytest.approx(alpha @ map_.counts)
-    assert answers.standard_errors[2] == pytest.approx(
+    assert answers.noise_errors[2] == pytest.approx(
         map_.standard_deviation * np.linalg.norm(alpha)
     )
 
@@ -355,6 +405,51 @@ def test_areas_are_brought_into_the_system_of_the_map(even):
     assert even.query(areas.to_crs("EPSG:3857")).values == pytest.approx(
         even.query([7, 47, 9, 49]).values, rel=1e-6
     )
+
+
+@pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:32633", None])
+def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    map_ = release(bounds=Box(*BOX.bounds, crs=crs), grids=[], method="quadtree")
+    for name in ("map.parquet", "map.gpkg", "map.geojson"):
+        if name == "map.geojson" and crs != "EPSG:4326":
+            continue
+        map_.to_file(tmp_path / name)
+        read = geopandas.read_parquet if name == "map.parquet" else geopandas.read_file
+        frame = read(tmp_path / name)
+
+        assert frame["count"].to_numpy() == pytest.approx(map_.counts)
+        assert frame.total_bounds.tolist() == list(BOX.bounds)
+        assert frame.geometry.is_valid.all()
+        if crs is not None:
+            assert frame.crs.to_epsg(min_confidence=20) == int(crs[5:]) or (
+                frame.crs.to_string() == "OGC:CRS84"
+            )
+
+
+def test_files_of_other_formats_are_refused(even, tmp_path):
+    for name in ("map.csv", "map.shp", "map"):
+        with pytest.raises(ParameterError, match=r"must be one of .parquet \(GeoParquet\)"):
+            even.to_file(tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    map_ = release(grids=[], method="quadtree")
+    map_.to_file(tmp_path / "map.tif")
+    x0, _, x1, _ = map_.partition.rectangles().T
+    with rasterio.open(tmp_path / "map.tif") as file:
+        assert 1 / file.width == (x1 - x0).min()
+        assert file.read(1).sum() == pytest.approx(map_.total)
+
+
+def test_a_geopackage_replaces_what_was_there(even, uneven, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    uneven.to_file(tmp_path / "map.gpkg")
+    even.to_file(tmp_path / "map.gpkg")
+
+    assert len(geopandas.read_file(tmp_path / "map.gpkg")) == even.partition.cells
 
 
 def projected(method="uniform", grids=(20,)):

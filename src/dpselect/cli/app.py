@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ from dpselect.cli import (
     demo,
     keys,
     nodes,
+    output,
     papers,
     percentile,
     plan,
@@ -110,6 +112,7 @@ _wrap_helps(app)
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     given = sys.argv[1:] if arguments is None else arguments
+    warnings.showwarning = _warn
     try:
         # Without arguments the help is printed, which is all that there is to say.
         code = app(args=given or ["--help"], standalone_mode=False)
@@ -131,6 +134,12 @@ def main(arguments: list[str] | None = None) -> None:
             70,
         )
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Print a warning of ours as one line; those of other packages may hold private values."""
+    if category is UserWarning:
+        output.print_warning(str(message))
 
 
 def _complain(message: str, code: int) -> None:

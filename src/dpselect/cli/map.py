@@ -1,4 +1,4 @@
-"""``dpselect map``: release a map of points, and query a released one."""
+"""``dpselect map``: release a map of points, query a released one, or write it elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import engines, heavy_cells, map_options, options, output
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,27 +23,33 @@ The bounds, the grids and the queries are public; the points are not. Without --
 map is tuned for rectangles of several sizes all over the bounds. With --engine spark only
 counts of cells and rectangles leave the cluster.
 
-[bold]dpselect map pickups.parquet --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
---grids 30,40,50,60,70,80 --epsilon 1 --out map.parquet --plot map.png[/bold]
+[bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --crs EPSG:4326 \
+--epsilon 1 --out map.parquet --out map.gpkg --plot map.png[/bold]
 
 [bold]dpselect map query map.parquet --rect -74.0,40.7,-73.9,40.8[/bold]
+
+[bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
+--crs EPSG:4326 --grid 32 --k 5 --epsilon 1[/bold]
 """
 
 RELEASE = "release"
+QUERIED = (".parquet", ".geoparquet")
 
 
 class _ReleaseByDefault(TyperGroup):
     """Group whose default command is ``release``."""
 
+    default_command = RELEASE
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer's own
         if args and args[0] not in {*self.commands, "--help"}:
-            args = [RELEASE, *args]
+            args = [self.default_command, *args]
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- typer's own
         """Print the help of the group, and the options of its default command."""
         super().format_help(ctx, formatter)
-        release = self.commands[RELEASE]
+        release = self.commands[self.default_command]
         release.format_help(
             typer.Context(release, info_name="map", parent=ctx.parent), formatter
         )
@@ -56,18 +62,21 @@ def register(app: typer.Typer) -> None:
     group.command(
         "query", help="Estimate how many points of a released map lie in rectangles."
     )(query)
+    group.command(
+        "export", help="Write a released map in another format, for a geographic program."
+    )(export)
+    heavy_cells.register(group)
     app.add_typer(group, name="map")
 
 
 def release(
     points: engines.Data,
-    x: Annotated[str, typer.Option(help="Column from west to east, such as lon.")],
-    y: Annotated[str, typer.Option(help="Column from south to north, such as lat.")],
-    bounds: Annotated[str, typer.Option(help="WEST,SOUTH,EAST,NORTH; public.")],
+    x: map_options.X,
+    y: map_options.Y,
+    bounds: map_options.Bounds,
     epsilon: options.Epsilon,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Where to write the map, such as map.parquet.")
-    ] = None,
+    out: map_options.Out = None,
+    crs: map_options.Crs = None,
     grids: Annotated[
         str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
     ] = "",
@@ -82,7 +91,7 @@ def release(
         Path | None,
         typer.Option(help="A table of rectangles to tune for: west, south, east, north."),
     ] = None,
-    neighbours: Annotated[str, typer.Option(help="add-remove or substitute.")] = "add-remove",
+    neighbours: map_options.Neighbours = "add-remove",
     tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the tuning.")] = 0.2,
     sanity: Annotated[
         float, typer.Option(help="Share of all points below which errors count as absolute.")
@@ -93,14 +102,9 @@ def release(
     mechanism: Annotated[
         str | None, typer.Option(help="What draws the cells; permute-and-flip if not given.")
     ] = None,
-    crs: Annotated[str | None, typer.Option(help="Reference system, as EPSG:4326.")] = None,
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
-    ] = False,
-    user: options.User = None,
-    max_points_per_user: Annotated[
-        int | None, typer.Option(help="How many points of one person count, with --user.")
-    ] = None,
+    clip: map_options.Clip = False,
+    user: map_options.User = None,
+    max_points_per_user: map_options.MaxPointsPerUser = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -113,10 +117,8 @@ def release(
 ) -> None:
     """Release a map."""
     points = engines.separated(points, separator)
-    from dpselect.spatial import Box
-
     budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)
-    box = Box.of(_rectangle("--bounds", bounds), crs=crs)
+    box = map_options.box_of(bounds, crs)
     public: dict[str, Any] = {
         "x": x,
         "y": y,
@@ -135,19 +137,20 @@ def release(
         "outside": "clip" if clip else "drop",
     }
     table = engines.opened(points, engine, master, numeric=[x, y])
+    map_options.check_outputs(out or [], box)
+    if plot is not None:
+        map_options.writable(plot)
     if dry_run:
         _print_plan(table, public, budget, as_json=as_json)
         return
-    if out is None:
+    if not out:
         raise ParameterError("give --out, where to write the map, such as map.parquet")
-    writable(out)
-    if plot is not None:
-        writable(plot)
     from dpselect.spatial import release_histogram
 
     with output.working("drawing the map"):
         released = release_histogram(table, budget=budget, **public)
-        released.to_parquet(out)
+        for path in out:
+            released.to_file(path)
     if plot is not None:
         output.save(released.plot(), plot)
     _print_map(released, out, budget, source=points, as_json=as_json)
@@ -163,22 +166,24 @@ def query(
     """Query a released map; it costs no epsilon."""
     from dpselect.spatial import SpatialHistogram
 
-    rectangles = [_rectangle("--rect", text) for text in rect]
+    rectangles = [map_options.rectangle("--rect", text) for text in rect]
     answer = SpatialHistogram.from_parquet(path).query(rectangles)
     _print_answer(rectangles, answer, as_json=as_json)
 
 
-def writable(path: Path) -> None:
-    """Raise ParameterError if a file cannot be written, before anything is spent."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+def export(
+    path: Annotated[Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")],
+    out: map_options.Out,
+) -> None:
+    """Write a released map in another format; it costs no epsilon."""
+    from dpselect.spatial import SpatialHistogram
 
-
-def _rectangle(option: str, text: str) -> list[float]:
-    numbers = options.numbers(option, text)
-    if len(numbers) != 4:
-        raise ParameterError(f"{option} must be four numbers: WEST,SOUTH,EAST,NORTH")
-    return numbers
+    released = SpatialHistogram.from_parquet(path)
+    paths = out or []
+    map_options.check_outputs(paths, released.box)
+    for one in paths:
+        released.to_file(one)
+    output.print_facts({"cells": released.chosen, "written to": _listed(paths)})
 
 
 def _sizes(text: str) -> list[int]:
@@ -207,18 +212,16 @@ def _print_plan(
     points: object, public: dict[str, Any], budget: Budget | None, *, as_json: bool
 ) -> None:
     """Print the plan, after a check that the columns are there; no row is read."""
-    from dpselect import tables
     from dpselect.spatial import plan_histogram
 
     plan = plan_histogram(**public)
-    plain = [] if public["user"] is None else [public["user"]]
-    tables.check_columns(points, numeric=[public["x"], public["y"]], plain=plain)
+    map_options.check_columns(points, public["x"], public["y"], public["user"])
     output.print_plan(plan, budget, as_json=as_json)
 
 
 def _print_map(
     released: SpatialHistogram,
-    out: Path,
+    out: list[Path],
     budget: Budget | None,
     *,
     source: str,
@@ -230,8 +233,10 @@ def _print_map(
         "chosen among": len(released.candidates),
         "points, noisy": round(released.total),
         "standard deviation of a cell": round(released.standard_deviation, 4),
-        "written to": str(out),
+        "written to": _listed(out),
     }
+    if all(path.suffix not in QUERIED for path in out):
+        facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
     if as_json:
         output.print_json({"source": source, **released.plan.to_dict(), **facts, **kept})
         return
@@ -245,13 +250,37 @@ def _print_map(
     )
 
 
+def _listed(paths: list[Path]) -> str:
+    return ", ".join(map(str, paths))
+
+
 def _print_answer(rectangles: list[list[float]], answer: Answer, *, as_json: bool) -> None:
-    rows = zip(rectangles, answer.values.tolist(), answer.standard_errors.tolist(), strict=True)
+    columns = (
+        answer.values,
+        answer.standard_errors,
+        answer.noise_errors,
+        answer.uniform_errors,
+    )
+    rows = zip(rectangles, *(column.tolist() for column in columns), strict=True)
     if as_json:
         output.print_json(
-            {"answers": [{"rect": r, "count": c, "standard_error": s} for r, c, s in rows]}
+            {
+                "answers": [
+                    {
+                        "rect": rect,
+                        "count": count,
+                        "standard_error": error,
+                        "noise_error": noise,
+                    }
+                    for rect, count, error, noise, _ in rows
+                ]
+            }
         )
         return
     output.print_facts(
-        {", ".join(f"{n:g}" for n in r): f"{c:,.1f} ± {s:,.1f} points" for r, c, s in rows}
+        {
+            ", ".join(f"{n:g}" for n in rect): f"{count:,.1f} ± {error:,.1f} points "
+            f"(standard error; noise {noise:,.1f}, uneven points in cut cells {uneven:,.1f})"
+            for rect, count, error, noise, uneven in rows
+        }
     )

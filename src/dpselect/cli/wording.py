@@ -20,6 +20,8 @@ def options_of(command: Any, arguments: Iterable[str]) -> dict[str, str]:  # noq
     for word in arguments:
         below = getattr(command, "commands", {})
         command = below.get(word, command)
+    if default := getattr(command, "default_command", None):
+        command = command.commands[default]
     flags = (
         flag for parameter in command.params for flag in parameter.opts if flag.startswith("--")
     )

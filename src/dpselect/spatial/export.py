@@ -1,4 +1,7 @@
-"""Released cells as frames, files, rasters and the objects of geographic packages."""
+"""Released cells as frames, files, rasters and the objects of geographic packages.
+
+The suffix of a file says its format (:data:`FORMATS`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,7 +19,13 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.spatial.box import POSITIONS, Box
-from dpselect.spatial.geo import WORLD
+from dpselect.spatial.geo import WORLD, described
+from dpselect.spatial.geo_files import (
+    blobs,
+    geoparquet_metadata,
+    well_known_binary,
+    write_geopackage,
+)
 from dpselect.spatial.overlap import CountedCells
 from dpselect.spatial.partition import Partition, uniform_grid
 from dpselect.spatial.rules import CoarseGrid
@@ -29,7 +39,22 @@ if TYPE_CHECKING:
 KEY = "dpselect.spatial"
 """Of the metadata of a Parquet file: all of a map but its cells, as JSON."""
 
-FORMAT = 2
+FORMAT = 3
+
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        ".parquet": "GeoParquet",
+        ".geoparquet": "GeoParquet",
+        ".geojson": "GeoJSON",
+        ".gpkg": "GeoPackage",
+        ".tif": "GeoTIFF",
+        ".tiff": "GeoTIFF",
+    }
+)
+"""The format of a file by its suffix."""
+
+FINEST = 2048
+"""Cells along an axis of a raster whose shape is not given, at most: 32 MiB."""
 
 
 class BoxCounts(Protocol):
@@ -64,6 +89,30 @@ def to_frame(cells: BoxCounts) -> pl.DataFrame:
     return pl.DataFrame({**dict(columns), "count": cells.counts})
 
 
+def format_of(path: str | Path, box: Box) -> str:
+    """Return the format of a file of cells; raise if it could not be written.
+
+    Raises:
+        ParameterError: The suffix is none of :data:`FORMATS`, or the format is for another
+            reference system.
+        MissingDependencyError: What writes the format is not installed.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ParameterError(
+            f"cannot write {path}: the suffix must be one of "
+            + ", ".join(f"{one} ({name})" for one, name in FORMATS.items())
+        )
+    name, system = FORMATS[suffix], box.crs
+    if name == "GeoJSON":
+        _check_geojson(system)
+    elif name == "GeoTIFF":
+        needed("rasterio", extra="geo")
+    elif system is not None and system.upper() not in WORLD:
+        described(system)
+    return name
+
+
 def write_parquet(
     cells: BoxCounts,
     path: str | Path,
@@ -72,7 +121,7 @@ def write_parquet(
     coarse: CoarseGrid | None,
     facts: Mapping[str, object],
 ) -> None:
-    """Write a map to a Parquet file.
+    """Write a map to a GeoParquet file.
 
     Args:
         cells: Box, partition and counts.
@@ -93,7 +142,13 @@ def write_parquet(
         "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
         **facts,
     }
-    to_frame(cells).write_parquet(path, metadata={KEY: json.dumps(metadata)})
+    import polars as pl
+
+    shapes = pl.Series("geometry", blobs(well_known_binary(cell_bounds(cells))), pl.Binary)
+    geo = geoparquet_metadata(cells.box.crs, cells.box.bounds)
+    to_frame(cells).with_columns(shapes).write_parquet(
+        path, metadata={KEY: json.dumps(metadata), "geo": geo}
+    )
 
 
 def read_parquet(path: str | Path) -> dict[str, Any]:
@@ -133,6 +188,7 @@ def _attributes(metadata: dict[str, Any], counts: np.ndarray[Any, Any]) -> dict[
         "points_per_user": metadata["points_per_user"],
         "candidates": tuple(metadata["candidates"]),
         "processing": tuple(metadata["processing"]),
+        "unevenness": metadata["unevenness"],
         "version": metadata["version"],
     }
 
@@ -167,12 +223,7 @@ def raster(cells: BoxCounts, shape: tuple[int, int] | None) -> Values:
 
 def to_geojson(cells: BoxCounts, path: str | Path | None) -> dict[str, Any]:
     """Return a GeoJSON feature collection, and write it if a path is given."""
-    system = cells.box.crs
-    if system is not None and system.upper() not in WORLD:
-        raise ParameterError(
-            f"GeoJSON is in EPSG:4326 and the map in {system}: use "
-            "to_geopandas().to_crs('EPSG:4326').to_json()"
-        )
+    _check_geojson(cells.box.crs)
     features = [
         {
             "type": "Feature",
@@ -192,11 +243,44 @@ def to_geojson(cells: BoxCounts, path: str | Path | None) -> dict[str, Any]:
     return collection
 
 
+def _check_geojson(system: str | None) -> None:
+    if system is None:
+        raise ParameterError(
+            "GeoJSON is in EPSG:4326: give crs='EPSG:4326' if the bounds are longitudes and "
+            "latitudes"
+        )
+    if system.upper() not in WORLD:
+        raise ParameterError(
+            f"GeoJSON is in EPSG:4326 and the map in {system}: write .gpkg or .parquet, or use "
+            "to_geopandas().to_crs('EPSG:4326').to_json()"
+        )
+
+
+def to_geopackage(cells: BoxCounts, path: str | Path, description: str) -> None:
+    """Write a GeoPackage of one layer."""
+    write_geopackage(
+        path,
+        cells=cell_bounds(cells),
+        counts=cells.counts,
+        crs=cells.box.crs,
+        description=description,
+    )
+
+
 def to_geopandas(cells: BoxCounts) -> geopandas.GeoDataFrame:
     """Return the cells as geometries."""
     geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
     shapes = shapely.box(*cell_bounds(cells).T)
     return geopandas.GeoDataFrame({"count": cells.counts}, geometry=shapes, crs=cells.box.crs)
+
+
+def finest_shape(partition: Partition) -> tuple[int, int]:
+    """Return the shape of the raster of the smallest cells, or of at most :data:`FINEST`."""
+    if partition.shape is not None:
+        return partition.shape
+    span, nx, ny = partition.regions[:, 2:5].T
+    across, along = (int((partition.base * cut // span).max()) for cut in (nx, ny))
+    return min(across, FINEST), min(along, FINEST)
 
 
 def to_xarray(

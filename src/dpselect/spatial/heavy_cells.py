@@ -31,6 +31,7 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.spatial import geo
 from dpselect.spatial.box import Box, Outside, checked_outside
 from dpselect.spatial.counting import largest_change
 from dpselect.spatial.partition import Partition, uniform_grid
@@ -295,6 +296,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
     if (k is None) == (above is None):
         raise ParameterError("give k or above, one of them")
     box, cells = Box.of(bounds), uniform_grid(grid)
+    geo.warn_if_swapped(box.crs, box.bounds, x=x, y=y)
     checked_outside(outside)
     most = points_per_individual(user, max_points_per_user)
     empty = cell_counts(

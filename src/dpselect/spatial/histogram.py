@@ -7,10 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect._optional import needed
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan
 from dpselect.spatial import export, postprocess
@@ -21,6 +21,7 @@ from dpselect.spatial.partition import Partition
 from dpselect.spatial.plot import draw
 from dpselect.spatial.queries import lattice_rectangles
 from dpselect.spatial.rules import CoarseGrid
+from dpselect.spatial.unevenness import spread_of_parts
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -36,13 +37,21 @@ class Answer:
 
     Attributes:
         values: Estimated numbers of points, shape ``(m,)``.
-        standard_errors: Of the noise in each, shape ``(m,)``. The error of uniform cells is
-            not included; only queries that cut cells have it, and no released number bounds
-            it. Post-processing only makes the noise smaller.
+        noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
+            smaller by post-processing.
+        uniform_errors: Standard error of taking points to lie evenly in cells, shape ``(m,)``:
+            estimated from the released counts (:mod:`~dpselect.spatial.unevenness`), and 0 for
+            queries that cut no cell. No released number bounds it.
     """
 
     values: Values
-    standard_errors: Values
+    noise_errors: Values
+    uniform_errors: Values
+
+    @property
+    def standard_errors(self) -> Values:
+        """Of both errors together, shape ``(m,)``."""
+        return np.hypot(self.noise_errors, self.uniform_errors)
 
     def __len__(self) -> int:
         return self.values.size
@@ -55,7 +64,13 @@ class Answer:
         needed("polars", extra="standard")
         import polars as pl
 
-        return pl.DataFrame({"count": self.values, "standard_error": self.standard_errors})
+        return pl.DataFrame(
+            {
+                "count": self.values,
+                "standard_error": self.standard_errors,
+                "noise_error": self.noise_errors,
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -69,13 +84,15 @@ class SpatialHistogram:
     Attributes:
         box: The public box.
         partition: The cells that were chosen.
-        counts: Noisy counts, shape ``(partition.cells,)``; can be negative.
+        counts: Noisy counts, shape ``(partition.cells,)``; can be negative. With a coarse
+            grid they are the least squares fit to both measurements.
         scale: Scale of their discrete Laplace noise.
         plan: The public arguments of the release, and the price of each noisy step.
         points_per_user: How many points of one individual were counted.
         candidates: The candidates that the cells were chosen from, by label.
         coarse: The noisy grid that weighs the queries; None if there was one candidate.
         processing: The post-processing of the counts, in order.
+        unevenness: How unevenly points lie in cells, 0 to 1, estimated from the counts.
         version: The version of dpselect that drew it.
         entry: The number of its entry in the budget; None if nothing was recorded.
     """
@@ -89,6 +106,7 @@ class SpatialHistogram:
     candidates: tuple[str, ...] = ()
     coarse: CoarseGrid | None = None
     processing: tuple[str, ...] = ()
+    unevenness: float = 1.0
     version: str = field(default_factory=lambda: version("dpselect"))
     entry: int | None = None
 
@@ -138,44 +156,24 @@ class SpatialHistogram:
         Raises:
             ParameterError: There is none, or one is not an area inside the bounds.
         """
+        part, spread = self.partition, spread_of_parts(self.counts, self.unevenness, self.scale)
         if are_polygons(areas):
-            values, norms = polygon_answers(self.box, self.partition, self.counts, areas)
+            values, norms, cut = polygon_answers(self.box, part, self.counts, spread, areas)
         else:
             edges = lattice_rectangles(_numbers(areas), bounds=self.box)
-            values = CountedCells(self.partition, self.counts).answers(edges)
-            norms = Overlap.of(self.partition, edges).l2
-        return Answer(values, self.standard_deviation * norms)
+            values = CountedCells(part, self.counts).answers(edges)
+            norms = Overlap.of(part, edges).l2
+            cut = CountedCells(part, spread).of_cut_cells(edges)
+        return Answer(values, self.standard_deviation * norms, np.sqrt(cut))
 
     def nonnegative(self) -> SpatialHistogram:
-        """Return the nearest map without negative counts and with the same total.
+        """Return the map without negative counts and with the same total.
 
-        Nearest in the sum of squares. A negative total becomes 0.
+        They are fitted from the whole box down to the cells, so that answers to large queries
+        hardly change. A negative total becomes 0.
         """
-        return self._with(postprocess.nonnegative(self.counts), "nonnegative")
-
-    def consistent(self) -> SpatialHistogram:
-        """Return the map made consistent with the coarse grid that was released first.
-
-        Both measured the same points: sums of cells are moved to the mean of both, weighted
-        by the variances of their noise.
-
-        Raises:
-            ParameterError: There was one candidate, so there is no coarse grid; or the counts
-                have been processed already.
-        """
-        if self.coarse is None:
-            raise ParameterError(
-                "nothing was chosen, so there is no second measurement to agree with"
-            )
-        if self.processing:
-            raise ParameterError("make counts consistent first, before any other processing")
-        counts = postprocess.consistent(
-            self.partition, self.counts, scale=self.scale, coarse=self.coarse
-        )
-        return self._with(counts, "consistent")
-
-    def _with(self, counts: Values, step: str) -> SpatialHistogram:
-        return replace(self, counts=counts, processing=(*self.processing, step))
+        counts = postprocess.nonnegative(self.partition, self.counts)
+        return replace(self, counts=counts, processing=(*self.processing, "nonnegative"))
 
     def raster(self, shape: tuple[int, int] | None = None) -> Values:
         """Return counts by position along x and y, from west to east and south to north.
@@ -194,23 +192,47 @@ class SpatialHistogram:
         Args:
             ax: Axes to draw into; those of a new pyplot figure if not given.
         """
-        title = (
+        return draw(self, title=self._title(), ax=ax)
+
+    def _title(self) -> str:
+        return (
             f"{self.chosen}, ε = {self.epsilon:g} ({self.neighbours})\n"
             f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
         )
-        return draw(self, title=title, ax=ax)
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row for each cell: its bounds and its count."""
         return export.to_frame(self)
 
+    def to_file(self, path: str | Path) -> None:
+        """Write the cells in the format that the suffix of the path names.
+
+        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that :meth:`from_parquet` needs
+        to answer queries), ``.gpkg``, ``.geojson``; and ``.tif`` as :meth:`to_geotiff`, with a
+        raster as fine as the smallest cells.
+
+        Raises:
+            ParameterError: The suffix is another, or the reference system does not fit.
+            MissingDependencyError: What writes the format is not installed.
+        """
+        form = export.format_of(path, self.box)
+        if form == "GeoParquet":
+            self.to_parquet(path)
+        elif form == "GeoJSON":
+            self.to_geojson(path)
+        elif form == "GeoPackage":
+            export.to_geopackage(self, path, self._title())
+        else:
+            self.to_geotiff(path, export.finest_shape(self.partition))
+
     def to_parquet(self, path: str | Path) -> None:
-        """Write the map with its plan, for :meth:`from_parquet`."""
+        """Write the map with its plan as GeoParquet, for :meth:`from_parquet`."""
         facts: dict[str, object] = {
             "scale": self.scale,
             "points_per_user": self.points_per_user,
             "candidates": self.candidates,
             "processing": self.processing,
+            "unevenness": self.unevenness,
             "version": self.version,
         }
         export.write_parquet(self, path, plan=self.plan, coarse=self.coarse, facts=facts)
@@ -228,7 +250,7 @@ class SpatialHistogram:
         """Return the cells as a GeoJSON feature collection, and write it if a path is given.
 
         Raises:
-            ParameterError: The reference system is another than GeoJSON's, EPSG:4326.
+            ParameterError: The reference system is not known to be GeoJSON's, EPSG:4326.
         """
         return export.to_geojson(self, path)
 

@@ -108,6 +108,32 @@ def prefix_sums(counts: Values, regions: Indices) -> tuple[Values, Indices]:
 
 
 @compiled
+def squares_of_four(counts: Values, regions: Indices) -> tuple[float, float, float]:
+    """Return sums over squares of two by two cells of a region.
+
+    Returns:
+        Their number, and the sums of the squares of their totals and of their cells.
+    """
+    many, totals, squares = 0.0, 0.0, 0.0
+    for r in range(regions.shape[0]):
+        nx, ny, offset = regions[r, 3], regions[r, 4], regions[r, 5]
+        for a in range(0, nx - 1, 2):
+            for b in range(0, ny - 1, 2):
+                total = 0.0
+                for cell in (
+                    a * ny + b,
+                    a * ny + b + 1,
+                    (a + 1) * ny + b,
+                    (a + 1) * ny + b + 1,
+                ):
+                    total += counts[offset + cell]
+                    squares += counts[offset + cell] ** 2
+                many += 1
+                totals += total * total
+    return many, totals, squares
+
+
+@compiled
 def _axis(
     low: int, high: int, base: int, first: int, span: int, cells: int
 ) -> tuple[int, int, float, float]:
@@ -166,9 +192,9 @@ def _strip(
 
 @compiled
 def answers(
-    queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices
+    queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices, power: int
 ) -> Values:
-    r"""Return :math:`\sum_i \alpha_i c_i` of every query, shape ``(m,)``.
+    r"""Return :math:`\sum_i \alpha_i^k c_i` of every query, shape ``(m,)``.
 
     The share of a cell is the product of its shares along both axes, which are 1 but for the
     first and the last cell that the query overlaps. So a region adds its first column times
@@ -180,6 +206,7 @@ def answers(
         regions: Shape ``(R, 6)``.
         sums: From :func:`prefix_sums`.
         starts: From :func:`prefix_sums`.
+        power: :math:`k`, 1 or 2.
     """
     out = np.zeros(queries.shape[0])
     for t in range(queries.shape[0]):
@@ -190,6 +217,9 @@ def answers(
             rows = _axis(y0, y1, base, first_y, span, ny)
             if stop <= start or rows[1] <= rows[0]:
                 continue
+            if power == 2:
+                head, tail = head * head, tail * tail
+                rows = (rows[0], rows[1], rows[2] * rows[2], rows[3] * rows[3])
             at, wide = starts[r], ny + 1
             out[t] += head * _strip(sums, at, wide, start, start + 1, rows)
             if stop - start > 1:

@@ -51,11 +51,18 @@ class CountedCells:
 
     def answers(self, queries: Indices) -> Values:
         """Return the answers to lattice rectangles, ``(m,)``; as private as the counts."""
+        return self._sums(queries, 1)
+
+    def of_cut_cells(self, queries: Indices) -> Values:
+        r"""Return :math:`\sum_i \alpha_i (1 - \alpha_i) c_i` for counts >= 0, ``(m,)``."""
+        sums = self._sums(queries, 1) - self._sums(queries, 2)
+        return np.maximum(sums, 0.0)
+
+    def _sums(self, queries: Indices, power: int) -> Values:
         from dpselect.spatial import kernels
 
-        return kernels.answers(
-            queries, self.partition.base, self.partition.regions, *self._prefix
-        )
+        part = self.partition
+        return kernels.answers(queries, part.base, part.regions, *self._prefix, power)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -136,9 +143,21 @@ def polygon_answers(
     box: Box,
     partition: Partition,
     counts: Values,
+    spread: Values,
     areas: Any,  # noqa: ANN401 -- any geometries
-) -> tuple[Values, Values]:
-    r"""Return :math:`\sum_i \alpha_i c_i` and :math:`\|\alpha\|_2` of every polygon.
+) -> tuple[Values, Values, Values]:
+    r"""Return three sums over the cells of every polygon.
+
+    Args:
+        box: The box.
+        partition: The cells :math:`i`.
+        counts: Shape ``(cells,)``, :math:`c_i`.
+        spread: Shape ``(cells,)``, :math:`v_i`.
+        areas: The polygons, which cover a share :math:`\alpha_i` of each cell.
+
+    Returns:
+        :math:`\sum_i \alpha_i c_i`, :math:`\|\alpha\|_2` and
+        :math:`\sum_i \alpha_i (1 - \alpha_i) v_i`, each of shape ``(m,)``.
 
     Raises:
         ParameterError: A polygon is empty, of no area, invalid or leaves the box.
@@ -150,7 +169,7 @@ def polygon_answers(
     shares = partition.rectangles()
     low_x, high_x = (box.coordinates(shares[:, column], 0) for column in (0, 2))
     low_y, high_y = (box.coordinates(shares[:, column], 1) for column in (1, 3))
-    values, squares = np.empty(shapes.size), np.empty(shapes.size)
+    values, squares, cut = np.empty((3, shapes.size))
     for position, shape in enumerate(shapes):
         left, bottom, right, top = shape.bounds
         near = np.flatnonzero(
@@ -159,7 +178,8 @@ def polygon_answers(
         cells = shapely.box(low_x[near], low_y[near], high_x[near], high_y[near])
         alpha = _covered(shape, cells)
         values[position], squares[position] = alpha @ counts[near], alpha @ alpha
-    return values, np.sqrt(squares)
+        cut[position] = (alpha * (1 - alpha)) @ spread[near]
+    return values, np.sqrt(squares), np.maximum(cut, 0)
 
 
 def _check_polygons(shapes: Any, box: Box) -> None:  # noqa: ANN401 -- an array of geometries

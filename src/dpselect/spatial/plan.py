@@ -16,6 +16,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import SHOWN, Plan, shown
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.spatial import geo
 from dpselect.spatial.box import Box, Outside, checked_outside
 from dpselect.spatial.error_measures import ErrorMeasure, Weighted
 from dpselect.spatial.objective import candidate_grids
@@ -175,6 +176,7 @@ def plan_histogram(  # noqa: PLR0913 -- each argument is one public claim
 def design_histogram(arguments: PublicArguments) -> Design:
     """Check all public arguments of a release; return its plan and the inputs of its steps."""
     box = Box.of(arguments.bounds)
+    geo.warn_if_swapped(box.crs, box.bounds, x=arguments.x, y=arguments.y)
     candidates = _candidates(arguments.grids, arguments.method)
     queries = lattice_rectangles(arguments.queries, bounds=box)
     relation = _validate.table_neighbours(arguments.neighbours)

@@ -13,21 +13,61 @@ from dpselect.spatial.rules import COARSE, CoarseGrid
 from dpselect.typing import Indices, Values
 
 
-def nonnegative(counts: Values) -> Values:
-    r"""Return :math:`\max(c - \tau, 0)` with :math:`\tau` such that the total is kept.
+def nonnegative(partition: Partition, counts: Values) -> Values:
+    r"""Return counts >= 0 with the same total, fitted from the whole box down.
 
-    That is the Euclidean projection onto the counts >= 0 of that total; all zeros if the
-    total is not positive. O(n log n).
+    The count of a square is passed on to its four quarters: these are moved, by least squares
+    weighted by their numbers of cells, to counts >= 0 that sum to it. So what noise takes
+    away from a few dense cells is not spread over all the empty ones, and sums over large
+    areas hardly move. All zeros if the total is not positive. O(n log n).
 
-    Source: Held, Wolfe and Crowder 1974.
+    A cell belongs to the quarter that its centre lies in. The fit of one square is
+    :math:`\max(c_i - \tau n_i, 0)` for the :math:`\tau` that keeps the sum (Held, Wolfe and
+    Crowder 1974), where negative ones are left out until none is left (Michelot 1986).
+
+    Args:
+        partition: The cells.
+        counts: Shape ``(cells,)``.
     """
-    total = counts.sum()
-    if total <= 0:
-        return np.zeros_like(counts)
-    ordered = np.sort(counts)[::-1]
-    thresholds = (np.cumsum(ordered) - total) / np.arange(1, counts.size + 1)
-    last = np.flatnonzero(ordered > thresholds)[-1]
-    return np.maximum(counts - thresholds[last], 0.0)
+    code, depth = _quarters(partition)
+    order = np.argsort(code, kind="stable")
+    code, ordered = code[order], counts[order]
+    sums = np.maximum(ordered.sum(keepdims=True), 0.0)
+    for level in range(1, depth + 1):
+        quarter = code >> 2 * (depth - level)
+        first = np.flatnonzero(np.diff(quarter, prepend=-1))
+        parent = np.cumsum(np.diff(quarter[first] >> 2, prepend=-1) > 0) - 1
+        cells = np.diff(first, append=code.size)
+        sums = _fitted(np.add.reduceat(ordered, first), cells, parent, sums)
+    fitted = np.empty_like(counts)
+    fitted[order] = sums
+    return fitted
+
+
+def _quarters(partition: Partition) -> tuple[Indices, int]:
+    """Return for each cell the quarters that its centre lies in, two bits a level."""
+    x0, y0, x1, y1 = partition.rectangles().T
+    depth = int(np.ceil(-np.log2(min((x1 - x0).min(), (y1 - y0).min()))))
+    code = np.zeros(partition.cells, np.int64)
+    for axis, centre in enumerate(((x0 + x1) / 2, (y0 + y1) / 2)):
+        position = (centre * 2**depth).astype(np.int64)
+        for level in range(depth):
+            code |= (position >> level & 1) << (2 * level + axis)
+    return code, depth
+
+
+def _fitted(counts: Values, cells: Indices, parent: Indices, totals: Values) -> Values:
+    """Return counts >= 0 nearest to those given, with the given total of each parent."""
+    kept = np.ones(counts.size, dtype=bool)
+    while True:
+        sums, weights = (
+            np.bincount(parent[kept], values[kept], totals.size) for values in (counts, cells)
+        )
+        excess = np.divide(sums - totals, weights, out=np.zeros_like(totals), where=weights > 0)
+        fitted = np.where(kept, counts - excess[parent] * cells, 0.0)
+        if (fitted >= 0).all():
+            return fitted
+        kept &= fitted > 0
 
 
 def consistent(
@@ -38,7 +78,10 @@ def consistent(
     A block is the smallest area that is a union of cells and of coarse cells: a coarse cell or
     a region where the grids are aligned, else the whole box. With variances :math:`v, v'` of
     the two sums the least squares solution moves the cells' sum to
-    :math:`(v' \sum c + v \sum c') / (v + v')`, by the same amount for each cell.
+    :math:`(v' \sum c + v \sum c') / (v + v')`, by the same amount for each cell. The same mean
+    of the two totals is then kept, by moving the blocks in proportion to the variances
+    :math:`v v'/(v + v')` that are left: a block whose coarse count came out too large is cut
+    into more cells, so that the means of the blocks alone add up to too much.
 
     Args:
         partition: The cells.
@@ -48,11 +91,14 @@ def consistent(
     """
     block, coarse_block = blocks(partition)
     cells, sums = np.bincount(block), np.bincount(block, counts)
+    others = np.bincount(coarse_block, coarse.counts)
     variance = cells * standard_deviation(scale) ** 2
-    others = np.bincount(coarse_block) * standard_deviation(coarse.scale) ** 2
-    difference = np.bincount(coarse_block, coarse.counts) - sums
-    shift = difference * variance / (variance + others) / cells
-    return counts + shift[block]
+    of_others = np.bincount(coarse_block) * standard_deviation(coarse.scale) ** 2
+    shift = (others - sums) * variance / (variance + of_others)
+    of_total = (others - sums).sum() * variance.sum() / (variance + of_others).sum()
+    left = variance * of_others / (variance + of_others)
+    shift += (of_total - shift.sum()) * left / left.sum()
+    return counts + (shift / cells)[block]
 
 
 def blocks(partition: Partition) -> tuple[Indices, Indices]:

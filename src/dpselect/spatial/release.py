@@ -17,7 +17,9 @@ from dpselect.spatial.histogram import SpatialHistogram
 from dpselect.spatial.objective import check_number, partition_error
 from dpselect.spatial.partition import Partition
 from dpselect.spatial.plan import Design, Objectives, PublicArguments, design_histogram
+from dpselect.spatial.postprocess import consistent
 from dpselect.spatial.rules import CoarseGrid, Method
+from dpselect.spatial.unevenness import unevenness
 
 
 def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
@@ -47,7 +49,8 @@ def release_histogram(  # noqa: PLR0913 -- each argument is one public claim
     :math:`1/\max(\tilde T_t, \rho)` of a relative error. The other half is spent on one draw
     among all candidates, by :func:`~dpselect.spatial.grid_error`. With another ``measure`` and
     without rules there is no coarse grid, and the draw has all of the share. The rest
-    is spent on counts in the cells drawn, with exact discrete Laplace noise. A single candidate
+    is spent on counts in the cells drawn, with exact discrete Laplace noise; where there is a
+    coarse grid, both measurements are combined by least squares. A single candidate
     needs no tuning, and all of ``epsilon`` is spent on its counts. The squares of a
     :class:`PrivTree` are drawn beforehand, with half of the share for tuning, or all of it
     where the tree is the only candidate; the coarse grid and the choice share the other half.
@@ -169,15 +172,21 @@ def _draw(held: Counts, design: Design) -> SpatialHistogram:
             rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules
         ]
     partition = _chosen(held, design, partitions, coarse)
+    measured = noisy(held.in_cells(partition), steps.counts_scale)
+    counts = measured
+    if coarse is not None:
+        counts = consistent(partition, measured, scale=steps.counts_scale, coarse=coarse)
     return SpatialHistogram(
         box=design.box,
         partition=partition,
-        counts=noisy(held.in_cells(partition), steps.counts_scale),
+        counts=counts,
         scale=steps.counts_scale,
         plan=design.plan,
         points_per_user=design.points_per_user,
         candidates=tuple(candidate.label for candidate in partitions),
         coarse=coarse,
+        processing=() if coarse is None else ("consistent",),
+        unevenness=unevenness(partition, measured, steps.counts_scale),
     )
 
 
