@@ -1,13 +1,13 @@
-"""Post-processing of maps, and how often the errors of answers are within their stated bounds.
+"""Post-processing of maps, and how often errors of answers are within their stated bounds.
 
-Run: ``python benchmarks/spatial_errors.py``, with the data sets in the folder of the environment
-variable ``DPSELECT_DATA``. Maps are those of the default, a quadtree whose coarse grid has a
-fifth of epsilon. Queries are squares in shares of the box, half of them at random and half
-around a random point of the data. Results: ``benchmarks/results/spatial_errors.csv``.
+Run: ``python benchmarks/spatial_errors.py``, with the data sets in the folder of the
+environment variable ``DPSELECT_DATA``. Maps are those of the default, a quadtree whose coarse
+grid has a fifth of epsilon. Queries are squares in shares of the box, half of them at random
+and half around a random point of the data. Results: ``benchmarks/results/spatial_errors.csv``.
 
 Mean absolute errors in points are those of the counts as measured, made consistent with the
-coarse grid, then without negative counts: fitted from the whole box down, or by one threshold for
-all cells. ``within_noise`` and ``within`` are the shares of answers whose error is at most 1.96
+coarse grid, then without negative counts: fitted from the whole box down, or by one threshold
+for all cells. ``within_noise`` and ``within`` are the shares of answers whose error is at most 1.96
 standard errors, of the noise alone and with that of uniform cells.
 """
 
