@@ -11,7 +11,7 @@ PYTHON ?= 3.13
 .PHONY: demo test test-slow test-python test-lowest check format docs notebooks dist clean
 
 demo: .venv
-	$(RUN) --no-default-groups --extra standard dpselect demo
+	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
 
 test: check
 	$(RUN) $(PYTEST) $(FAST)

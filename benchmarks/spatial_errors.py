@@ -8,8 +8,7 @@ and half around a random point of the data. Results: ``benchmarks/results/spatia
 Mean absolute errors in points are those of the counts as measured, made consistent with the
 coarse grid, then without negative counts: fitted from the whole box down, or by one threshold
 for all cells. ``within_noise`` and ``within`` are the shares of answers whose error is at most
-1.96
-standard errors, of the noise alone and with that of uniform cells.
+1.96 standard errors, of the noise alone and with that of uniform cells.
 """
 
 from __future__ import annotations

@@ -87,12 +87,18 @@ def test_compare_refuses_in_one_line(run, stays, arguments, message):
     assert message in ran.error
 
 
-def test_the_demo_shows_five_mechanisms_and_draws_a_picture(run, tmp_path):
+def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     ran = run("demo", "--plot", tmp_path / "demo.png", "--json")
+    contacts, tree, deciles, markets, wrong = (ran.json[name] for name in ran.json)
 
     assert ran.code == 0
-    assert len(ran.json["records"]) == 5
     assert (tmp_path / "demo.png").stat().st_size > 1000
+    assert contacts["results"]["dpselect"] > 2 * contacts["results"]["OpenDP, top-k"]
+    assert len(contacts["released"]) == 10
+    assert tree["results"]["dpselect"] > tree["results"]["diffprivlib's tree"]
+    assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
+    assert min(markets["results"], key=markets["results"].get) == "dpselect"
+    assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}
 
 
 def test_help_lists_every_command(run):
@@ -156,7 +162,7 @@ def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     absent = ["pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis"]
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({absent})); "
-        "from dpselect.cli import main; main(['demo', '--plot', 'demo.png'])"
+        "from dpselect.cli import main; main(['demo'])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", script],
@@ -167,6 +173,8 @@ def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     )
 
     assert ran.returncode == 0, ran.stderr
+    assert "1. Who of 2,000 has most contacts?" in ran.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_version_is_printed(run):

@@ -1,10 +1,12 @@
-"""``dpselect demo``: a percentile of measurements that come with scikit-learn."""
+"""``dpselect demo``: five tasks on public data, beside what other libraries would give."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from textwrap import fill
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,17 +14,12 @@ from dpselect._optional import needed
 from dpselect.cli import options, output
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from dpselect.mechanisms import Mechanism
-    from dpselect.objective import Objective
-    from dpselect.typing import Values
+    from dpselect.cli.demo_tasks import Task
 
-P = 90.0
-UPPER = 5000.0
-EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-FOR_VALUES = ("noisy-max", "exponential", "permute-and-flip")
-FOR_RECORDS = ("exponential", "permute-and-flip", "local-dampening", "shifted", "pairwise")
+OURS, OTHERS = "C0", "0.7"
 
 
 def register(app: typer.Typer) -> None:
@@ -30,123 +27,73 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
 
-def demo(
-    plot: Annotated[Path, typer.Option("--plot", help="Where the picture goes.")] = Path(
-        "dpselect-demo.png"
-    ),
-    as_json: options.Json = False,
-) -> None:
-    """Choose a percentile of 569 real tumour areas by five mechanisms and compare them."""
-    with output.working("importing scikit-learn and choosing"):
-        values = _tumour_areas()
-        from dpselect import accuracy
-        from dpselect.mechanisms import by_name
-        from dpselect.percentiles import percentile
+def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
+    """Release contacts, a tree, deciles and a map of public data, and audit a wrong claim.
 
-        by_value = _values_chosen(values, epsilon=1.0)
-        by_record = _records_chosen(values, epsilon=8.0)
-        table = accuracy.compare(
-            percentile(values, p=P, upper=UPPER),
-            [by_name(name, 1.0) for name in FOR_RECORDS],
-            EPSILONS,
-        )
-        output.save(table.plot()[0], plot)
+    Each is shown beside what other libraries would give at the same epsilon. Nothing is written
+    but the picture of --plot.
+    """
+    needed("sklearn", extra="standard")
+    from dpselect.cli.demo_tasks import tasks
+
+    with output.working("five tasks, about 15 seconds"):
+        done = tasks()
+        if plot is not None:
+            output.save(_picture(done).axes[0], plot)
     if as_json:
-        output.print_json(
-            {
-                "values": by_value,
-                "records": by_record,
-                "expected_errors": [asdict(row) for row in table.rows],
-                "picture": str(plot),
-            }
-        )
+        kept = ({**asdict(task), "draw": None} for task in done)
+        output.print_json({one.pop("name"): one for one in map(dict, kept)})
         return
     out = output.console()
+    for number, task in enumerate(done, 1):
+        out.print(f"{number}. {task.title}")
+        rows = task.results | dict([task.chance] if task.chance else [])
+        output.print_facts({f"   {name}": f"{value:.4g}" for name, value in rows.items()})
+        out.print(f"   in {task.unit}")
+        out.print(fill(task.says, 76, initial_indent="   ", subsequent_indent="   "), "\n")
     out.print(
-        f"Areas of 569 tumours, 0 to {UPPER:g} square pixels (public data that ship with "
-        f"scikit-learn).\nTheir {P:g}th percentile is {_truth(values):g}; every choice below "
-        "is an exact private release."
+        "All data are public or made up. "
+        + ("The same as a picture: --plot demo.png. " if plot is None else f"Picture: {plot}. ")
+        + "Next: dpselect --help"
     )
-    out.print(
-        _table(by_value, "Which of 501 public values is near it? epsilon = 1, add/remove")
+
+
+def _picture(done: list[Task]) -> Figure:
+    """Draw the tasks: bars of the results, and what was released where there is a picture."""
+    needed("matplotlib", extra="standard")
+    from matplotlib.figure import Figure
+
+    panels = [part for task in done for part in _parts(task)]
+    figure = Figure(figsize=(16, 9), layout="constrained")
+    figure.suptitle(
+        "dpselect demo: what one epsilon gives, with dpselect and with other libraries",
+        fontsize="x-large",
     )
-    out.print(_table(by_record, "Which record holds it? epsilon = 8, one area replaced"))
-    out.print(
-        "A record's own area can be replaced at will, so naming a record costs far more than "
-        "naming a value.\nFor the records, at other epsilons:"
-    )
-    out.print(output.comparison_table(table, "square pixels"))
-    out.print(f"The same as a picture: {plot}. Next: dpselect percentile --help")
+    for ax, (draw, title) in zip(figure.subplots(2, 3).flat, panels, strict=True):
+        draw(ax)
+        if title:
+            ax.set_title(title, fontsize="medium")
+    return figure
 
 
-def _tumour_areas() -> Values:
-    needed("sklearn", extra="standard")
-    from sklearn.datasets import load_breast_cancer
-
-    cells = load_breast_cancer()
-    areas: Values = cells.data[:, list(cells.feature_names).index("worst area")]
-    return areas
-
-
-def _truth(values: Values) -> float:
-    from dpselect.percentiles import rank_of
-
-    return float(sorted(values)[rank_of(P, values.size) - 1])
+def _parts(task: Task) -> list[tuple[Callable[[Axes], None], str]]:
+    """Return what draws each panel of a task, and its title; empty for that of the drawing."""
+    bars = (partial(_bars, task), task.title)
+    if task.draw is None:
+        return [bars]
+    return [(task.draw, ""), bars] if task.name == "map" else [(task.draw, task.title)]
 
 
-def _values_chosen(values: Values, epsilon: float) -> list[dict[str, object]]:
-    import numpy as np
-
-    from dpselect.mechanisms import by_name
-    from dpselect.neighbours import Neighbours
-    from dpselect.percentiles import percentile_rank
-
-    candidates = np.linspace(0, UPPER, 501)
-    objective = percentile_rank(
-        values, p=P, candidates=candidates, neighbours=Neighbours.ADD_REMOVE
-    )
-    errors = np.abs(candidates - _truth(values))
-    return [
-        _chosen(by_name(name, epsilon), objective, candidates, errors) for name in FOR_VALUES
-    ]
-
-
-def _records_chosen(values: Values, epsilon: float) -> list[dict[str, object]]:
-    from dpselect.mechanisms import by_name
-    from dpselect.percentiles import percentile
-
-    objective = percentile(values, p=P, upper=UPPER)
-    return [
-        _chosen(by_name(name, epsilon), objective, values, -objective.scores)
-        for name in FOR_RECORDS
-    ]
-
-
-def _chosen(
-    mechanism: Mechanism, objective: Objective, areas: Values, errors: Values
-) -> dict[str, object]:
-    from dpselect.budget import Budget
-
-    budget = Budget(mechanism.epsilon, neighbours=objective.neighbours)
-    drawn = mechanism.release(objective, budget=budget).candidate
-    position = list(objective.candidates).index(drawn)
-    return {
-        "mechanism": mechanism.label,
-        "chosen": drawn,
-        "area": float(areas[position]),
-        "expected_error": float(mechanism.probabilities(objective) @ errors),
-    }
-
-
-def _table(rows: list[dict[str, object]], title: str) -> Table:
-    from rich.table import Table
-
-    table = Table("mechanism", "chosen", "area", "expected error", title=title)
-    for row in rows:
-        table.add_row(
-            str(row["mechanism"]),
-            f"{row['chosen']:g}",
-            f"{row['area']:g}",
-            f"{row['expected_error']:.4g}",
-        )
-    return table
+def _bars(task: Task, ax: Axes) -> None:
+    """Draw the results as bars from 0, and a line for a choice without the data."""
+    names, values = list(task.results)[::-1], list(task.results.values())[::-1]
+    colours = [OTHERS] * (len(names) - 1) + [OURS]
+    ax.bar_label(ax.barh(names, values, color=colours), fmt="%.3g", padding=3)
+    farthest = 1.2 * max(values)
+    if task.chance is not None:
+        name, value = task.chance
+        beyond = "" if value < farthest else ", beyond the axis"
+        ax.axvline(value, color="black", ls=":", label=f"{name}: {value:.3g}{beyond}")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False)
+    ax.set(xlim=(0, farthest), xlabel=task.unit)
+    ax.tick_params(axis="y", length=0)
