@@ -31,7 +31,7 @@ TUMOURS = {"worst radius": (5, 40), "worst texture": (10, 50), "worst concave po
 
 DIFFPRIVLIB = {"diffprivlib's tree": 0.866, "diffprivlib's forest": 0.922}
 """Mean accuracy of diffprivlib 0.6.6 (scikit-learn 1.6.1, numpy 2.4.6) at epsilon 1 and the
-best of six depths, 8 and 5, by ``uv run benchmarks/demo_peers.py``; the forest has ten trees."""
+best of six depths, 8 and 5, by ``uv run benchmarks/demo_peers.py``. A forest has ten trees."""
 
 AREAS, DECILES = np.linspace(0, 5000, 501), range(10, 100, 10)
 COUNTRY = (-125.5, 25.0, -65.5, 50.0)

@@ -45,7 +45,7 @@ def heavy(
         ),
     ] = None,
     clip: map_options.Clip = False,
-    user: map_options.User = None,
+    user: options.User = None,
     max_points_per_user: map_options.MaxPointsPerUser = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",

@@ -103,7 +103,7 @@ def release(
         str | None, typer.Option(help="What draws the cells; permute-and-flip if not given.")
     ] = None,
     clip: map_options.Clip = False,
-    user: map_options.User = None,
+    user: options.User = None,
     max_points_per_user: map_options.MaxPointsPerUser = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",

@@ -33,7 +33,6 @@ Neighbours: TypeAlias = Annotated[str, typer.Option(help="add-remove or substitu
 Clip: TypeAlias = Annotated[
     bool, typer.Option("--clip", help="Move points outside to the nearest cell, not drop.")
 ]
-User: TypeAlias = Annotated[str | None, typer.Option(help="Column of who a point belongs to.")]
 MaxPointsPerUser: TypeAlias = Annotated[
     int | None, typer.Option(help="How many points of one person count, with --user.")
 ]
