@@ -170,7 +170,7 @@ def test_odd_arguments_end_in_errors_of_ours_before_anything_is_spent(name, data
     assert seen.error is None or budget.entries == ()
 
 
-VALUE = "--column f --p 50 --candidates 0:9:10 --neighbours add-remove --epsilon 1"
+VALUE = "--column f --p 50 --upper 9 --step 1 --neighbours add-remove --epsilon 1"
 NODES = "--source f --target g --nodes 9 --k 1 --metric degree --epsilon 1"
 BOX = "--x f --y g --bounds 0,0,9,9 --epsilon 1 --neighbours add-remove"
 KEYS = "--column f --user g --max-per-user 2 --epsilon 1 --neighbours add-remove"
@@ -182,11 +182,12 @@ DECLARED = {
 }
 COLLECTOR = "pool,sample\nf,S1\nf,S2\ng,S1\n"
 COMMANDS = {
-    "percentile record": "percentile DATA --column f --p 50 --upper 9 --epsilon 1",
+    "percentile record": "percentile DATA --record --column f --p 50 --upper 9 --epsilon 1",
     "percentile value": f"percentile DATA {VALUE}",
     "percentile in an engine": f"percentile DATA {VALUE} --engine polars",
     "nodes": f"nodes DATA {NODES}",
     "nodes in an engine": f"nodes DATA {NODES} --engine polars",
+    "nodes of persons": f"nodes DATA {NODES} --user y --max-per-user 2",
     "map": f"map DATA {BOX} --out FOLDER/map.json",
     "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
     "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",

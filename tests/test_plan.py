@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,6 +149,16 @@ def test_a_relation_may_be_a_name():
     made = dp.PermuteAndFlip(epsilon=1.0).plan(neighbours="edge")
 
     assert made.neighbours is dp.Neighbours.EDGE
+
+
+def test_numbers_of_a_plan_are_as_people_read_them():
+    short = replace(
+        plan(), mechanism="PermuteAndFlip(epsilon=0.7999999999999999, cap=1e-07, l1=2.0)"
+    )
+
+    assert short.mechanism == "PermuteAndFlip(epsilon=0.8, cap=1e-07, l1=2.0)"
+    assert "at most 124,300 pairs" in str(ErrorBound(124251.0, "pairs"))
+    assert "at most 24.41 days" in str(ErrorBound(24.412, "days"))
 
 
 def test_printed_plans_show_the_price_and_its_parts():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from itertools import cycle
-from math import comb, inf
+from math import ceil, comb, exp, inf, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -283,6 +283,22 @@ def _row_of_several(
         float(hits.mean()),
         simulations,
     )
+
+
+def count_error(scale: float, unit: str, probability: float = 0.95) -> ErrorBound:
+    r"""Return the bound on the discrete Laplace noise of one count.
+
+    With :math:`q = e^{-1/b}`, :math:`P(|Z| > t) = 2 q^{t + 1}/(1 + q)` for integers
+    :math:`t \ge 0`.
+
+    Args:
+        scale: :math:`b`.
+        unit: What is counted.
+        probability: Of noise of at most the bound; in (0, 1).
+    """
+    log_two_over = log(2) - log1p(exp(-1 / scale)) - log1p(-probability)
+    most = max(ceil(scale * log_two_over) - 1, 0)
+    return ErrorBound(float(most), unit, probability)
 
 
 def error_bound(

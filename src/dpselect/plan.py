@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import _numbers, _validate
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
@@ -125,14 +125,14 @@ class ErrorBound:
     def __str__(self) -> str:
         if self.says_nothing and isfinite(self.largest):
             return (
-                f"the bound says nothing: an error of {self.largest:.4g} {self.unit} is the "
-                "largest there can be"
+                f"the bound says nothing: an error of {_numbers.shown(self.largest)} "
+                f"{self.unit} is the largest there can be"
             )
         if self.says_nothing:
             return "no bound that holds on all data; compare mechanisms on public data instead"
         return (
-            f"at most {self.value:.4g} {self.unit} with probability {self.probability:g}, on "
-            "any data"
+            f"at most {_numbers.shown(self.value)} {self.unit} with probability "
+            f"{self.probability:g}, on any data"
         )
 
 
@@ -144,7 +144,8 @@ class Plan:
         function: The releasing function or class, such as ``"release_nodes"``.
         arguments: Its public arguments, with the columns that are read. Arrays are kept as
             tuples.
-        mechanism: How the answer is drawn, with its public parameters.
+        mechanism: How the answer is drawn, with its public parameters; numbers in it are
+            kept with six digits.
         spends: Every kind of noisy step. Their sum is at most ``epsilon`` and ``delta``.
         epsilon: Epsilon of the whole release, in nats; finite, >= 0.
         delta: Delta of the whole release, in [0, 1]; with 1 nobody is protected, and no
@@ -176,6 +177,7 @@ class Plan:
         object.__setattr__(self, "neighbours", _validate.neighbours(self.neighbours))
         kept = {name: _plain(value) for name, value in self.arguments.items()}
         object.__setattr__(self, "arguments", kept)
+        object.__setattr__(self, "mechanism", _numbers.in_short(self.mechanism))
         epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
         delta = fsum(spend.times * spend.delta for spend in self.spends)
         for name, parts, whole in (

@@ -113,6 +113,15 @@ def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
     assert ran.json["error_bound"]["value"] == pytest.approx(2 * 0.9 * 7.1066, abs=1e-3)
 
 
+def test_a_dry_run_says_the_error_in_units_of_the_column(run, stays):
+    """19 times in 20 of 100 seen releases from data of the assumed size, for any data."""
+    sized = run("percentile", stays, *VALUE, "--dry-run", "--assumed-records", 3000, "--json")
+    unsized = run("percentile", stays, *VALUE, "--dry-run", "--json")
+
+    assert "19 times in 20, if there are about 3,000 records" in sized.json["error in days"]
+    assert "give --assumed-records" in unsized.json["error in days"]
+
+
 def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
     too_much = run(
         "percentile", stays, *RECORD, "--epsilon", 2, "--ledger", ledger, "--dry-run"

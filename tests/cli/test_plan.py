@@ -8,7 +8,7 @@ from dpselect.neighbours import Neighbours
 RELATION = ("--neighbours", "add-remove")
 TASKS = [
     ("most-common", "--options", 20, "--gap", 30, *RELATION),
-    ("percentile", "--p", 90, "--candidates", "0:60:61", "--within", 1, *RELATION),
+    ("percentile", "--p", 90, "--upper", 60, "--step", 1, "--within", 1, *RELATION),
     ("scores", "--options", 100, *RELATION),
     ("keys", *RELATION),
     ("subset", "--n", 60, "--delta", 0.1),
@@ -52,7 +52,7 @@ def test_several_releases_add_up(run):
 
 def test_a_plan_is_made_for_a_file(run, stays, tmp_path):
     public = ("--data-is-public", *RELATION, "--json")
-    asked = ("--task", "percentile", "--column", "days", "--candidates", "0:20:21")
+    asked = ("--task", "percentile", "--column", "days", "--upper", 20)
     values = run("plan", stays, *asked, "--p", 50, *public).json
     kinds = run("plan", stays, "--task", "most-common", "--column", "name", *public).json
     counted = tmp_path / "counts.csv"

@@ -53,6 +53,16 @@ def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
     assert float(ran.out.split("test accuracy: ")[1].split()[0]) > 0.95
 
 
+def test_a_dry_run_makes_the_checks_of_the_release(run, weather):
+    rows = pl.read_parquet(weather / "weather.parquet").with_columns(degrees=pl.lit("warm"))
+    rows.write_parquet(weather / "weather.parquet")
+
+    for more in ((), ("--dry-run",)):
+        ran = run("tree", weather / "weather.parquet", *options(weather, *more))
+        assert ran.code == 2
+        assert "column 'degrees' holds text and must hold numbers to be binned" in ran.error
+
+
 @pytest.mark.parametrize(
     ("kind", "engine"), [("csv", "memory"), ("parquet", "memory"), ("parquet", "polars")]
 )

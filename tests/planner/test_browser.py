@@ -83,8 +83,8 @@ def rare():
 TASKS = {
     "a": ("most-common", {"field-options": "20", "field-gap": "30", "probability": "0.95"},
           "#epsilon-needed strong", diagnoses),
-    "b": ("percentile", {"field-p": "90", "field-candidates": "0:60:61", "field-within": "1",
-                         "epsilon": "0.5"}, "#people-needed strong", days),
+    "b": ("percentile", {"field-p": "90", "field-upper": "60", "field-step": "1",
+                         "field-within": "1", "epsilon": "0.5"}, "#people-needed strong", days),
     "c": ("scores", {"field-options": "100", "field-spacing": "1", "epsilon": "1"}, "#best",
           scores),
     "d": ("releases", {"epsilon": "0.3", "releases": "5"}, "#together strong", five),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpselect as dp
+from dpselect.accuracy import count_error
 from dpselect.draws.noisy_counts import scale_for
 from dpselect.errors import DPSelectError, InsufficientBudgetError
 from dpselect.plan import Plan
@@ -35,7 +36,7 @@ from dpselect.spatial import (
     uniform_grid,
 )
 from dpselect.spatial.privtree import SplitNoise
-from dpselect.spatial.steps import count_error, split_epsilon
+from dpselect.spatial.steps import split_epsilon
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -251,7 +252,7 @@ def test_the_error_bound_is_the_least_number_that_holds(scale):
         """P(|Z| > t), of the geometric series."""
         return 2 * ratio ** (t + 1) / (1 + ratio)
 
-    bound = count_error(scale).value
+    bound = count_error(scale, "points").value
     assert beyond(bound) <= 0.05 * (1 + 1e-9)
     assert bound == 0 or beyond(bound - 1) > 0.05 * (1 - 1e-9)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpselect import _validate
+from dpselect.accuracy import error_bound
 from dpselect.budget.amount import exact, floor
 from dpselect.categories.asked import (
     Missing,
@@ -34,7 +35,7 @@ from dpselect.mechanisms import (
 from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.plan import Plan, Spend
+from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.typing import Indices
 
 LEAST_LIMIT = 1000
@@ -261,6 +262,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
         delta=float(delta),
         neighbours=relation,
         public=_public(known=listed is not None, grouped=bool(named), above=above is not None),
+        error=_error(draws.draw, listed, k, question.groups, above),
     )
     return TopDesign(
         plan=plan,
@@ -339,6 +341,24 @@ def _of_known(
     draw = draw.for_objective(example)
     spend = draw.spend(draw.paid_for, k)
     return _Draws(draw, (replace(spend, times=times * k),))
+
+
+def _error(
+    draw: Mechanism,
+    listed: tuple[Hashable, ...] | None,
+    k: int,
+    groups: tuple[Hashable, ...],
+    above: float | None,
+) -> ErrorBound | None:
+    """Return the bound on what a drawn key has fewer people than one that is left out."""
+    if listed is None or above is not None:
+        return None
+    return error_bound(
+        draw.of_one_round(k),
+        candidates=len(listed) * max(1, len(groups)),
+        bound=1,
+        unit="people" if k == 1 else "people in each draw",
+    )
 
 
 def _label(draws: _Draws, *, unknown: bool) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from dpselect._numbers import shown
 from dpselect.cli import engines, options, output
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
@@ -135,6 +136,7 @@ def percentile(
             )
         which = _Value(
             _candidates(lower, upper, step),
+            lower != "none" and upper is not None,
             options.relation("--neighbours", neighbours),
             user,
             max_per_user,
@@ -153,7 +155,8 @@ def percentile(
         shared["mechanism"] = mechanism
     if dry_run:
         plan = which.plan(table, shared)
-        output.print_plan(plan, budget, as_json=as_json, more=which.facts(plan))
+        more = which.facts(plan, mechanism)
+        output.print_plan(plan, budget, as_json=as_json, more=more)
         which.warn(plan)
         return
     with output.working("choosing"):
@@ -193,7 +196,7 @@ class _Record:
             data, upper=self.upper, label_column=self.label_column, budget=budget, **shared
         )
 
-    def facts(self, plan: Plan) -> dict[str, object]:  # noqa: ARG002 -- as for values
+    def facts(self, *_known: object) -> dict[str, object]:
         """Return what else is known without the data."""
         return {}
 
@@ -211,6 +214,7 @@ class _Value:
     """The release of public values near the percentiles."""
 
     candidates: Values | Range
+    bounded: bool
     neighbours: Neighbours
     user: str | None
     max_per_user: int | None
@@ -248,19 +252,27 @@ class _Value:
             "method": self.method,
         }
 
-    def facts(self, plan: Plan) -> dict[str, object]:
-        """Return what can be released, and the error in percentiles."""
+    def facts(self, plan: Plan, mechanism: str | None) -> dict[str, object]:
+        """Return what can be released, and the error in percentiles and in its units."""
         points = self.candidates
         first, last = points[0], points[len(points) - 1]
         column = plan.arguments["column"]
-        facts: dict[str, object] = {
-            "values": f"{len(points):,} from {first:g} to {last:g}, in units of {column}"
-        }
-        if plan.error is not None and self.assumed_records and isfinite(plan.error.value):
+        values = f"{len(points):,} from {shown(first)} to {shown(last)}"
+        facts: dict[str, object] = {"values": f"{values}, in units of {column}"}
+        if not self.assumed_records:
+            facts[f"error in {column}"] = "give --assumed-records, such as 10000, to have it"
+            return facts
+        if plan.error is not None and isfinite(plan.error.value):
             share = 100 * plan.error.value / self.assumed_records
             facts["error in percentiles"] = (
                 f"at most {share:.3g}, if there are {self.assumed_records:,} records"
+                if share < 100
+                else f"the bound says nothing of {self.assumed_records:,} records"
             )
+        if self.bounded:
+            from dpselect.cli.assumed import percentile_error
+
+            facts[f"error in {column}"] = percentile_error(plan, self._asked, mechanism)
         return facts
 
     def warn(self, plan: Plan) -> None:

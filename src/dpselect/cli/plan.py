@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "releases")
 
+MOST_POINTS = 5000
+"""Values whose laws are computed."""
+
 HELP = f"""Say which mechanism, which epsilon or how many people a choice takes.
 
 WHAT is a task, one of {", ".join(TASKS)}, for data of a shape; or a file of public or synthetic
@@ -29,7 +32,7 @@ data, with --task and --column. Answers are exact and computed without noise.
 
 [bold]dpselect plan most-common --options 20 --gap 30 --neighbours add-remove[/bold]
 
-[bold]dpselect plan percentile --p 90 --candidates 0:60:61 --within 1 --epsilon 0.5 \
+[bold]dpselect plan percentile --p 90 --upper 60 --step 1 --within 1 --epsilon 0.5 \
 --neighbours add-remove[/bold]
 
 [bold]dpselect plan synthetic.csv --task most-common --column diagnosis --data-is-public \
@@ -90,9 +93,9 @@ def plan(
         str, typer.Option(help="yes if all scores move in one direction, else no.")
     ] = "no",
     p: Annotated[str, typer.Option("--p", help="Percentiles, as 90 or 25,50,75.")] = "90",
-    candidates: Annotated[
-        str, typer.Option(help="Values that may be released, as LOW:HIGH:COUNT.")
-    ] = "0:60:61",
+    lower: Annotated[float, typer.Option(help="The smallest value to release.")] = 0.0,
+    upper: Annotated[float, typer.Option(help="The largest value to release.")] = 60.0,
+    step: Annotated[float, typer.Option(help="The distance of two values to release.")] = 1.0,
     shape: Annotated[str, typer.Option(help="Of the values: tail, bell or even.")] = "tail",
     unit: Annotated[str, typer.Option(help="Of values or scores.")] = "units",
     delta: Annotated[float, typer.Option(help="Of keys or of a subset.")] = 1e-6,
@@ -158,7 +161,9 @@ class _Asked:
     bound: float
     monotone: str
     p: str
-    candidates: str
+    lower: float
+    upper: float
+    step: float
     shape: Shape
     unit: str
     delta: float
@@ -214,7 +219,7 @@ def _percentile(asked: _Asked) -> Question:
 
     from dpselect import planner, tables
 
-    points = _grid(asked.candidates)
+    points = _grid(asked.lower, asked.upper, asked.step)
     if asked.file is None:
         people = 1000 if asked.people is None else asked.people
         values, counts = points, planner.spread(points, asked.shape, people)
@@ -238,20 +243,18 @@ def _percentile(asked: _Asked) -> Question:
     )
 
 
-def _grid(text: str) -> Values:
-    """Return COUNT equally spaced values from LOW to HIGH."""
+def _grid(lower: float, upper: float, step: float) -> Values:
+    """Return the values from the smallest to the largest."""
     import numpy as np
 
-    try:
-        low, high, count = text.split(":")
-        points = np.linspace(float(low), float(high), int(count))
-    except ValueError:
-        points = np.zeros(1)
-    if points.size < 2 or not np.isfinite(points).all() or points[0] >= points[-1]:
+    from dpselect.percentiles import Range
+
+    points = Range(lower, upper, step)
+    if not 2 <= len(points) <= MOST_POINTS:
         raise ParameterError(
-            "--candidates must be LOW:HIGH:COUNT with LOW < HIGH and COUNT >= 2, as 0:60:61"
+            f"--lower, --upper and --step must give 2 to {MOST_POINTS:,} values"
         )
-    return points
+    return np.array([points[place] for place in range(len(points))])
 
 
 def _scores(asked: _Asked) -> Question:

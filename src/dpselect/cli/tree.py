@@ -13,6 +13,7 @@ from dpselect.cli.choices import ListsNames
 from dpselect.errors import ColumnError, DataError, ParameterError
 
 if TYPE_CHECKING:
+    from dpselect.tables.users import UserCap
     from dpselect.trees.declaration import Declaration
 
 TREE_HELP = """Train a decision tree privately; print it with its plan.
@@ -220,6 +221,8 @@ def _train(
     save: Path | None,
     plot: Path | None,
 ) -> None:
+    from dpselect.tables.users import user_cap
+
     test_is_public, dry_run, as_json = flags
     engines.checked(*where[1:])
     if test is not None and not test_is_public:
@@ -228,7 +231,8 @@ def _train(
             "and say --test-is-public"
         )
     if dry_run:
-        _check_columns(declared, classifier.user, *where)
+        users = user_cap(classifier.user, classifier.max_per_user)
+        _check_columns(declared, users, *where)
         output.print_plan(classifier.plan(), classifier.budget, as_json=as_json)
         return
     tested = None if test is None else declared.read(test)
@@ -252,13 +256,19 @@ def _train(
 
 
 def _check_columns(
-    declared: Declaration, user: str | None, data: str, engine: str, master: str | None
+    declared: Declaration, users: UserCap | None, data: str, engine: str, master: str | None
 ) -> None:
-    """Check that the table is there and has all declared columns; no row is read."""
+    """Check the columns and their types as a release does; no row is read."""
     from dpselect import tables
+    from dpselect.trees.engine import EngineCounts
+    from dpselect.trees.records import schema
 
-    columns = [*declared.columns, declared.label, *([] if user is None else [user])]
-    tables.check_columns(engines.opened(data, engine, master), plain=columns)
+    table = _opened(declared, data, engine, master)
+    columns = [*declared.columns, declared.label, *([] if users is None else [users.column])]
+    tables.check_columns(table, plain=columns)
+    if not tables.is_csv(table):
+        public = schema(declared.columns, declared.classes, list(declared.columns))
+        EngineCounts(table, declared.label, public, users)
 
 
 def _records(
@@ -267,10 +277,14 @@ def _records(
     """Return the records and their labels, or the table and its column of labels."""
     if engine == "memory":
         return declared.read(data, user=user)
+    return _opened(declared, data, engine, master), declared.label
+
+
+def _opened(declared: Declaration, data: str, engine: str, master: str | None) -> object:
     from dpselect.trees import Bins
 
     numeric = [name for name, kind in declared.columns.items() if isinstance(kind, Bins)]
-    return engines.opened(data, engine, master, numeric=numeric), declared.label
+    return engines.opened(data, engine, master, numeric=numeric)
 
 
 def _released(classifier: Any) -> dict[str, Any]:  # noqa: ANN401 -- either classifier

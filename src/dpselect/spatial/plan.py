@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect.accuracy import count_error
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import Mechanism, MechanismFactory, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -24,7 +25,7 @@ from dpselect.spatial.partition import Partition
 from dpselect.spatial.privtree import PrivTree
 from dpselect.spatial.queries import lattice_rectangles
 from dpselect.spatial.rules import Method, PartitionRule, Quadtree, rules_of
-from dpselect.spatial.steps import Steps, count_error, split_epsilon, steps_of
+from dpselect.spatial.steps import Steps, split_epsilon, steps_of
 from dpselect.typing import Indices
 
 Objectives: TypeAlias = Literal["relative", "absolute"]
@@ -202,7 +203,7 @@ def design_histogram(arguments: PublicArguments) -> Design:
         epsilon=float(arguments.epsilon),
         neighbours=relation,
         public=_public(relation, arguments.user),
-        error=count_error(steps.counts_scale),
+        error=count_error(steps.counts_scale, "points in the count of one cell"),
     )
     return Design(plan, box, queries, candidates, steps, sanity, measure, most)
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, log, log1p, nextafter
+from math import nextafter
 from typing import NamedTuple
 
 from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours
-from dpselect.plan import ErrorBound, Spend
+from dpselect.plan import Spend
 from dpselect.spatial.counting import largest_change
 from dpselect.spatial.privtree import PrivTree, SplitNoise
 from dpselect.spatial.rules import COARSE
-
-PROBABILITY = 0.95
-"""Of the error bound of a plan."""
 
 
 class Split(NamedTuple):
@@ -100,20 +97,6 @@ def split_epsilon(
     structure = tuning / 2 if trees else 0.0
     coarse = (tuning - structure) / 2 if weighted or rules else 0.0
     return Split(coarse, structure, tuning - structure - coarse, counts)
-
-
-def count_error(scale: float) -> ErrorBound:
-    r"""Return the bound on the discrete Laplace noise of one count.
-
-    With :math:`q = e^{-1/b}`, :math:`P(|Z| > t) = 2 q^{t + 1}/(1 + q)` for integers
-    :math:`t \ge 0`.
-
-    Args:
-        scale: :math:`b`.
-    """
-    log_two_over = log(2) - log1p(exp(-1 / scale)) - log(1 - PROBABILITY)
-    most = max(ceil(scale * log_two_over) - 1, 0)
-    return ErrorBound(float(most), "points in the count of one cell", PROBABILITY)
 
 
 def _scale(epsilon: float, change: int) -> float:

@@ -12,7 +12,7 @@ from dpselect import _validate, tables
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.plan import Plan, Spend, SupportsSpend
+from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.tables.users import UserCap, user_cap
 from dpselect.trees import records
 from dpselect.trees.counts import Counts, MemoryCounts
@@ -73,6 +73,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _describe(self, training: Any) -> tuple[dict[str, object], str, str]:  # noqa: ANN401
         """Return public arguments, the mechanism and the composition, for the plan."""
+
+    def _error(self, training: Any) -> ErrorBound | None:  # noqa: ANN401, ARG002 -- for subclasses
+        """Return a bound on the error of what is released, where one holds on all data."""
+        return None
 
     @abstractmethod
     def _draw(self, training: Any, counts: Counts, sampler: Sampler) -> None:  # noqa: ANN401
@@ -174,6 +178,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             neighbours=relation,
             public=tuple(claims),
             composition=composition,
+            error=self._error(training),
         )
 
     def _of_users(self) -> dict[str, object]:

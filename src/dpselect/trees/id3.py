@@ -6,9 +6,10 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect import _validate
+from dpselect.accuracy import count_error
 from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import NeighboursLike
-from dpselect.plan import SupportsSpend
+from dpselect.plan import ErrorBound, SupportsSpend
 from dpselect.trees import tree as trees
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import CRITERIA, Criterion
@@ -136,6 +137,9 @@ class ID3Classifier(PrivateTreeClassifier):
             f"{training.draws_split_by.label} by {training.criterion}",
             COMPOSITION,
         )
+
+    def _error(self, training: Growth) -> ErrorBound:
+        return count_error(1 / (2 * training.unit), "records in a count of a leaf")
 
     def _draw(self, training: Growth, counts: Counts, sampler: Sampler) -> None:
         self.tree_ = trees.Tree(training.schema, training.grow(counts, sampler))

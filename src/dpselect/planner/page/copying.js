@@ -53,17 +53,17 @@ const RELEASES = {
       command: `dpselect top data.parquet --column column --k ${k} --candidates ${shell(options)},... --epsilon ${epsilon} --neighbours ${relation} --mechanism ${mechanism} --ledger project.budget`,
     };
   },
-  percentile: (read, epsilon, mechanism) => {
+  percentile: (read, epsilon, mechanism, question) => {
     const [name, method] = mechanism.split(", ");
     const [p, relation] = [read.text("p"), read.text("neighbours")];
-    const [low, high, count] = read.text("candidates").split(":");
-    const step = Number(((high - low) / (count - 1)).toPrecision(12));
+    const [low, high, step] = ["lower", "upper", "step"].map((name) => read.text(name));
+    const count = question.labels.length;
     return {
       name: "release_percentiles",
       what: `${p.includes(",") ? "percentiles" : "percentile"} ${p} among ${count} public values from ${low} to ${high} ${read.text("unit")}`,
       python: `import numpy as np\n${call("dp.percentiles.release_percentiles", [
         `"data.parquet", column="column", p=[${p}],`,
-        `candidates=np.linspace(${low}, ${high}, ${count}),${method ? ` method=${quoted(method)},` : ""}`,
+        `candidates=np.arange(${count}) * ${step} + ${low},${method ? ` method=${quoted(method)},` : ""}`,
         `epsilon=${epsilon}, neighbours=${quoted(relation)}, mechanism=${quoted(name)},`,
       ])}`,
       command: `dpselect percentile data.parquet --column column --p ${p} --lower ${low} --upper ${high} --step ${step}${method ? ` --method ${method}` : ""} --epsilon ${epsilon} --neighbours ${relation} --mechanism ${name} --ledger project.budget`,

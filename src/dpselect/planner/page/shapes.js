@@ -24,12 +24,12 @@ export function spread(candidates, shape, people) {
   return weights.map((one) => (people * one) / whole);
 }
 
-// COUNT equally spaced values from LOW to HIGH, of the text LOW:HIGH:COUNT.
-export function grid(text) {
-  const [low, high, count] = text.split(":").map(Number);
-  check(low < high && count >= 2 && Number.isInteger(count), "candidates must be LOW:HIGH:COUNT, as 0:60:61");
-  check(count <= MOST, `candidates must be at most ${MOST}`);
-  return range(count).map((i) => (i === count - 1 ? high : low + (i * (high - low)) / (count - 1)));
+// The values from the smallest to the largest, at a step; through decimals, as 0.3 is 3 times 0.1.
+export function grid(lower, upper, step) {
+  check(step > 0 && lower < upper, "the largest value must be above the smallest, and the step above 0");
+  const count = Math.floor((upper - lower) / step + 1e-9) + 1;
+  check(count >= 2 && count <= MOST, `the step must give 2 to ${MOST} values`);
+  return range(count).map((i) => Number((lower + i * step).toPrecision(12)));
 }
 
 export const MOST = 5000;

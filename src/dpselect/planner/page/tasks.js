@@ -18,7 +18,9 @@ const FIELDS = {
   bound: { label: "What one individual changes of a score", value: "1" },
   monotone: { label: "All scores move in one direction", value: "no", choices: { no: "no", yes: "yes" } },
   p: { label: "Percentile, or several as 25,50,75", value: "90" },
-  candidates: { label: "Values that may be released (low:high:count)", value: "0:60:61" },
+  lower: { label: "Smallest value to release", value: "0" },
+  upper: { label: "Largest value to release", value: "60" },
+  step: { label: "Step between two values", value: "1" },
   shape: {
     label: "Spread of the values",
     value: "tail",
@@ -56,9 +58,9 @@ export const TASKS = {
     shape: ["people", "shape"],
     paste: "One value on each line, or: value, people",
     sample: range(30).map((day) => `${day}, ${Math.round(100 * Math.exp(-day / 8))}`).join("\n"),
-    fields: ["p", "candidates", "within", "unit", "neighbours"],
+    fields: ["p", "lower", "upper", "step", "within", "unit", "neighbours"],
     question: (read) => {
-      const candidates = grid(read.text("candidates"));
+      const candidates = grid(...["lower", "upper", "step"].map((name) => read.number(name, -Infinity)));
       const people = read.pasted ? 1 : read.number("people", 1e-300);
       const data = read.pasted
         ? histogram(read.pasted)
