@@ -1,48 +1,64 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/categories.py [PART...]`` with the parts
-``people``, ``many``, ``recall`` and ``time``; it prints the tables of ``docs/categories.md``.
+``people``, ``many``, ``recall``, ``show`` (what ``recall`` stored), ``time`` and ``memory``; it
+prints the tables of ``docs/categories.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.categories import STOP, release_keys, release_top
+from dpselect.categories import release_keys, release_top
 from dpselect.categories.asked import asked_question
-from dpselect.categories.counts import people_in
+from dpselect.categories.counts import Counted, people_in
+from dpselect.categories.keys_design import design_keys
 from dpselect.categories.laws import law_of
-from dpselect.categories.objectives import by_count, of_most_common, offset_of_stop
+from dpselect.categories.top_design import design_top
+from dpselect.typing import Indices
 from dpselect_studies import datasets
 
 opendp.enable_features("contrib")
 
 ADDED = dp.Neighbours.ADD_REMOVE
 DELTA = 1e-6
-EPSILONS = (0.1, 1.0)
+EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
 K = 10
+LARGE, LARGE_KEYS = 10**8, 10**6
+RESULTS = Path(__file__).parent / "results" / "categories_recall.csv"
+PICTURE = Path(__file__).parents[1] / "docs" / "categories-recall.png"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
-    """A real column, whose person has which values, and how many of a person count."""
+    """A real column, whose person has which values, and how many of a person count.
+
+    ``domain`` is public; if there is none, all values are declared that occur.
+    """
 
     name: str
     rows: pl.DataFrame
     column: str | list[str]
     max_per_user: int
+    domain: list[Any] | None = None
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -62,6 +78,14 @@ def columns() -> Iterator[Column]:
     visits = datasets.load("points_gowalla_u5628").select("poi", person="user")
     for most in (1, 20):
         yield Column(f"places of visitors, Gowalla, {most} a person", visits, "poi", most)
+    points = datasets.load("points_gowalla_u5628")
+    cells = points.select(
+        person="user",
+        x=((pl.col("lon") + 180) / 360 * 256).cast(pl.Int64),
+        y=((pl.col("lat") + 90) / 180 * 256).cast(pl.Int64),
+    )
+    every = list(product(range(256), range(256)))
+    yield Column("cells of visitors, Gowalla, 5 a person", cells, ["x", "y"], 5, every)
 
 
 def people() -> None:
@@ -102,23 +126,63 @@ def peer_threshold(epsilon: float, keys: int) -> tuple[float, int]:
 
 
 def recall() -> None:
-    """Print the share of the true top that is released, and of its people that are lost."""
-    print(f"\nrecall of the top {K} / people lost, mean of {REPEATS} releases\n")
-    names = list(methods(next(columns()), 1.0))
-    print(f"| column | epsilon | {' | '.join(names)} |")
-    print("|---|--:" + "|--:" * len(names) + "|")
+    """Measure the share of the true top that is released, and of its people that are lost."""
+    rows = []
     for column in columns():
         exact = exact_counts(column)
         order = sorted(exact, key=lambda key: (-exact[key], str(key)))[:K]
         most = sum(exact[key] for key in order)
         for epsilon in EPSILONS:
-            cells = []
-            for release in methods(column, epsilon).values():
+            for name, release in methods(column, epsilon).items():
                 found = [release() for _ in range(REPEATS)]
                 hits = np.mean([len(set(one) & set(order)) / K for one in found])
-                kept = np.mean([sum(exact[key] for key in one) / most for one in found])
-                cells.append(f"{hits:.2f} / {1 - kept:.1%}")
-            print(f"| {column.name} | {epsilon:g} | {' | '.join(cells)} |", flush=True)
+                kept = np.mean([sum(exact.get(key, 0) for key in one) / most for one in found])
+                rows.append((column.name, epsilon, name, hits, 1 - kept))
+        print(f"{column.name}: done", flush=True)
+    names = ["column", "epsilon", "method", "recall", "lost"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    table.write_csv(RESULTS, float_precision=4)
+    show()
+
+
+def show() -> None:
+    """Print the stored results, and draw them."""
+    table = pl.read_csv(RESULTS)
+    names = table["method"].unique(maintain_order=True).to_list()
+    print(f"\nrecall of the top {K} / people lost, mean of {REPEATS} releases\n")
+    print(f"| column | ε | {' | '.join(names)} |")
+    print("|---|--:" + "|--:" * len(names) + "|")
+    for (column, epsilon), cells in table.group_by("column", "epsilon", maintain_order=True):
+        if epsilon in {0.1, 1.0}:
+            shown = [f"{hits:.2f} / {lost:.1%}" for hits, lost in cells[:, 3:].iter_rows()]
+            print(f"| {column} | {epsilon:g} | {' | '.join(shown)} |")
+    picture(table, names)
+
+
+def picture(table: pl.DataFrame, names: list[str]) -> None:
+    """Draw the recall against epsilon, one panel for each column."""
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    columns = table["column"].unique(maintain_order=True).to_list()
+    figure, axes = plt.subplots(
+        1, len(columns), figsize=(3.1 * len(columns), 3.6), sharey=True, layout="constrained"
+    )
+    marks = dict(zip(names, "osv^x", strict=True))
+    for ax, column in zip(axes, columns, strict=True):
+        for name in names:
+            one = table.filter(pl.col("column") == column, pl.col("method") == name)
+            style = "--" if name.startswith("OpenDP") else "-"
+            ax.plot(
+                one["epsilon"], one["recall"], style, marker=marks[name], label=name, alpha=0.8
+            )
+        ax.set(title=column.replace(", ", "\n", 1), xscale="log", xlabel="epsilon")
+        ax.grid(alpha=0.3)
+    axes[0].set(ylabel=f"recall of the true top {K}", ylim=(-0.03, 1.03))
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(names))
+    figure.savefig(PICTURE, dpi=110)
+    plt.close(figure)
 
 
 def exact_counts(column: Column) -> dict[Any, int]:
@@ -132,49 +196,72 @@ def exact_counts(column: Column) -> dict[Any, int]:
     }
 
 
+class Held:
+    """The counts of a column, read once for many releases."""
+
+    def __init__(self, column: Column) -> None:
+        self.people = people_in(column.rows, asked_question(**column.asked, missing="drop"))
+        self.every = self.people.from_count(1)
+        [self.common] = self.people.largest(max(10 * K, 1000) + 1)
+        keys = [self.every.key(place) for place in range(self.every.people.size)]
+        self.known = dict(zip(keys, self.every.people.tolist(), strict=True))
+
+    def of(self, candidates: Sequence[Any], _groups: object) -> list[Indices]:
+        return [np.array([self.known.get(key, 0) for key in candidates])]
+
+    def largest(self, _number: int, _groups: object) -> list[Counted]:
+        return [self.common]
+
+    def from_count(self, _least: int) -> Counted:
+        return self.every
+
+
 def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]]:
     """Return draws of the top, as functions that make one each; the rows are read once."""
-    most = column.max_per_user
-    limit = max(10 * K, 1000)
-    people = people_in(column.rows, asked_question(**column.asked, missing="drop"))
-    every, [common] = people.from_count(1), people.largest(limit + 1)
-    keys = [every.key(place) for place in range(every.people.size)]
-    offset = offset_of_stop(
-        k=K, limit=limit, per_user=most, epsilon=epsilon, delta=DELTA, neighbours=ADDED
-    )
-    public = by_count(every.people, keys, ADDED, 1)
-    unknown = of_most_common(common, limit=limit, offset=offset, neighbours=ADDED)
-    exponential = dp.ExponentialMechanism(epsilon=epsilon)
+    held = held_of(column)
+    price: dict[str, Any] = {"epsilon": epsilon, "neighbours": ADDED}
+    top = {"above": None, "group": None, "groups": None, "counts_share": 0.0, "k": K}
+    shared: dict[str, Any] = {**column.asked, "missing": "drop", **price}
+    candidates = column.domain or list(held.known)
 
-    def of_public() -> list[Any]:
-        drawn = dp.PermuteAndFlip(epsilon=epsilon).choose(public, K)
-        return [keys[place] for place in drawn]
+    def of_top(**asked: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- public arguments
+        design = design_top(**{**top, "limit": None, "mechanism": None, **shared, **asked})
+        draw = design.drawing(held)  # type: ignore[arg-type]
+        return lambda: list(draw().answer)
 
-    def of_unknown() -> list[Any]:
-        drawn = [unknown.candidates[place] for place in exponential.choose(unknown, K)]
-        return drawn[: drawn.index(STOP)] if STOP in drawn else drawn
+    def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
+        design = design_keys(**shared, delta=DELTA, method=method, min_people=1)
+        draw = design.drawing(held)  # type: ignore[arg-type]
 
-    def of_law(name: Any) -> list[Any]:  # noqa: ANN401 -- a name of a method
-        law: Any = law_of(name, epsilon, DELTA, most)
-        held, noisy = law.select(every.people)
-        order = np.argsort(-np.where(held, noisy, -1))[: min(K, int(held.sum()))]
-        return [keys[place] for place in order]
+        def largest() -> list[Any]:
+            release = draw()
+            noisy = dict(zip(release.answer, release.counts or (), strict=True))
+            return sorted(noisy, key=lambda key: -noisy[key])[:K]
+
+        return largest
 
     # At OpenDP's threshold a count is released, which its privacy map leaves out.
-    scale, threshold = peer_threshold(epsilon, most)
-    draw, held_by_key = peer(scale, threshold + 1), dict(enumerate(every.people.tolist()))
+    scale, threshold = peer_threshold(epsilon, column.max_per_user)
+    draw = peer(scale, threshold + 1)
+    keys, by_place = list(held.known), dict(enumerate(held.known.values()))
 
     def of_opendp() -> list[Any]:
-        noisy = draw(held_by_key)
+        noisy = draw(by_place)
         return [keys[place] for place in sorted(noisy, key=lambda key: -noisy[key])[:K]]
 
     return {
-        "public candidates": of_public,
-        "unknown domain": of_unknown,
-        "noisy counts, laplace": lambda: of_law("laplace"),
-        "noisy counts, gaussian": lambda: of_law("gaussian"),
-        "OpenDP laplace": of_opendp,
+        "public candidates": of_top(candidates=candidates, delta=0.0),
+        "unknown domain": of_top(candidates=None, delta=DELTA),
+        'keys, "laplace"': of_keys("laplace"),
+        'keys, "gaussian"': of_keys("gaussian"),
+        "OpenDP's threshold": of_opendp,
     }
+
+
+@lru_cache(maxsize=1)
+def held_of(column: Column) -> Held:
+    """Return the counts of a column."""
+    return Held(column)
 
 
 def many() -> None:
@@ -246,7 +333,54 @@ def time() -> None:
         print(f"| {name} | {perf_counter() - started:.2f} |", flush=True)
 
 
+def memory() -> None:
+    """Print the most memory that releases from 10^8 rows of Parquet files ever had."""
+    rng = np.random.default_rng(0)
+    print(f"\n{LARGE:,} rows of a Parquet file, {LARGE_KEYS:,} keys\n")
+    print("| what | engine | peak MiB | seconds |\n|---|---|--:|--:|")
+    with TemporaryDirectory() as folder:
+        for number in range(20):
+            size = LARGE // 20
+            keys = (LARGE_KEYS * rng.random(size) ** 3).astype(np.int64)
+            persons = rng.integers(0, LARGE // 5, size)
+            part = pl.DataFrame({"key": keys, "person": persons})
+            part.write_parquet(Path(folder) / f"part-{number}.parquet")
+        for engine, what in product(("polars", "duckdb"), ("release_top", "release_keys")):
+            command = [sys.executable, __file__, "--one", engine, what, folder]
+            subprocess.run(command, check=True)  # noqa: S603 -- this very script
+
+
+def measure(engine: str, what: str, folder: str) -> None:
+    """Print what one release takes in this process."""
+    rows: Any = folder
+    if engine == "duckdb":
+        import duckdb
+
+        duckdb.execute(f"SET memory_limit = '600MB'; SET temp_directory = '{folder}/spilled'")
+        rows = duckdb.read_parquet(f"{folder}/*.parquet")
+    price: dict[str, Any] = {"epsilon": 1.0, "delta": DELTA, "neighbours": "add-remove"}
+    started = perf_counter()
+    if what == "release_top":
+        release_top(rows, column="key", k=K, **price)
+    else:
+        release_keys(rows, column="key", **price)
+    seconds = perf_counter() - started
+    status = Path("/proc/self/status").read_text().splitlines()
+    peak = int(next(row for row in status if row.startswith("VmHWM")).split()[1]) / 1024
+    print(f"| {what} | {engine} | {peak:.0f} | {seconds:.0f} |", flush=True)
+
+
 if __name__ == "__main__":
-    parts = {"people": people, "many": many, "recall": recall, "time": time}
-    for part in sys.argv[1:] or parts:
+    if sys.argv[1:2] == ["--one"]:
+        measure(*sys.argv[2:])
+        sys.exit()
+    parts = {
+        "people": people,
+        "many": many,
+        "recall": recall,
+        "show": show,
+        "time": time,
+        "memory": memory,
+    }
+    for part in sys.argv[1:] or ("people", "many", "recall", "time"):
         parts[part]()

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from dpselect.categories import counts
 from dpselect.categories.asked import Question
 from dpselect.categories.counts import people_in
 from dpselect.errors import ColumnError, DataError, ParameterError
@@ -138,6 +139,28 @@ def test_the_order_and_the_repetition_of_rows_do_not_matter():
     first = ROWS.group_by("person").head(2)
     last = ROWS.reverse().group_by("person").head(2)
     assert Counter(first["word"].to_list()) != Counter(last["word"].to_list())
+
+
+@pytest.mark.parametrize("column", ["word", "code"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatch, crossing):
+    path = tmp_path / "rows.parquet"
+    ROWS.write_parquet(path)
+    groups = ("east", "north") if grouped else ()
+    question = Question((column,), group="ward" if grouped else None, groups=groups)
+    at_once = people_in(ROWS, question)
+    monkeypatch.setattr(counts, "ROWS_IN_ONE_PASS", 300)
+
+    found = people_in(path, question)
+
+    for one, other in zip(found.largest(3, groups), at_once.largest(3, groups), strict=True):
+        assert one.people.tolist() == other.people.tolist()
+        assert one.keys_at(np.arange(3)) == other.keys_at(np.arange(3))
+    assert max(crossing) <= 16
+    assert len(crossing) >= 4
+    if not grouped:
+        assert counts_of(path, question) == counts_of(ROWS, question)
+        assert found.from_count(200).people.tolist() == at_once.from_count(200).people.tolist()
 
 
 def test_no_key_is_preferred():

@@ -6,8 +6,9 @@ of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,9 +18,14 @@ from dpselect import tables
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from dpselect.categories.asked import Question
     from dpselect.categories.columns import KeyColumns
     from dpselect.categories.reading import Rows
+
+ROWS_IN_ONE_PASS = 2**25
+"""Rows of a file that are grouped at once."""
 
 MOST_KEYS = 10**9
 """Keys that may leave an engine where all of them have to: those above a pre-threshold."""
@@ -93,7 +99,7 @@ class RowsOfPeople:
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
         most = len(candidates) * max(1, len(groups))
-        found = tables.collect(self._grouped(), self.rows.source, most=most)
+        found = self._collected(lambda grouped: grouped, most)
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
         columns = [places[_plain(key)] for key in found["key"]]
@@ -103,15 +109,17 @@ class RowsOfPeople:
     def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
         import narwhals as nw
 
-        grouped = self._grouped()
-        if groups:
-            order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
-            place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
-            grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
-            grouped = grouped.filter(nw.col("place") <= number).drop("place", "order")
-        ordered = grouped.sort("people", "key", descending=[True, False])
         most = number * max(1, len(groups))
-        found = tables.collect(ordered.head(most), self.rows.source, most=most)
+
+        def query(grouped: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+            if groups:
+                order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
+                place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
+                grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
+                grouped = grouped.filter(nw.col("place") <= number).drop("place", "order")
+            return grouped.sort("people", "key", descending=[True, False]).head(most)
+
+        found = self._collected(query, most)
         which = np.asarray(self._group_of(found, groups))
         people = tables.counts(found["people"])
         return [
@@ -122,8 +130,9 @@ class RowsOfPeople:
     def from_count(self, least: int) -> Counted:
         import narwhals as nw
 
-        grouped = self._grouped().filter(nw.col("people") >= least).sort("key")
-        found = tables.collect(grouped, self.rows.source, most=MOST_KEYS)
+        found = self._collected(
+            lambda grouped: grouped.filter(nw.col("people") >= least).sort("key"), MOST_KEYS
+        )
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
     def of_groups(self) -> RowsOfPeople:
@@ -149,11 +158,52 @@ class RowsOfPeople:
         np.add.at(sums, places, each * tables.counts(found["people"]))
         return Counted(keys, sums, self.rows.keys)
 
-    def _grouped(self) -> Any:  # noqa: ANN401 -- a lazy frame of narwhals
+    def _collected(
+        self, query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]], most: int
+    ) -> dict[str, Any]:
+        """Return a query of the people per key, in as many passes as it is made in.
+
+        A query of the results of queries of parts of the keys must be that of all keys.
+        """
         import narwhals as nw
 
-        by = ["key"] if self.rows.group is None else ["group", "key"]
-        return self.rows.table.group_by(*by).agg(nw.len().alias("people"))
+        source, by = self.rows.source, ["key"] if self.rows.group is None else ["group", "key"]
+        found = [
+            tables.collect(
+                query(part.group_by(*by).agg(nw.len().alias("people"))), source, most=most
+            )
+            for part in self._passes()
+        ]
+        if len(found) == 1:
+            return found[0]
+        import polars as pl
+
+        parts = [{name: column.tolist() for name, column in one.items()} for one in found]
+        together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
+        return tables.collect(query(nw.from_native(together.lazy())), source, most=most)
+
+    def _passes(self) -> list[nw.LazyFrame[Any]]:
+        """Return the rows in parts of different keys, as large files are grouped.
+
+        polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
+        keys 1.2 GB in one pass.
+        """
+        rows = self.rows
+        if rows.user is not None or not isinstance(rows.source, str | Path):
+            return [rows.table]
+        if tables.is_csv(rows.source):
+            return [rows.table]
+        import narwhals as nw
+        import polars as pl
+
+        size = tables.open_table(rows.source).lazy().select(nw.len().alias("rows"))
+        [held] = tables.collect(size, rows.source, most=1)["rows"].tolist()
+        passes = -(-held // ROWS_IN_ONE_PASS)
+        if passes <= 1:
+            return [rows.table]
+        part = pl.col("key").hash() % passes
+        table = nw.to_native(rows.table)
+        return [nw.from_native(table.filter(part == number)) for number in range(passes)]
 
     def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
         """Return the position of the group of every row that was collected."""
