@@ -177,6 +177,10 @@ def test_a_delta_that_protects_nobody_is_refused(run, visits, command, delta):
         (("--column", "x", *SURE), "column 'x' is of type"),
         (("--column", "nothing", *SURE), "there is no column 'nothing'"),
         (("--column", "diagnosis", "--user", "patient", *SURE), "go together: give both"),
+        (
+            ("--column", "diagnosis", *SURE, "--assumed-people", 10**7),
+            "delta must be below one",
+        ),
         (("--column", "diagnosis", *SURE, "--method", "best"), "one of optimal, laplace"),
         (("--column", "diagnosis", *SURE, "--method", "rounds", "--min-people", 2), "count"),
     ],

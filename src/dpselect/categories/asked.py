@@ -15,6 +15,9 @@ Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
 
 
+LEAST_DELTA = 1e-290
+"""Parts of it can still be told from 0."""
+
 MOST_KEYS = 2**20
 """Keys of one person, at most."""
 
@@ -103,15 +106,35 @@ def changed_keys(per_user: int, neighbours: Neighbours) -> int:
     return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
 
 
+def check_people(delta: float, assumed_people: int | None) -> None:
+    """Refuse a delta that releases all rows of some person among so many.
+
+    Raises:
+        ParameterError: It is at least one over their number.
+    """
+    if assumed_people is None:
+        return
+    most = 1 / _validate.at_least("assumed_people", assumed_people, 1)
+    if _validate.finite("delta", delta) >= most:
+        raise ParameterError(
+            f"delta must be below one over the assumed people, {most:g}: else releasing "
+            "everything of somebody would be private"
+        )
+
+
 def checked_delta(delta: float) -> float:
     """Return a delta that a release of keys which are not public can have.
 
     Raises:
-        ParameterError: It is not above 0 and below 1.
+        ParameterError: It is not above 0 and below 1, or too small for any key.
     """
     if _validate.finite("delta", delta) <= 0 or not _validate.positive("delta", delta) < 1:
         raise ParameterError(
             "keys or groups that are not public need a delta above 0 and below 1, far below "
             "one over the number of people"
+        )
+    if delta < LEAST_DELTA:
+        raise ParameterError(
+            f"delta is too small: nothing would be released; give one from {LEAST_DELTA:g} on"
         )
     return float(delta)

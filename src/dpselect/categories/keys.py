@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpselect import _validate
-from dpselect.categories.asked import MOST_KEYS, Missing, changed_keys, checked_delta
+from dpselect.categories.asked import (
+    MOST_KEYS,
+    Missing,
+    changed_keys,
+    check_people,
+    checked_delta,
+)
 from dpselect.categories.counts import people_in
 from dpselect.categories.keys_design import MOST_PEOPLE, above_least, design_keys
 from dpselect.categories.laws import KeyMethod, law_of
@@ -71,6 +77,7 @@ def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
     method: KeyMethod | None = None,
     min_people: int = 1,
     missing: Missing = "drop",
+    assumed_people: int | None = None,
     epsilon: float,
     delta: float,
     neighbours: NeighboursLike,
@@ -84,6 +91,7 @@ def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         method: The method.
         min_people: The least number of people of a key that may be released.
         missing: Whether missing values are dropped or a key.
+        assumed_people: How many people there are, about.
         epsilon: What the release costs, in nats.
         delta: What it costs besides.
         neighbours: ``"add-remove"`` or ``"substitute"``.
@@ -92,6 +100,7 @@ def plan_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ParameterError: An argument is out of range, or does not go with another.
         NeighboursError: Another relation.
     """
+    check_people(delta, assumed_people)
     return design_keys(
         column=column,
         user=user,
@@ -114,6 +123,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
     method: KeyMethod | None = None,
     min_people: int = 1,
     missing: Missing = "drop",
+    assumed_people: int | None = None,
     epsilon: float,
     delta: float,
     neighbours: NeighboursLike,
@@ -144,6 +154,8 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
             a few keys a person, ``"gaussian"`` for many.
         min_people: A key of fewer people is never released, whatever is drawn.
         missing: ``"drop"`` rows without a key, or make a missing value a ``"key"``, None.
+        assumed_people: How many people there are, about; a ``delta`` of one over it or more
+            is refused. Not to be read off the data.
         epsilon: What the release costs, in nats; finite, > 0.
         delta: What it costs besides; in (0, 1), far below one over the number of people.
         neighbours: ``"add-remove"`` or ``"substitute"``.
@@ -168,6 +180,7 @@ def release_keys(  # noqa: PLR0913 -- keyword-only, each one a public claim
         >>> release_keys(pages, epsilon=1.0, delta=1e-9, neighbours="add-remove").answer
         ('help', 'home')
     """
+    check_people(delta, assumed_people)
     design = design_keys(
         column=column,
         user=user,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from dpselect.categories.asked import Missing
+from dpselect.categories.asked import Missing, check_people
 from dpselect.categories.counts import people_in
 from dpselect.categories.grouped_design import design_release
 from dpselect.categories.release import KeyRelease
@@ -27,6 +27,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     max_per_user: int | None = None,
     counts_share: float = 0.0,
     missing: Missing = "drop",
+    assumed_people: int | None = None,
     epsilon: float,
     delta: float = 0.0,
     neighbours: NeighboursLike,
@@ -47,6 +48,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         max_per_user: How many different keys of a person are counted.
         counts_share: Share of epsilon for noisy counts of the chosen keys.
         missing: Whether missing values are dropped or a key.
+        assumed_people: How many people there are, about.
         epsilon: What the whole release costs, in nats.
         delta: What it costs besides, where the candidates are not public.
         neighbours: ``"add-remove"`` or ``"substitute"``.
@@ -56,6 +58,7 @@ def plan_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ParameterError: An argument is out of range, or does not go with another.
         NeighboursError: Another relation.
     """
+    check_people(delta, assumed_people)
     return design_release(
         column=column,
         k=k,
@@ -91,6 +94,7 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
     max_per_user: int | None = None,
     counts_share: float = 0.0,
     missing: Missing = "drop",
+    assumed_people: int | None = None,
     epsilon: float,
     delta: float = 0.0,
     neighbours: NeighboursLike,
@@ -138,6 +142,8 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         counts_share: Share of epsilon for noisy counts of the chosen keys, in [0, 1). Not
             split off for a noisy sequence, which has them.
         missing: ``"drop"`` rows without a key, or make a missing value a ``"key"``, None.
+        assumed_people: How many people there are, about; a ``delta`` of one over it or more
+            is refused. Not to be read off the data.
         epsilon: What the whole release costs, in nats; finite, > 0.
         delta: What it costs besides; in (0, 1), far below one over the number of people.
             Without candidates, or where groups are released first.
@@ -170,6 +176,7 @@ def release_top(  # noqa: PLR0913 -- keyword-only, each one a public claim
         ... ).answer
         ('apple', 'pear')
     """
+    check_people(delta, assumed_people)
     design = design_release(
         column=column,
         k=k,

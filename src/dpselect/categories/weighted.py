@@ -185,8 +185,9 @@ class WeightedLaw:
         missed = np.ones(np.shape(people))
         for one in self.rounds:
             # Beyond what makes a release sure the product could overflow.
-            reached = np.minimum(people, one.chances.sure) * int(one.weights[-1])
-            missed *= 1 - probabilities_of(one.chances, reached)
+            each = int(one.weights[-1])
+            enough = min(one.chances.sure, 2**61) // each + 1
+            missed *= 1 - probabilities_of(one.chances, np.minimum(people, enough) * each)
         return 1 - missed
 
     def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:

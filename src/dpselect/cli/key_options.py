@@ -36,6 +36,11 @@ ChancesOf: TypeAlias = "Callable[[Indices], Probabilities]"
 MOST_PEOPLE = 10**12
 """Beyond it no number of people is shown."""
 
+AssumedPeople: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--assumed-people", help="Refuse a delta of one over so many, or more."),
+]
+
 SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
 """Probabilities for which a dry run says how many people they take."""
 

@@ -46,6 +46,7 @@ def keys(
         int, typer.Option(help="A value of fewer people is never released.")
     ] = 1,
     missing_is_key: key_options.MissingIsKey = False,
+    assumed_people: key_options.AssumedPeople = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -74,7 +75,7 @@ def keys(
         "max_per_user": max_per_user,
         "missing": key_options.missing(missing_is_key),
     }
-    plan = plan_keys(**rows, **law)
+    plan = plan_keys(**rows, **law, assumed_people=assumed_people)
     law["method"] = plan.arguments["method"]
     chances: key_options.ChancesOf = lambda people: key_probabilities(  # noqa: E731
         people, max_per_user=max_per_user or 1, **law

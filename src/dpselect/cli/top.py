@@ -89,6 +89,7 @@ def top(
         float, typer.Option(help="Share of epsilon for noisy counts of the values.")
     ] = 0.0,
     missing_is_key: key_options.MissingIsKey = False,
+    assumed_people: key_options.AssumedPeople = None,
     mechanism: Annotated[
         str | None,
         typer.Option(help="With --candidates: one of {mechanisms}."),
@@ -106,6 +107,7 @@ def top(
     """Release the most common values."""
     data = engines.separated(data, separator)
     from dpselect.categories import release_top
+    from dpselect.categories.asked import check_people
     from dpselect.categories.grouped_design import design_release
 
     if groups is not None and group is None:
@@ -131,6 +133,7 @@ def top(
     }
     if scores and (candidates is None or mechanism is not None):
         raise ParameterError("--scores is for a release with --candidates and no --mechanism")
+    check_people(delta, assumed_people)
     design = design_release(**asked)
     plan, laws = design.plan, _laws(design)
     if plot is not None and not laws:
