@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from inspect import ismodule
 from typing import Any
 
 import griffe
@@ -18,7 +20,7 @@ REFERENCE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(?P<short>~?)(?
 
 
 class Roles(griffe.Extension):
-    """Rewrites every docstring before it is parsed, and drops constants that no room offers."""
+    """Rewrites every docstring before it is parsed, and drops what no room offers."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one module, class, function or attribute."""
@@ -26,10 +28,20 @@ class Roles(griffe.Extension):
             obj.docstring.value = as_markdown(obj.docstring.value)
 
     def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
-        """Drop the constants of one module."""
+        """Drop the classes, functions and constants of one module that are not public."""
         for name, member in list(mod.members.items()):
-            if name.isupper() and not member.is_alias and name not in (mod.exports or ()):
+            if member.is_alias or not (member.is_class or member.is_function or name.isupper()):
+                continue
+            if not offered(mod.path, name):
                 mod.del_member(name)
+
+
+def offered(path: str, name: str) -> bool:
+    """Return whether the room of a module offers a name, or the package does."""
+    package, _, inside = path.partition(".")
+    room = getattr(import_module(package), inside.partition(".")[0], None)
+    names = getattr(room, "__all__", []) if ismodule(room) else []
+    return name in names or name in import_module(package).__all__
 
 
 def as_markdown(text: str) -> str:

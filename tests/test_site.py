@@ -69,3 +69,10 @@ def test_the_built_site_is_checked(tmp_path, planted, expected):
     (site / "index.html").write_text(planted, "utf-8")
 
     assert built.problems(site, {"index": 1}) == expected
+
+
+def test_the_reference_shows_what_rooms_offer():
+    assert docstrings.offered("dpselect.percentiles.release", "release_percentiles")
+    assert docstrings.offered("dpselect.plan", "Plan")
+    assert docstrings.offered("dpselect.errors", "BudgetError")
+    assert not docstrings.offered("dpselect.draws.door", "sampler")

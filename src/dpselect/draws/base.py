@@ -55,7 +55,7 @@ class Draw(ABC):
 
     @abstractmethod
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        """Draw ``k`` positions through OpenDP's exact samplers, best first."""
+        """Draw ``k`` positions by an exact sampler, best first."""
 
     @abstractmethod
     def rho(self, epsilon: float) -> float:
