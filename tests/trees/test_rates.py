@@ -83,6 +83,7 @@ def test_sums_equal_the_generic_ones(total, horizon, form):
         assert np.broadcast_to(fast.cumulative(t), hits.shape) == pytest.approx(
             np.broadcast_to(slow.cumulative(t), hits.shape), abs=1e-9
         )
+        assert (fast.sums(np.array([t, 3]))[0] == fast.cumulative(t)).all()
     assert np.broadcast_to(fast.shortfall(), hits.shape) == pytest.approx(
         np.broadcast_to(slow.shortfall(), hits.shape), abs=1e-9
     )

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dp
+from dpselect import scaling, trees
 from dpselect.combine import ParetoSensitivity, pareto_front
 from dpselect.combine.pareto import sensitivity as module
 from dpselect.errors import ParameterError
@@ -121,14 +122,39 @@ def test_the_shortfall_is_the_same_distance_by_distance(objectives, horizon):
 
 
 @given(
-    several_objectives(), st.integers(0, 12), st.lists(st.floats(0, 40), min_size=7, max_size=7)
+    several_objectives(),
+    st.integers(0, 12),
+    st.lists(st.floats(0, 40), min_size=7, max_size=7),
+    st.sampled_from([0, module.FEW]),
 )
-def test_locate_finds_the_intervals_that_the_base_class_finds(objectives, horizon, heights):
+def test_locate_finds_the_intervals_that_the_base_class_finds(
+    objectives, horizon, heights, few
+):
     sensitivity = ParetoSensitivity(objectives, horizon)
     heights = np.array(heights[: len(objectives[0])])
-    found, expected = sensitivity.locate(heights), super(type(sensitivity), sensitivity)
-    for ours, theirs in zip(found, expected.locate(heights), strict=True):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEW", few)
+        found = sensitivity.locate(heights)
+
+    expected = super(type(sensitivity), sensitivity).locate(heights)
+    for ours, theirs in zip(found, expected, strict=True):
         assert (ours == theirs)[heights > 0].all()
+
+
+@given(st.lists(st.integers(0, 300), min_size=2, max_size=20), st.integers(0, 300))
+def test_few_candidates_are_located_as_many_are(hits, misses):
+    """Rates of classes so large that a walk takes several blocks of distances."""
+    total = max(hits) + misses + 1
+    rates = [
+        trees.true_positive_rate(some, total, neighbours="add-remove")
+        for some in (hits, hits[::-1])
+    ]
+    objective = dp.pareto(rates)
+    few = scaling.dampened(objective)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEW", 0)
+
+        assert (scaling.dampened(objective) == few).all()
 
 
 @given(several_objectives(), st.integers(0, 5))
