@@ -229,6 +229,28 @@ def test_wrong_questions_of_heavy_cells_are_one_line(run, points, ledger, argume
     assert dp.Budget.open(ledger).entries == ()
 
 
+def test_polygons_of_a_file_are_answered_by_name(run, points, tmp_path):
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    out, areas = tmp_path / "map.parquet", tmp_path / "districts.geojson"
+    run("map", points, *MAP, "--crs", "EPSG:4326", "--out", out)
+    shapes = [shapely.box(-1, 44, 1, 46), shapely.Polygon([(0, 43), (2, 43), (0, 47)])]
+    geopandas.GeoDataFrame({"who": ["a", "b"]}, geometry=shapes, crs="EPSG:4326").to_file(areas)
+    asked = run("map", "query", out, "--areas", areas, "--name", "who", "--json").json
+    same = run("map", "query", out, "--rect", "-1,44,1,46", "--json").json
+
+    assert [one["area"] for one in asked["answers"]] == ["a", "b"]
+    assert asked["answers"][0]["count"] == pytest.approx(same["answers"][0]["count"], abs=0.01)
+    for wrong, message in (
+        (("--areas", areas, "--name", "x"), "has no column 'x'"),
+        (("--areas", tmp_path / "none.gpkg"), "cannot read polygons"),
+        (("--rect", "0,44,1,45", "--areas", areas), "one of them"),
+        ((), "give --rect or --areas"),
+    ):
+        refused = run("map", "query", out, *wrong)
+        assert refused.code == 2
+        assert message in refused.error
+
+
 def test_no_map_is_one_line(run, points):
     ran = run("map", "query", points, "--rect", "0,0,1,1")
 

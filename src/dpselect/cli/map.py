@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import engines, heavy_cells, map_options, options, output
+from dpselect.cli import engines, heavy_cells, map_options, map_query, options, output
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
-    from dpselect.spatial import Answer, SpatialHistogram
+    from dpselect.spatial import SpatialHistogram
     from dpselect.spatial.box import Box
     from dpselect.typing import Values
 
@@ -26,7 +26,7 @@ counts of cells and rectangles leave the cluster.
 [bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --crs EPSG:4326 \
 --epsilon 1 --out map.parquet --out map.gpkg --plot map.png[/bold]
 
-[bold]dpselect map query map.parquet --rect -74.0,40.7,-73.9,40.8[/bold]
+[bold]dpselect map query map.parquet --areas districts.gpkg --name district[/bold]
 
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
 --crs EPSG:4326 --grid 32 --k 5 --epsilon 1[/bold]
@@ -59,9 +59,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(cls=_ReleaseByDefault, help=HELP, no_args_is_help=True)
     group.command(RELEASE, help="Release a map; the word can be left out.")(release)
-    group.command(
-        "query", help="Estimate how many points of a released map lie in rectangles."
-    )(query)
+    map_query.register(group)
     group.command(
         "export", help="Write a released map in another format, for a geographic program."
     )(export)
@@ -156,21 +154,6 @@ def release(
     _print_map(released, out, budget, source=points, as_json=as_json)
 
 
-def query(
-    path: Annotated[Path, typer.Argument(help="A map that 'dpselect map' wrote.")],
-    rect: Annotated[
-        list[str], typer.Option("--rect", help="WEST,SOUTH,EAST,NORTH; can be repeated.")
-    ],
-    as_json: options.Json = False,
-) -> None:
-    """Query a released map; it costs no epsilon."""
-    from dpselect.spatial import SpatialHistogram
-
-    rectangles = [map_options.rectangle("--rect", text) for text in rect]
-    answer = SpatialHistogram.from_parquet(path).query(rectangles)
-    _print_answer(rectangles, answer, as_json=as_json)
-
-
 def export(
     path: Annotated[Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")],
     out: map_options.Out,
@@ -228,11 +211,12 @@ def _print_map(
     as_json: bool,
 ) -> None:
     kept = output.recorded(budget, released.entry)
-    facts = {
+    facts: dict[str, object] = {
         "cells": released.chosen,
+        "number of cells": released.partition.cells,
         "chosen among": len(released.candidates),
         "points, noisy": round(released.total),
-        "standard deviation of a cell": round(released.standard_deviation, 4),
+        "noise of a cell, standard deviation": round(released.standard_deviation, 4),
         "written to": _listed(out),
     }
     if all(path.suffix not in QUERIED for path in out):
@@ -240,6 +224,8 @@ def _print_map(
     if as_json:
         output.print_json({"source": source, **released.plan.to_dict(), **facts, **kept})
         return
+    if len(released.candidates) == 1:
+        del facts["chosen among"]
     output.print_facts(
         {
             "asked": output.asked(released.plan, source),
@@ -252,35 +238,3 @@ def _print_map(
 
 def _listed(paths: list[Path]) -> str:
     return ", ".join(map(str, paths))
-
-
-def _print_answer(rectangles: list[list[float]], answer: Answer, *, as_json: bool) -> None:
-    columns = (
-        answer.values,
-        answer.standard_errors,
-        answer.noise_errors,
-        answer.uniform_errors,
-    )
-    rows = zip(rectangles, *(column.tolist() for column in columns), strict=True)
-    if as_json:
-        output.print_json(
-            {
-                "answers": [
-                    {
-                        "rect": rect,
-                        "count": count,
-                        "standard_error": error,
-                        "noise_error": noise,
-                    }
-                    for rect, count, error, noise, _ in rows
-                ]
-            }
-        )
-        return
-    output.print_facts(
-        {
-            ", ".join(f"{n:g}" for n in rect): f"{count:,.1f} ± {error:,.1f} points "
-            f"(standard error; noise {noise:,.1f}, uneven points in cut cells {uneven:,.1f})"
-            for rect, count, error, noise, uneven in rows
-        }
-    )
