@@ -170,6 +170,7 @@ sys.meta_path.insert(0, Absent())
 """
 
 
+@pytest.mark.slow
 def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     absent = {"pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis", "pyproj"}
     script = ABSENT.replace("{absent}", repr(absent | {"geopandas", "rasterio", "shapely"}))

@@ -137,7 +137,7 @@ def _tree() -> Task:
     public = DecisionTreeClassifier(max_depth=depth, random_state=0)
     splits = [
         pair
-        for repetition in range(5)
+        for repetition in range(3)
         for pair in StratifiedKFold(5, shuffle=True, random_state=repetition).split(x, y)
     ]
 
