@@ -147,6 +147,28 @@ def test_a_grid_far_from_all_records_is_drawn_from():
     assert release.exact
 
 
+@pytest.mark.parametrize("epsilon", [1e-17, 1e-300])
+def test_a_tiny_epsilon_is_drawn_with(epsilon):
+    budget = dp.Budget(epsilon=1.0, neighbours="add-remove")
+    release = release_percentiles(
+        [1, 2, 3.0], p=[25, 50, 75], candidates=range(10), method="joint", epsilon=epsilon,
+        neighbours="add-remove", budget=budget,
+    )  # fmt: skip
+
+    assert list(release.answer) == sorted(release.answer)
+    assert [entry.epsilon for entry in budget.entries] == [epsilon]
+
+
+def test_percentiles_of_many_digits_keep_the_costs_in_64_bits():
+    """The least common denominator of the fractions nearest to them would have 75 bits."""
+    percents = (12.347, 23.459, 37.123, 49.777, 60.001, 71.239, 83.777)
+    by = Joint(percents, np.arange(100.0), BOTH[0], 1, 200.0)
+    chain = by.chain(source(range(100)))
+
+    assert chain.parts == 10**5
+    assert chain.costs(0).tolist() == [abs(10**5 * (i + 1) - 1_234_700) for i in range(100)]
+
+
 def test_laws_of_percentiles_are_the_marginals():
     asked = {"p": [25, 75], "candidates": POINTS, "method": "joint", "epsilon": EPSILON}
     laws = percentile_laws([0, 1, 1, 3], neighbours="add-remove", **asked)

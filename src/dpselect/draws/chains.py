@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from math import lcm
 from secrets import randbits
 from typing import Any
 
@@ -33,6 +34,8 @@ from dpselect.draws.exp_bounds import exp_minus
 from dpselect.typing import Indices, Probabilities, Values
 
 FIRST_BITS = 128
+
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -53,7 +56,7 @@ class Chain:
     @property
     def parts(self) -> int:
         """The denominator of the costs; public."""
-        return int(np.lcm.reduce([share.denominator for share in self.shares]))
+        return lcm(*(share.denominator for share in self.shares))
 
     @property
     def steps(self) -> int:
@@ -172,7 +175,7 @@ def decided(chain: Chain, decay: Fraction, uniforms: list[int], bits: int) -> li
     high = [np.full(size, powers.one, dtype=object)]
     for j in range(m - 1, 0, -1):
         costs = chain.costs(j)
-        onward = np.where(costs < 0, np.iinfo(np.int64).max, costs + least[0])
+        onward = np.where(costs < 0, LARGEST, costs + least[0])
         least.insert(0, onward.min(axis=1))
         beside = np.where(costs < 0, -1, onward - least[0][:, None])
         weights = powers.of(beside)
@@ -181,7 +184,7 @@ def decided(chain: Chain, decay: Fraction, uniforms: list[int], bits: int) -> li
     path: list[int] = []
     for j in range(m):
         costs = chain.costs(j) if j == 0 else chain.costs(j)[path[-1]]
-        onward = np.where(costs < 0, np.iinfo(np.int64).max, costs + least[j])
+        onward = np.where(costs < 0, LARGEST, costs + least[j])
         weights = powers.of(np.where(costs < 0, -1, onward - onward.min()))
         found = _place(weights[0] * low[j], weights[1] * high[j], uniforms[j], bits)
         if found is None:
@@ -197,8 +200,8 @@ class _Powers:
         self.digits, self.one = digits, 1 << digits
         self._decay = decay
         self._known: dict[int, tuple[int, int]] = {-1: (0, 0)}
-        # Beyond it a power is less than one unit.
-        self._last = int(digits / decay) + 1
+        # Beyond it a power is less than one unit; costs are int64.
+        self._last = min(int(digits / decay) + 1, LARGEST)
 
     def of(self, exponents: Indices) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return bounds of ``e^-(decay * exponent)``; 0 for the exponent -1."""

@@ -38,8 +38,9 @@ from dpselect.typing import Values
 MOST_STEPS = 2**21
 """Candidates squared times percentiles up to which the draw takes some seconds."""
 
-FINEST = 10**4
-"""Percentiles are taken to the nearest fraction of this denominator."""
+FINEST = 10**6
+"""Percentiles are taken to the nearest multiple of one in so many, so that costs stay integers
+of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +77,7 @@ class Joint:
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """Of all records that are wanted between the percentiles; they sum to 1."""
-        inner = [exact_fraction(one).limit_denominator(FINEST) for one in self.percents]
+        inner = [Fraction(round(exact_fraction(one) * FINEST), FINEST) for one in self.percents]
         ends = [Fraction(0), *inner, Fraction(1)]
         return tuple(high - low for low, high in pairwise(ends))
 
