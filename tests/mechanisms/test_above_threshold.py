@@ -10,6 +10,7 @@ import dpselect as dp
 from dpselect.draws import above_threshold as draws
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
+    AboveThreshold,
     plan_above_threshold,
     release_above_threshold,
     stopping_law,
@@ -228,6 +229,77 @@ def test_releases_follow_the_law():
         counts[release_above_threshold(queries, **ASKED, stops=2, neighbours=AR).answer] += 1
 
     assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
+
+
+def test_answers_of_a_stream_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    from scipy import stats
+
+    queries, repeats = [0, 1, 3, 2], 200
+    expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
+    counts = dict.fromkeys(outputs(4, 2), 0)
+    for _ in range(repeats):
+        with AboveThreshold(**ASKED, stops=2, neighbours=AR) as stream:
+            for query in queries:
+                if stream.stops_left:
+                    stream.is_above(query)
+        counts[stream.release.answer] += 1
+
+    assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(("stops", "paid"), [(1, 1), (2, 2), (2, 1)])
+def test_queries_may_depend_on_the_answers_before(stops, paid):
+    """Every second query is one of two, chosen by the answer before it."""
+    scales = draws.scales_for(EPSILON, rise=1, move=2 * paid)
+
+    def law(values):
+        chances = []
+        for answers in product((False, True), repeat=3):
+            found = tuple(place for place, above in enumerate(answers) if above)[:stops]
+            seen = found[-1] + 1 if len(found) == stops else 3
+            queries = [values[0], values[2 if answers[0] else 1], values[3 - answers[1]]]
+            if list(answers) != [place in found for place in range(3)]:
+                continue
+            asked = np.array(queries[:seen]), THRESHOLD, *scales, stops
+            chances.append(exp(draws.log_probability(*asked, found)))
+        return np.array(chances)
+
+    report = dp.audit.check_private(law, product(range(4), repeat=4), within_one, EPSILON)
+
+    assert law((1, 2, 3, 0)).sum() == pytest.approx(1)
+    assert report.ok == (stops == paid), str(report)
+
+
+def test_a_stream_spends_once_and_ends():
+    budget = dp.Budget(2 * EPSILON, neighbours=AR)
+    stream = AboveThreshold(**(ASKED | {"epsilon": EPSILON}), neighbours=AR, budget=budget)
+
+    assert budget.entries == ()
+    with pytest.raises(ParameterError, match="enter the stream first"):
+        stream.is_above(9)
+    with stream, pytest.raises(ParameterError, match="has not ended"):
+        _ = stream.release
+    [entry] = budget.entries
+    assert entry.epsilon == EPSILON
+    assert entry.answer == {"answer": []}
+    with pytest.raises(ParameterError, match="the stream has ended"):
+        stream.is_above(9)
+    with pytest.raises(ParameterError, match="entered once"), stream:
+        pass
+
+
+def test_a_stream_ends_with_its_last_stop():
+    with AboveThreshold(**(ASKED | {"epsilon": 1e3}), stops=2, neighbours=AR) as stream:
+        assert [stream.is_above(one) for one in (0, 2**70, 1)] == [False, True, False]
+        assert stream.stops_left == 1
+        with pytest.raises(ParameterError, match="must be an integer"):
+            stream.is_above(2.5)
+        assert stream.is_above(np.int64(3))
+        assert stream.stops_left == 0
+        assert stream.release.answer == (1, 3)
+        with pytest.raises(ParameterError, match="all stops are used"):
+            stream.is_above(0)
 
 
 def test_a_large_epsilon_finds_what_is_above():

@@ -162,6 +162,30 @@ def first_above(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
+def is_above(
+    here: above_threshold.Stream,
+    there: above_threshold.Stream,
+    public: Mapping[str, Any],
+    above: bool,  # noqa: FBT001 -- an output
+) -> Loss | None:
+    """Return what one answer of a stream adds to the loss of those before it."""
+    if len(here.queries) != len(there.queries):
+        return None
+    of_law = {name: value for name, value in public.items() if name != "found"}
+    place, found = len(here.queries) - 1, list(public["found"])
+    logs = [
+        [
+            above_threshold.log_probability(np.array(queries), **of_law, found=positions)
+            for queries, positions in (
+                (stream.queries, [*found, place] if above else found),
+                (stream.queries[:-1], found),
+            )
+        ]
+        for stream in (here, there)
+    ]
+    return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
+
+
 def draw_chain(
     here: Chain, there: Chain, public: Mapping[str, Any], path: list[int]
 ) -> Loss | None:
@@ -229,7 +253,7 @@ def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) ->
         at = np.searchsorted(pieces.ends, ends)
         low, high = pieces.low[at].tolist(), pieces.high[at].tolist()
         far = [
-            max(0, a - pieces.wanted, pieces.wanted - b) for a, b in zip(low, high, strict=True)
+            max(a - pieces.wanted, pieces.wanted - b) for a, b in zip(low, high, strict=True)
         ]
         weights = np.array([-float(public["decay"] * (one - min(far))) for one in far])
         laws.append(weights - np.logaddexp.reduce(sizes + weights))
@@ -256,6 +280,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             ("queries", "threshold", "threshold_scale", "query_scale", "stops"),
             "queries",
             first_above,
+        ),
+        "dpselect.draws.above_threshold.is_above": Rule(
+            ("stream", "threshold", "threshold_scale", "query_scale", "stops", "found"),
+            "stream",
+            is_above,
         ),
         "dpselect.draws.chains.draw_chain": Rule(("chain", "decay"), "chain", draw_chain),
         "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),

@@ -4,6 +4,7 @@ Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
 from dpselect.mechanisms.above_threshold import (
+    AboveThreshold,
     StoppingLaw,
     plan_above_threshold,
     release_above_threshold,
@@ -26,6 +27,7 @@ from dpselect.mechanisms.sequence_confidence import set_confidence
 
 __all__ = [
     "MECHANISMS",
+    "AboveThreshold",
     "AnchoredLocalDampening",
     "ExponentialMechanism",
     "GeneralizedExponential",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,12 +18,14 @@ from dpselect import _validate
 from dpselect.draws import above_threshold as draws
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
-from dpselect.plan import Plan, Spend, SupportsSpend
+from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
 from dpselect.release import Release
 from dpselect.typing import Indices, Probabilities
 
 LARGEST = 2**52
 """Queries and thresholds beyond are clamped to it."""
+
+IN_ORDER = "the number and order of the queries"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,10 +74,10 @@ class _Asked:
         move = self.sensitivity * (1 if self.monotone else 2) * self.stops
         return draws.scales_for(self.epsilon, rise=self.sensitivity, move=move)
 
-    def plan(self, neighbours: NeighboursLike) -> Plan:
+    def plan(self, function: str, neighbours: NeighboursLike, queries: str) -> Plan:
         threshold_scale, query_scale = self.scales
         return Plan(
-            function="release_above_threshold",
+            function=function,
             arguments={
                 "threshold": self.threshold,
                 "sensitivity": self.sensitivity,
@@ -87,7 +91,7 @@ class _Asked:
             spends=(Spend(f"up to {self.stops} stops, with the threshold", self.epsilon),),
             epsilon=self.epsilon,
             neighbours=_validate.neighbours(neighbours),
-            public=("the threshold", "the sensitivity", "the number and order of the queries"),
+            public=("the threshold", "the sensitivity", queries),
             composition="one mechanism: queries that are not found above cost nothing",
         )
 
@@ -115,7 +119,9 @@ def plan_above_threshold(
         ParameterError: An argument is out of range.
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
-    return _Asked(threshold, sensitivity, monotone, stops, epsilon).plan(neighbours)
+    return _Asked(threshold, sensitivity, monotone, stops, epsilon).plan(
+        "release_above_threshold", neighbours, IN_ORDER
+    )
 
 
 def release_above_threshold(
@@ -176,11 +182,135 @@ def release_above_threshold(
         (4,)
     """
     asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
-    plan = asked.plan(neighbours)
+    plan = asked.plan("release_above_threshold", neighbours, IN_ORDER)
     checked = _integers(queries)
     receipt = plan.charge(budget)
     found = draws.first_above(checked, asked.threshold, *asked.scales, asked.stops)
     return Release(answer=tuple(found), plan=plan, exact=True).recorded(receipt)
+
+
+class AboveThreshold:
+    """Answer queries one at a time: is this one above the threshold?
+
+    A query may depend on the answers before it. The price of all of them, for up to ``stops``
+    answers *yes* and any number of *no*, is recorded when the ``with`` block is entered. The
+    threshold gets its noise once and every query its own, as in
+    :func:`release_above_threshold`.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``, for all answers together. The arguments are public,
+        and how each query is chosen by the answers before it; ``sensitivity`` and ``monotone``
+        must hold for every query that can be chosen.
+
+    Args:
+        threshold: As for :func:`release_above_threshold`, and so are the others.
+        sensitivity: The largest change of any query by one neighbour step.
+        monotone: Whether a step moves all queries in the same direction.
+        stops: How many queries are found above at most.
+        epsilon: What all answers cost together, in nats; finite, > 0.
+        neighbours: The relation that ``sensitivity`` is stated for.
+        budget: Where to record the spend, before anything is drawn.
+
+    Attributes:
+        plan: What will be spent; made from public arguments alone.
+
+    Raises:
+        ParameterError: An argument is out of range.
+        NeighboursError: The budget is for another relation.
+        InsufficientBudgetError: The budget does not allow it; nothing was drawn.
+
+    Examples:
+        >>> from dpselect.mechanisms import AboveThreshold
+        >>> with AboveThreshold(
+        ...     threshold=100, sensitivity=1, monotone=True, stops=2, epsilon=4.0,
+        ...     neighbours="add-remove",
+        ... ) as alarm:
+        ...     answers = [alarm.is_above(cases) for cases in (3, 180, 5, 260)]
+        >>> answers, alarm.release.answer
+        ([False, True, False, True], (1, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: int,
+        sensitivity: int,
+        monotone: bool = False,
+        stops: int = 1,
+        epsilon: float,
+        neighbours: NeighboursLike,
+        budget: SupportsSpend | None = None,
+    ) -> None:
+        self._asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
+        self._scales = self._asked.scales
+        self._budget = budget
+        self._stream = draws.Stream()
+        self._found: tuple[int, ...] = ()
+        self._receipt: Receipt | None = None
+        self._release: Release | None = None
+        self.plan = self._asked.plan(
+            "AboveThreshold", neighbours, "how queries are chosen by the answers before them"
+        )
+
+    def __enter__(self) -> Self:
+        if self._receipt is not None:
+            raise ParameterError("a stream is entered once: its price is that of one threshold")
+        self._receipt = self.plan.charge(self._budget)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @property
+    def stops_left(self) -> int:
+        """How many queries can still be found above; 0 when the stream has ended."""
+        return self._asked.stops - len(self._found) if self._release is None else 0
+
+    @property
+    def release(self) -> Release:
+        """The positions of the queries found above, once the stream has ended.
+
+        Raises:
+            ParameterError: It has not.
+        """
+        if self._release is None:
+            raise ParameterError("the stream has not ended: leave its with block first")
+        return self._release
+
+    def is_above(self, query: int) -> bool:
+        """Return whether a query is found above the threshold.
+
+        Args:
+            query: An integer, such as a count. Private. Clamped to 2**52.
+
+        Raises:
+            ParameterError: ``query`` is not an integer, or the stream was not entered or has
+                ended, with its last stop or with its block.
+        """
+        if self._receipt is None:
+            raise ParameterError("enter the stream first: with AboveThreshold(...) as stream:")
+        if self._release is not None:
+            raise ParameterError(
+                "the stream has ended: all stops are used, or its with block was left"
+            )
+        if isinstance(query, bool) or not isinstance(query, Integral):
+            raise ParameterError("a query must be an integer, such as a count")
+        asked, place = self._asked, len(self._stream.queries)
+        self._stream.queries.append(min(max(int(query), -LARGEST), LARGEST))
+        above = draws.is_above(
+            self._stream, asked.threshold, *self._scales, asked.stops, self._found
+        )
+        if above:
+            self._found = (*self._found, place)
+        if not self.stops_left:
+            self._end()
+        return above
+
+    def _end(self) -> None:
+        """Keep the answer beside its spend."""
+        if self._release is None and self._receipt is not None:
+            release = Release(answer=self._found, plan=self.plan, exact=True)
+            self._release = release.recorded(self._receipt)
 
 
 def stopping_law(

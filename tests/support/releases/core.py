@@ -5,7 +5,11 @@ from functools import partial
 import numpy as np
 
 import dpselect as dp
-from dpselect.mechanisms import plan_above_threshold, release_above_threshold
+from dpselect.mechanisms import (
+    AboveThreshold,
+    plan_above_threshold,
+    release_above_threshold,
+)
 from support.releases import ReleaseCase
 
 AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
@@ -55,6 +59,16 @@ def counts(ballots):
 def _first_above(ballots, budget, *, stops):
     tally = np.bincount(np.array(ballots), minlength=4)
     return release_above_threshold(tally, **FIRST_ABOVE, stops=stops, budget=budget)
+
+
+def _stream(ballots, budget, *, stops):
+    """Ask the next count, or after a stop the one after the next: queries are adaptive."""
+    tally = np.bincount(np.array(ballots), minlength=4).tolist() * 3
+    with AboveThreshold(**FIRST_ABOVE, stops=stops, budget=budget) as stream:
+        place = 0
+        while stream.stops_left and place < len(tally):
+            place += 2 if stream.is_above(tally[place]) else 1
+    return stream.release
 
 
 def graphs(rng):
@@ -109,6 +123,16 @@ CASES += [
         neighbours=AR,
         release=partial(_first_above, stops=stops),
         plan=partial(plan_above_threshold, **FIRST_ABOVE, stops=stops),
+        pair=votes,
+    )
+    for stops in (1, 2)
+]
+CASES += [
+    ReleaseCase(
+        name=f"AboveThreshold, {stops} stops, add-remove",
+        neighbours=AR,
+        release=partial(_stream, stops=stops),
+        plan=lambda stops=stops: AboveThreshold(**FIRST_ABOVE, stops=stops).plan,
         pair=votes,
     )
     for stops in (1, 2)
