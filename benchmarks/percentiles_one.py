@@ -25,7 +25,7 @@ from dpselect.percentiles.methods import OneByOne
 from dpselect.percentiles.reading import Source
 from dpselect.percentiles.single import ByPieces, ByRank, Single
 from dpselect.percentiles.thresholds import ByThreshold
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
 UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
@@ -36,17 +36,13 @@ ADD_REMOVE = dp.Neighbours.ADD_REMOVE
 
 @dataclass(frozen=True)
 class Case:
-    """A histogram's bin counts, a percentile of them and an epsilon."""
+    """A histogram's bin counts or other ascending numbers, a percentile, and an upper end."""
 
     name: str
     values: Values
     p: int
     epsilon: float
-
-    @property
-    def upper(self) -> int:
-        """The declared upper end."""
-        return UPPER[self.name]
+    upper: int
 
     @property
     def truth(self) -> float:
@@ -61,9 +57,9 @@ class Case:
 
 def cases() -> Iterator[Case]:
     """Yield all histograms, percentiles and epsilons."""
-    for name in UPPER:
+    for name, upper in UPPER.items():
         values = np.sort(datasets.load(f"hist1d_{name}")["count"].to_numpy().astype(float))
-        yield from (Case(name, values, p, e) for p in PERCENTS for e in EPSILONS)
+        yield from (Case(name, values, p, e, upper) for p in PERCENTS for e in EPSILONS)
 
 
 def listed(case: Case, form: str) -> float:
@@ -138,9 +134,22 @@ def of_single(single: Single, case: Case) -> float:
 
 def one_per_cent(case: Case) -> float:
     """Return the error of AboveThreshold upwards over a grid that grows by 1 %."""
-    points = Range(0, case.upper, 1)
-    single = ByThreshold(case.p, points, ADD_REMOVE, 1, case.epsilon, upwards=True, growth=0.01)
-    return of_single(single, case)
+    single, visited, queries = of_one_per_cent(case)
+    law = law_of_stops(queries, single.threshold, *single.scales, 1)[0]
+    return float(law @ np.abs(np.append(visited, visited[-1]) - case.truth))
+
+
+def of_one_per_cent(case: Case) -> tuple[ByThreshold, Values, Indices]:
+    """Return the scales of AboveThreshold upwards, and a grid of its own with the queries."""
+    single = ByThreshold(
+        case.p, Range(0, case.upper, 1), ADD_REMOVE, 1, case.epsilon, upwards=True
+    )
+    visited = [0]
+    while visited[-1] < case.upper:
+        visited.append(min(max(visited[-1] + 1, int(visited[-1] * 1.01)), case.upper))
+    upto = np.searchsorted(case.values, visited, side="right")
+    wanted = case.values.size * single.share.numerator
+    return single, np.array(visited, dtype=float), upto * single.share.denominator - wanted
 
 
 def _mean_distance(low: Values, high: Values, truth: float) -> Values:

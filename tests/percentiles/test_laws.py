@@ -1,12 +1,15 @@
 """Exact laws of percentiles, against their draws."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles import halves, percentile_laws
+from dpselect.percentiles import compare_percentiles, halves, methods, percentile_laws
 from dpselect.percentiles.choosing import chosen
 from dpselect.percentiles.ranks import NumbersInMemory
 
@@ -27,7 +30,7 @@ def simulated(drawn, ranks, size, rng):
     for _ in range(size):
         branch = halves.Branch.of_all(ranks)
         positions = halves.draw_all(
-            drawn.tree, branch, parts=halves.parts_of(7), neighbours=drawn.neighbours,
+            drawn.tree, branch, 7, neighbours=drawn.neighbours,
             per_user=1, draw=choose,
         )  # fmt: skip
         yield [positions[i] for i in range(3)]
@@ -66,3 +69,22 @@ def test_one_by_one_sorts_independent_draws():
 
     np.testing.assert_allclose(laws[0], smaller, atol=1e-14)
     np.testing.assert_allclose(laws.sum(axis=0), sum(alone), atol=1e-14)
+
+
+def test_methods_are_compared_by_their_laws():
+    values, points = np.arange(40.0), np.arange(0.0, 40, 8)
+    asked = {"p": [25, 75], "candidates": points, "neighbours": "add-remove"}
+    table = compare_percentiles(values, epsilons=[0.5, 2], **asked)
+    wanted = np.array([25, 75])[:, None] / 100 * 41
+    far = np.maximum(0, np.maximum(points - wanted, wanted - points - 1))
+
+    assert [row.mechanism for row in table.rows[::2]] == list(get_args(methods.Method))
+    for row in table.rows:
+        laws = percentile_laws(values, epsilon=row.epsilon, method=row.mechanism, **asked)
+        assert row.expected_error == pytest.approx((laws * far).sum() / 2)
+    assert table.uniform.expected_error == pytest.approx(far.mean())
+    unordered = asked | {"candidates": points[::-1]}
+    some = compare_percentiles(values, epsilons=[1], **unordered)
+    assert [row.mechanism for row in some.rows] == ["one-by-one", "above-threshold"]
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        compare_percentiles(values, epsilons=[0], **asked)

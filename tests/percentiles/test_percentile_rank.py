@@ -14,7 +14,7 @@ from dpselect.percentiles import percentile_rank, rank_of
 VALUES = range(5)
 PERCENTS = [1, 20, 50, 75, 90, 100]
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
-FORMS = ["interpolated", "held"]
+FORMS = ["signed", "interpolated", "held"]
 every_form = pytest.mark.parametrize("form", FORMS)
 
 
@@ -35,7 +35,7 @@ def scores_of_step(x, y, *asked, **options):
 
 
 def interpolated_by_definition(database, p, candidates):
-    """Return the distance of each candidate's ranks from a(n + 1) + 1/2, record by record."""
+    """Return how far inside of each candidate's ranks a(n + 1) + 1/2 is, record by record."""
     low, high = min(candidates), max(candidates)
     x = [low, *(min(max(value, low), high) for value in sorted(database)), high]
     wanted = p / 100 * (len(database) + 1) + 0.5
@@ -46,9 +46,7 @@ def interpolated_by_definition(database, p, candidates):
             i = sum(value < c for value in database)
             gap = x[i + 1] - x[i]
             ranks = [i + ((c - x[i]) / gap if gap else 0.5)]
-        distances.append(min(max(0, r - wanted, wanted - r) for r in (ranks[0], ranks[-1])))
-        if ranks[0] <= wanted <= ranks[-1]:
-            distances[-1] = 0.0
+        distances.append(max(ranks[0] - wanted, wanted - ranks[-1]))
     return -np.array(distances)
 
 
@@ -84,7 +82,7 @@ def test_interpolation_keeps_the_bound_between_and_beyond_candidates(p, neighbou
     bound = percentile_rank([1], p=p, candidates=[0], neighbours=neighbours).sensitivity.bound
 
     for x, y in steps(neighbours):
-        one, other = scores_of_step(x, y, p, neighbours, candidates=candidates)
+        one, other = scores_of_step(x, y, p, neighbours, "signed", candidates=candidates)
         assert np.abs(one - other).max() <= bound + 1e-12
 
 
@@ -115,10 +113,32 @@ def test_interpolation_over_two_ranks_breaks_the_bound():
 def test_interpolated_ranks_are_those_of_the_definition(values, p, candidates):
     expected = interpolated_by_definition(values, p, candidates)
 
-    assert scores(values, p, BOTH[0], candidates=candidates) == pytest.approx(expected)
+    signed, cut = (
+        scores(values, p, BOTH[0], form, candidates) for form in ("signed", "interpolated")
+    )
+    assert signed == pytest.approx(expected)
+    assert cut == pytest.approx(np.minimum(expected, 0))
 
 
-def test_the_form_is_one_of_two():
+@given(
+    values=st.lists(st.integers(0, 4), max_size=9),
+    p=st.integers(1, 100),
+    epsilon=st.sampled_from([0.2, 1.0, 5.0]),
+    mechanism=st.sampled_from([dp.ExponentialMechanism, dp.PermuteAndFlip, dp.ReportNoisyMax]),
+)
+def test_signed_scores_never_err_more_in_ranks(values, p, epsilon, mechanism):
+    signed, cut = (
+        mechanism(epsilon=epsilon).probabilities(
+            percentile_rank(values, p=p, candidates=VALUES, form=form, neighbours=BOTH[0])
+        )
+        for form in ("signed", "interpolated")
+    )
+    off = -scores(values, p, BOTH[0])
+
+    assert signed @ off <= cut @ off + 1e-9
+
+
+def test_the_form_is_one_of_three():
     with pytest.raises(ParameterError, match="form must be"):
         scores([1], 50, BOTH[0], form="smooth")
 

@@ -212,8 +212,9 @@ def test_the_error_bound_holds_on_the_exact_law(name, p):
     failure = 0.0
     for one in percents:
         objective = dp.percentiles.percentile_rank(
-            values, p=one, candidates=range(101), neighbours=dp.Neighbours.ADD_REMOVE
-        )
+            values, p=one, candidates=range(101), form="signed",
+            neighbours=dp.Neighbours.ADD_REMOVE,
+        )  # fmt: skip
         far = objective.scores < objective.scores.max() - plan.error.value
         failure += each.probabilities(objective)[far].sum()
 

@@ -19,8 +19,8 @@ BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 SMALL = [x for n in range(5) for x in combinations_with_replacement(range(4), n)]
 
 
-def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, growth=0.01):
-    return ByThreshold(p, points, relation, 1, epsilon, upwards, growth)
+def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, beyond=None):
+    return ByThreshold(p, points, relation, 1, epsilon, upwards, beyond)
 
 
 def log_law(database, by, scales=None):
@@ -113,15 +113,37 @@ def test_no_end_needs_to_be_known(low, high, value):
 
 
 def test_visited_candidates_grow_away_from_zero_and_are_candidates():
-    for points in (Range(-50, 10**6, 0.1), np.arange(-500, 10**5) / 10):
-        visited = single(50, BOTH[0], upwards=True, points=points, growth=0.05).visited
+    for points in (Range(-50, 10**6, 0.1), np.arange(-500, 10**6) / 10):
+        visited = single(50, BOTH[0], upwards=True, points=points).visited
 
         assert visited[0] == -50
-        assert visited[-1] == max(points[len(points) - 1], visited[-1])
-        assert visited.size < 700
+        assert visited[-1] == points[len(points) - 1]
+        assert visited.size < 40_000
         assert {-0.1, 0.0, 0.1, 0.2} <= set(visited)
         away = np.abs(visited[(visited > 1) & (visited < 9e3)])
-        assert (np.diff(away) <= 0.05 * away[:-1] + 0.1 + 1e-9).all()
+        assert (np.diff(away) <= 6e-4 * away[:-1] + 0.1 + 1e-9).all()
+
+
+def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
+    """No record is near: only noise stops it, at a rate in proportion to the growth."""
+    values = np.full(2000, 10.0)
+    chances = []
+    for step in (0.5, 5.0):
+        by = single(99, BOTH[0], upwards=False, points=Range(0, 1e4, step), beyond=20.0)
+        source = Source(values, None, None, BOTH[0], "repair")
+        law = law_of_stops(by.queries(source), by.threshold, *by.scales, 1)[0]
+        chances.append(law[:-1][by.visited > 1000].sum())
+
+    assert chances[1] == pytest.approx(chances[0], rel=0.01)
+    assert chances[0] > 1e-9
+
+
+def test_raised_thresholds_leave_the_loss_as_it_is():
+    close = single(90, BOTH[0], upwards=False, points=np.arange(1, 13) / 4, beyond=0.2)
+    close.__dict__["growth"] = 2.0
+
+    assert close.raised.max() > 0
+    assert report(close).ok
 
 
 def test_the_error_bound_holds_on_the_exact_law():

@@ -186,7 +186,11 @@ def test_counts_of_values_stand_for_people(neighbours):
         values=values, counts=counts, candidates=GRID, p=(60.0,), neighbours=neighbours
     )
     objective = percentile_rank(
-        np.repeat(values, counts.astype(int)), p=60, candidates=GRID, neighbours=neighbours
+        np.repeat(values, counts.astype(int)),
+        p=60,
+        candidates=GRID,
+        form="signed",
+        neighbours=neighbours,
     )
     law = by_name("exponential", 0.7).probabilities(objective)
 

@@ -164,7 +164,11 @@ def percentile(rng):
     if asked["neighbours"] == "substitute" and asked["values"].size == 0:
         asked["values"] = candidates[:1]
     objective = percentile_rank(
-        asked["values"], p=asked["p"], candidates=candidates, neighbours=asked["neighbours"]
+        asked["values"],
+        p=asked["p"],
+        candidates=candidates,
+        form="signed",
+        neighbours=asked["neighbours"],
     )
     for draw, mechanism in drawn_by(rng):
         law = mechanism(epsilon=asked["epsilon"]).probabilities(objective)

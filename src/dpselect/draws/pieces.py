@@ -1,7 +1,8 @@
 r"""Exact draw of the exponential mechanism over pieces of equal scores.
 
-Position ``r`` has probability proportional to :math:`e^{-\eta d_r}`, and :math:`d` is the same
-on whole pieces, so a piece of ``m`` positions has :math:`m e^{-\eta d}` and its positions are
+Position ``r`` has probability proportional to :math:`e^{-\eta d_r}` with the signed distance
+:math:`d = \max(l - w, w - h)` of a wanted rank from those held, which is the same on whole
+pieces. So a piece of ``m`` positions has :math:`m e^{-\eta d}` and its positions are
 uniform. A uniform real number is drawn bit by bit and compared with integer bounds of the
 running sums, as in :mod:`dpselect.draws.swaps`: no number is rounded, and the law is the
 stated one whatever the number of positions.
@@ -35,7 +36,7 @@ class Pieces:
             last one is the number of positions, which is public.
         low: The lowest rank that a piece holds, shape ``(k,)``, not decreasing.
         high: The highest, at least ``low``.
-        wanted: The wanted rank, whose distance from the held ones is ``d``.
+        wanted: The wanted rank ``w``; its distance ``d`` is below 0 inside of the held ones.
     """
 
     ends: Indices
@@ -51,7 +52,7 @@ class Pieces:
     def law(self, decay: Fraction) -> Probabilities:
         """Return the probability of each piece, shape ``(k,)``; rounded, and private."""
         wanted = float(self.wanted)
-        distances = np.maximum(0, np.maximum(self.low - wanted, wanted - self.high))
+        distances = np.maximum(self.low - wanted, wanted - self.high)
         logs = np.log(self.sizes) - float(decay) * distances
         law = np.exp(logs - logs.max())
         return law / law.sum()
@@ -123,28 +124,27 @@ class _Window:
         """Return the pieces whose weights are not negligible beside the largest one."""
         below, above = floor(pieces.wanted), ceil(pieces.wanted)
         reach = ceil((bits + 64) / decay) + 1
-        # Whole steps from the wanted rank; the smallest is a common factor of all weights.
-        far = np.maximum(0, np.maximum(below - pieces.high, pieces.low - above))
+        # Whole steps from the wanted rank, upwards where that is the larger distance; the
+        # smallest is a common factor of all weights.
+        upwards = pieces.low + pieces.high <= floor(2 * pieces.wanted)
+        far = np.where(upwards, below - pieces.high, pieces.low - above)
         nearest = int(far.min())
         inside = np.flatnonzero(far <= nearest + reach)
         first, last = int(inside[0]), int(inside[-1]) + 1
         digits = 2 * bits + 128
         ends = {
-            -1: exp_minus(decay * (pieces.wanted - below), digits),
-            0: (1 << digits, 1 << digits),
-            1: exp_minus(decay * (above - pieces.wanted), digits),
+            True: exp_minus(decay * (pieces.wanted - below), digits),
+            False: exp_minus(decay * (above - pieces.wanted), digits),
         }
         powers = _powers(decay, digits)
         table = [next(powers)]
         least, most = [], []
         sizes = pieces.sizes[first:last].tolist()
-        highs, lows = pieces.high[first:last].tolist(), pieces.low[first:last].tolist()
-        for size, low, high in zip(sizes, lows, highs, strict=True):
-            side = -1 if high < pieces.wanted else 1 if low > pieces.wanted else 0
-            steps = (below - high if side < 0 else low - above if side > 0 else 0) - nearest
-            while len(table) <= steps:
+        steps = (far[first:last] - nearest).tolist()
+        for size, step, up in zip(sizes, steps, upwards[first:last].tolist(), strict=True):
+            while len(table) <= step:
                 table.append(next(powers))
-            weight, end = table[steps], ends[side]
+            weight, end = table[step], ends[up]
             least.append((size * weight[0] * end[0]) >> digits)
             most.append(-((-size * weight[1] * end[1]) >> digits))
         outside = int(pieces.ends[-1]) - sum(sizes)

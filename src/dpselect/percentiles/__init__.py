@@ -3,7 +3,7 @@
 ``docs/percentiles.md`` compares the two by exact expected errors.
 """
 
-from dpselect.percentiles.laws import percentile_laws
+from dpselect.percentiles.laws import compare_percentiles, percentile_laws
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.record_release import (
@@ -16,6 +16,7 @@ from dpselect.percentiles.sensitivity import PercentileSensitivity
 __all__ = [
     "PercentileSensitivity",
     "Range",
+    "compare_percentiles",
     "percentile",
     "percentile_laws",
     "percentile_rank",

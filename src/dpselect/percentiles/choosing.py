@@ -6,9 +6,9 @@ candidates outweigh them, and the answer is anything. AboveThreshold visits loga
 many candidates, and from the side of the few records its noise is half as large, but it knows
 no value between two visited ones. So with ``n`` assumed records and the share :math:`t` of
 those beyond the percentile, AboveThreshold is taken if :math:`t` is at most ``TAIL`` or
-:math:`n t \varepsilon / (2 \Delta) < \ln N`; downwards, which is from the side of the few, if
-:math:`n t \varepsilon` is at least ``REACH`` and ``MARGIN`` :math:`\ln N`, and else from the
-side of the many.
+:math:`n t \varepsilon / (2 \Delta) < \ln N`; from the side of the few, downwards for a high
+percentile, if :math:`n t / b_2` is at least ``LEAST_NOISES`` and ``MARGIN`` :math:`\ln N` with
+noise of scale :math:`b_2` on a count, and else from the side of the many.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from dpselect.mechanisms import (
     ExponentialMechanism,
     Mechanism,
     MechanismFactory,
-    PermuteAndFlip,
-    ReportNoisyMax,
     by_name,
 )
 from dpselect.neighbours import Neighbours
@@ -35,29 +33,21 @@ from dpselect.percentiles.methods import Method, OneByOne, Percentiles, Recursiv
 from dpselect.percentiles.objectives import by_rank, rank_bound
 from dpselect.percentiles.ranges import OPEN, Range
 from dpselect.percentiles.ranks import NumbersInMemory
-from dpselect.percentiles.single import ByPieces, ByRank, Single
+from dpselect.percentiles.single import PROPORTIONAL, ByPieces, ByRank, Single
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Values
 
 RECURSIVE_FROM = 3
 """Percentiles from which on the levels of the recursion are fewer than the percentiles."""
 
-PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
-"""Mechanisms that lose ``w`` times epsilon where scores move by ``w`` of the sensitivity."""
-
 TAIL = 0.15
 """Of the records beyond a percentile, up to which AboveThreshold is taken."""
 
-REACH, MARGIN = 8.0, 1.25
-"""Records beyond the percentile times epsilon, from which on it visits them first: at least
-``REACH``, and ``MARGIN`` times the logarithm of the number ``N`` of candidates. A false alarm
-at one of the far candidates then has a probability of about ``N ** -MARGIN``."""
-
-GROWTH = 0.003
-"""Of the distances of visited candidates, if no number of records is assumed."""
-
-STEPS, FINEST, COARSEST = 0.2, 0.0005, 0.02
-"""The growth is ``STEPS`` over the reach if a number is assumed, within the two ends."""
+LEAST_NOISES, MARGIN = 8.0, 1.15
+"""Records beyond the percentile, in scales of the noise on a count, from which on it visits
+them first: at least ``LEAST_NOISES``, and ``MARGIN`` times the logarithm of the number ``N`` of
+candidates. A false alarm at one of the far candidates then has a probability of about
+``N ** -MARGIN``. ``TAIL`` and these two were chosen on DPBench's HEPTH, PATENT and INCOME."""
 
 
 def chosen(
@@ -141,6 +131,7 @@ class _Asked:
             NumbersInMemory(np.zeros(1)).ranks(self.points),
             p=50,
             points=self.points,
+            form="interpolated",
             neighbours=self.neighbours,
         )
         return by_name(name, self.epsilon).for_objective(example)
@@ -185,33 +176,36 @@ class _Asked:
 
     def by_threshold(self, p: float) -> ByThreshold:
         """Return AboveThreshold of a percentile, from the side that suits it."""
-        growth, few_below = GROWTH, p <= 50
-        few_first = False
-        reach = self._reach(p)
-        if reach is not None:
-            growth = min(max(STEPS / reach if reach else COARSEST, FINEST), COARSEST)
-            few_first = reach >= max(REACH, MARGIN * log(len(self.points)))
+        beyond = self._beyond(p)
+        if beyond is not None and p < 100:
+            from_few = self._threshold(p, beyond, upwards=p <= 50)
+            quiet = max(LEAST_NOISES, MARGIN * log(len(self.points)))
+            if from_few.records_per_noise(beyond) >= quiet:
+                return from_few
+        return self._threshold(p, beyond, upwards=p > 50)
+
+    def _threshold(self, p: float, beyond: float | None, *, upwards: bool) -> ByThreshold:
         return ByThreshold(
             p,
             self.points,
             self.neighbours,
             self.per_user,
             self.epsilon,
-            upwards=few_below == few_first,
-            growth=growth,
+            upwards=upwards,
+            beyond=beyond,
         )
 
     def prefers_threshold(self, p: float) -> bool:
         """Return whether AboveThreshold is expected to err less than the exponential choice."""
-        reach = self._reach(p)
-        if reach is None:
+        beyond = self._beyond(p)
+        if beyond is None:
             return isinstance(self.points, Range) and len(self.points) >= OPEN
-        drowned = reach / (2 * rank_bound(p / 100, self.neighbours)) < log(len(self.points))
+        bound = self.per_user * rank_bound(p / 100, self.neighbours)
+        drowned = beyond * self.epsilon / (2 * bound) < log(len(self.points))
         return drowned or min(p, 100 - p) / 100 <= TAIL
 
-    def _reach(self, p: float) -> float | None:
-        """Return the assumed records beyond the percentile times the epsilon of each."""
+    def _beyond(self, p: float) -> float | None:
+        """Return the assumed records beyond the percentile, on the side of the few."""
         if self.assumed_records is None:
             return None
-        beyond = min(p, 100 - p) / 100 * self.assumed_records
-        return beyond * self.epsilon / self.per_user
+        return min(p, 100 - p) / 100 * self.assumed_records

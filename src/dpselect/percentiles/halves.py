@@ -6,9 +6,11 @@ released ones :math:`a_0 < a_1` is the :math:`(a - a_0)/(a_1 - a_0)` of the reco
 them, so no count has to be released.
 
 Records equal to the released value would all go to one side, which shifts the percentiles
-beyond by as many ranks. So a value is drawn together with a *share* ``j / parts``: that part of
-every such record goes below and the rest above, and the score is the distance of a wanted
-rank from :math:`L + jE/\text{parts}`. A share costs nothing where no record is equal.
+beyond by as many ranks, and so would records between two candidates if they are many. So a
+*place* is drawn, a candidate or the gap between two, together with a *share* ``j / parts``:
+that part of every record there goes below and the rest above, and the score is the distance of
+a wanted rank from :math:`L + jE/\text{parts}` with ``L`` records before the place and ``E`` at
+it. Of a gap the candidate is released that is nearer by the share.
 
 Guarantee:
     A record has a weight in every half, and over the halves of one level its weights sum to at
@@ -42,7 +44,7 @@ from dpselect.typing import Values
 MOST_PARTS, LEAST_PARTS = 32, 4
 """On HEPTH, where records share few values, 4 parts err three times as much as 16."""
 
-MOST_SCORES = 2**20
+MOST_SCORES = 2**21
 """Scores of one draw, beyond which there are fewer parts."""
 
 
@@ -116,8 +118,8 @@ def _halves(
 
 
 def parts_of(candidates: int) -> int:
-    """Return into how many parts records that share a value are split; public."""
-    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // candidates))
+    """Return into how many parts the records of a place are split; public."""
+    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -125,13 +127,16 @@ class Branch:
     """The weights of the records of a half; private.
 
     Attributes:
-        weights: Shape ``(2 k + 1,)`` for ``k`` candidates: of records before the first, equal
-            to it, between it and the second, and so on.
-        first: Position of the first candidate among all.
+        weights: Of the records at each of its places. Of all ``k`` candidates these are
+            ``2 k + 1``: before the first, at it, between it and the second, and so on.
+        first: The first place among all; public.
+        span: Which part of the records of the first place is below the branch, and which of
+            the last place is not above it; public.
     """
 
     weights: Values
     first: int
+    span: tuple[float, float] = (0.0, 1.0)
 
     @classmethod
     def of_all(cls, ranks: Ranks) -> Branch:
@@ -140,26 +145,21 @@ class Branch:
         edges[1:-1:2], edges[2:-1:2], edges[-1] = ranks.below, ranks.upto, ranks.numbers
         return cls(np.diff(edges), 0)
 
-    @property
-    def candidates(self) -> int:
-        """How many candidates there are."""
-        return self.weights.size // 2
-
     def objective(
         self, half: Half, parts: int, neighbours: Neighbours, per_user: int = 1
     ) -> Objective:
-        """Return the scores of every candidate with every share, shares innermost."""
+        """Return the scores of every place with every share, shares innermost."""
         # Integers and what is left of them apart: their sums are exact, and few are left.
         whole = np.floor(self.weights)
         rest = self.weights - whole
         total = int(whole.sum()) + Fraction(float(rest.sum()))
         wanted = Fraction(half.fraction) * (total + 1)
         below = exact_sum(
-            np.cumsum(whole)[:-1:2] - floor(wanted),
-            np.cumsum(rest)[:-1:2] - float(wanted - floor(wanted)),
+            np.concatenate([[0.0], np.cumsum(whole)[:-1]]) - floor(wanted),
+            np.concatenate([[0.0], np.cumsum(rest)[:-1]]) - float(wanted - floor(wanted)),
         )
         shares = np.arange(parts + 1) / parts
-        inside = exact_product(self.weights[1::2, None], shares)
+        inside = exact_product(self.weights[:, None], shares)
         ahead = add(Twofold(*(part[:, None] for part in below)), inside)
         turned = np.where(ahead.high > 0, -1.0, 1.0)
         first = half.level == 1
@@ -171,19 +171,37 @@ class Branch:
             direction="non-decreasing",
         )
 
-    def split(self, candidate: int, share: float) -> tuple[Branch, Branch]:
-        """Return the records below and above a candidate of this branch, and its candidates.
+    def split(self, place: int, share: float) -> tuple[Branch, Branch]:
+        """Return the records below and above a place of this branch.
 
-        The candidate itself stays in both, since percentiles can share a value.
+        The place itself stays in both, since percentiles can share a value.
         """
-        below, above = (
-            self.weights[: 2 * candidate + 3].copy(),
-            self.weights[2 * candidate :].copy(),
+        below, above = self.weights[: place + 1].copy(), self.weights[place:].copy()
+        below[-1] *= share
+        above[0] *= 1 - share
+        cut = self._cut(place, share)
+        return (
+            Branch(below, self.first, (self.span[0], cut)),
+            Branch(above, self.first + place, (cut, self.span[1])),
         )
-        below[-2] *= share
-        above[1] *= 1 - share
-        below[-1] = above[0] = 0.0
-        return Branch(below, self.first), Branch(above, self.first + candidate)
+
+    def candidate(self, place: int, share: float, candidates: int) -> int:
+        """Return the candidate that is released for a place of this branch and a share.
+
+        Args:
+            place: The place; of all, ``2 i + 1`` is candidate ``i``.
+            share: Of what the branch has of the records there.
+            candidates: How many candidates there are in all.
+        """
+        among_all = self.first + place
+        above = among_all % 2 or self._cut(place, share) > 0.5
+        return min(max(among_all // 2 - (not above), 0), candidates - 1)
+
+    def _cut(self, place: int, share: float) -> float:
+        """Return which part of all records of a place is below."""
+        low = self.span[0] if place == 0 else 0.0
+        high = self.span[1] if place == self.weights.size - 1 else 1.0
+        return low + (high - low) * share
 
 
 def price_of_draw(half: Half, neighbours: Neighbours) -> float:
@@ -205,24 +223,24 @@ Draw = Callable[[Objective, float], int]
 def draw_all(
     half: Half,
     branch: Branch,
+    candidates: int,
     *,
-    parts: int,
     neighbours: Neighbours,
     per_user: int,
     draw: Draw,
 ) -> dict[int, int]:
     """Draw every percentile of a half; return its candidate by its position."""
+    parts = parts_of(candidates)
     objective = branch.objective(half, parts, neighbours, per_user)
-    chosen = draw(objective, price_of_draw(half, neighbours))
-    candidate, part = divmod(chosen, parts + 1)
-    drawn = {half.position: branch.first + candidate}
-    sides = branch.split(candidate, part / parts)
+    place, part = divmod(draw(objective, price_of_draw(half, neighbours)), parts + 1)
+    drawn = {half.position: branch.candidate(place, part / parts, candidates)}
+    sides = branch.split(place, part / parts)
     for following, side in zip((half.below, half.above), sides, strict=True):
         if following is not None:
             drawn |= draw_all(
                 following,
                 side,
-                parts=parts,
+                candidates,
                 neighbours=neighbours,
                 per_user=per_user,
                 draw=draw,

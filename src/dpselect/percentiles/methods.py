@@ -195,7 +195,7 @@ class Recursive:
             drawn = halves.draw_all(
                 self.tree,
                 branch,
-                parts=halves.parts_of(self.points.size),
+                self.points.size,
                 neighbours=self.neighbours,
                 per_user=self.per_user,
                 draw=choose,

@@ -26,8 +26,9 @@ from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import OnInvalid, Values
 
-RankForm: TypeAlias = Literal["interpolated", "held"]
-"""Ranks of a candidate between two records: interpolated, or those of the record below."""
+RankForm: TypeAlias = Literal["signed", "interpolated", "held"]
+"""Ranks of a candidate between two records: interpolated, or those of the record below; and
+whether a candidate that holds the wanted rank scores how far inside of its ranks that is."""
 
 
 def percentile(
@@ -104,21 +105,23 @@ def percentile_rank(
 ) -> Objective:
     r"""Return the objective whose best candidates have the percentile's rank.
 
-    With :math:`a = p/100`, ``L`` records below a candidate ``c``, ``E`` equal to it, ``n`` in
-    all, the score is minus the distance of a wanted rank from those that the candidate holds:
-
-    .. math:: u(c) = -\max\{0,\; l - w,\; w - h\}.
-
-    ``"interpolated"``: :math:`w = a(n + 1) + 1/2`; a candidate that records are equal to has
-    their ranks :math:`l = L + 1` to :math:`h = L + E`, and one between two records
+    With :math:`a = p/100`, ``L`` records below a candidate ``c``, ``E`` equal to it and ``n``
+    in all, a candidate that records are equal to has their ranks :math:`l = L + 1` to
+    :math:`h = L + E`, and one between two records
     :math:`l = h = L + (c - x_L)/(x_{L+1} - x_L)`, where the smallest and the largest candidate
-    stand in for records that are missing or beyond them. ``"held"``: :math:`w = a(n + 1)`,
-    :math:`l = L`, :math:`h = L + E`: constant between records, and 0 for the percentile.
+    stand in for records that are missing or beyond them. The wanted rank is
+    :math:`w = a(n + 1) + 1/2`, and
+
+    .. math:: u(c) = \min\{h - w,\; w - l\}:
+
+    below 0 the distance of the wanted rank from those of the candidate, above 0 how far inside
+    of them it is. ``"interpolated"`` cuts the score at 0. ``"held"`` cuts it as well, with
+    :math:`w = a(n + 1)`, :math:`l = L`, :math:`h = L + E`: constant between records.
 
     Guarantee:
         Add/remove: :math:`\Delta = \max(a, 1 - a)`, and the number of records is private.
         Substitution: :math:`\Delta = 1`. Not monotone under either. ``candidates`` and
-        ``p`` are public. Both forms: a record more moves :math:`l` and :math:`h` up by 0 to
+        ``p`` are public. All forms: a record more moves :math:`l` and :math:`h` up by 0 to
         1 each and :math:`w` by :math:`a` (``docs/percentiles.md`` has the proof).
 
     Args:
@@ -131,12 +134,14 @@ def percentile_rank(
         p: The percentile, in (0, 100].
         candidates: The values that may be released, finite, at least one. Public: they
             must not be read off the data.
-        form: ``"interpolated"``, or ``"held"``.
+        form: ``"signed"``, ``"interpolated"`` or ``"held"``. Releases by the exponential
+            mechanism, permute-and-flip and report noisy max take the signed one, which never
+            errs more with them; other mechanisms need to know the highest score.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         on_invalid: ``"raise"`` if it is public that no value is missing.
 
     Returns:
-        Scores in ranks; never above 0, which is stated as ``highest``.
+        Scores in ranks. Unless signed they are never above 0, which is stated as ``highest``.
 
     Raises:
         ParameterError: ``p``, ``candidates`` or ``form`` is out of range.
@@ -146,16 +151,16 @@ def percentile_rank(
             there is no record.
 
     Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
-        mechanism (Durfee 2025). Compared with each other and with :math:`|(1-a)L - aG|`,
-        which prefers a wrong value where many records share the right one, in
-        ``docs/percentiles.md``.
+        mechanism (Durfee 2025); signed is ours. Compared with each other and with
+        :math:`|(1-a)L - aG|`, which prefers a wrong value where many records share the right
+        one, in ``docs/percentiles.md``.
     """
     percent(p)
     relation = _validate.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     _validate.on_invalid(on_invalid)
     if form not in get_args(RankForm):
-        raise ParameterError(f"form must be 'interpolated' or 'held', not {form!r}")
+        raise ParameterError(f"form must be 'signed', 'interpolated' or 'held', not {form!r}")
     ranks = numbers_of(data, column).ranks(points)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
@@ -168,7 +173,7 @@ def by_rank(
     *,
     p: float,
     points: Values,
-    form: RankForm = "interpolated",
+    form: RankForm = "signed",
     neighbours: Neighbours,
     per_user: int = 1,
 ) -> Objective:
@@ -185,7 +190,7 @@ def by_rank(
     fraction = percent(p) / 100
     wanted = Fraction(fraction) * (ranks.numbers + 1)
     low, high, share = ranks.below, ranks.upto, np.zeros(points.size)
-    if form == "interpolated":
+    if form != "held":
         wanted += Fraction(1, 2)
         shared = high > low
         share = np.where(shared, 0.0, share_of_gap(ranks, points))
@@ -195,15 +200,18 @@ def by_rank(
     rest = share - float(wanted - whole)
     before = exact_sum((low - whole).astype(np.float64), rest)
     beyond = exact_sum((whole - high).astype(np.float64), -rest)
-    high_part, low_part = (
-        np.where(before.high > 0, ahead, np.where(beyond.high > 0, behind, 0.0))
-        for ahead, behind in zip(before, beyond, strict=True)
+    ahead = (before.high > beyond.high) | (
+        (before.high == beyond.high) & (before.low > beyond.low)
     )
+    off, rest = (np.where(ahead, *pair) for pair in zip(before, beyond, strict=True))
+    if form != "signed":
+        inside = off <= 0
+        off, rest = (np.where(inside, 0.0, part) for part in (off, rest))
     return Objective(
-        Twofold(0.0 - high_part, 0.0 - low_part),
+        Twofold(0.0 - off, 0.0 - rest),
         GlobalSensitivity(per_user * rank_bound(fraction, neighbours), neighbours),
         candidates=points.tolist(),
-        highest=0.0,
+        highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.
         direction="non-decreasing",
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, lcm
 
 import numpy as np
 
@@ -76,7 +77,14 @@ class Range:
     def __getitem__(self, position: int) -> float:
         if not 0 <= position <= self._last:
             raise IndexError(position)
-        return float(self._exact(self.low) + position * self._exact(self.step))
+        return float(self.at([position])[0])
+
+    def at(self, positions: Sequence[int]) -> Values:
+        """Return the candidates at positions, the floats nearest to their decimal digits."""
+        low, step = self._exact(self.low), self._exact(self.step)
+        parts = lcm(low.denominator, step.denominator)
+        first, each = int(low * parts), int(step * parts)
+        return np.array([(first + position * each) / parts for position in positions])
 
     @property
     def _last(self) -> int:

@@ -9,7 +9,12 @@ from typing import Protocol
 
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import ExponentialMechanism, Mechanism
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    Mechanism,
+    PermuteAndFlip,
+    ReportNoisyMax,
+)
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles.objectives import by_rank, rank_bound
@@ -17,6 +22,10 @@ from dpselect.percentiles.ranges import Range, exact_fraction
 from dpselect.percentiles.reading import Source
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Probabilities, Values
+
+PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
+"""Mechanisms that look at differences of scores alone, and lose ``w`` times epsilon where
+scores move by ``w`` of the sensitivity."""
 
 
 class Single(Protocol):
@@ -113,6 +122,7 @@ class ByRank:
             source.ranks(self.points),
             p=self.p,
             points=self.points,
+            form="signed" if type(self.draw) in PROPORTIONAL else "interpolated",
             neighbours=self.neighbours,
             per_user=self.per_user,
         )

@@ -1,4 +1,5 @@
-// A percentile by rank: the score of a public candidate is minus the distance of its ranks.
+// A percentile by rank: the score of a public candidate is how far inside of its ranks the
+// wanted one is, below 0 if it is outside.
 
 import { largest, smallest } from "./numbers.js";
 
@@ -31,13 +32,13 @@ function countBelow(sorted, value, orEqual) {
 export const rankBound = (fraction, neighbours) =>
   neighbours === "substitute" ? 1 : Math.max(fraction, 1 - fraction);
 
-// Ranks between two values are interpolated; u = -max(0, low - wanted, wanted - high).
+// Ranks between two values are interpolated; u = min(high - wanted, wanted - low).
 export function rankScores({ below, upto, share, numbers }, p) {
   const wanted = (p / 100) * (numbers + 1) + 0.5;
   return below.map((count, i) => {
     const held = upto[i] > count;
     const low = held ? count + 1 : count + share[i];
     const high = held ? upto[i] : low;
-    return 0 - Math.max(0, low - wanted, wanted - high);
+    return Math.min(high - wanted, wanted - low);
   });
 }

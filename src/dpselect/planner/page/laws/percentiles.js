@@ -53,29 +53,30 @@ export function halves(fractions, epsilon, first = 0, ends = [0, 1], level = 1) 
   };
 }
 
-// Into how many parts records that share a value are split.
-export const partsOf = (candidates) => Math.min(32, Math.max(4, Math.floor(2 ** 20 / candidates)));
+// Into how many parts the records of a place are split: of a candidate, or of a gap between two.
+export const partsOf = (candidates) =>
+  Math.min(32, Math.max(4, Math.floor(2 ** 21 / (2 * candidates + 1))));
 
-// The laws of the recursion: every value and share that can be drawn is followed, but for
+// The laws of the recursion: every place and share that can be drawn is followed, but for
 // those less likely than `cut`.
 export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
   const candidates = ranks.below.length;
   const laws = percents.map(() => new Array(candidates).fill(0));
   const parts = partsOf(candidates);
   const tree = halves(percents.map((p) => p / 100), epsilon);
-  follow(tree, { weights: weightsOf(ranks), first: 0 }, 1);
+  follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] }, 1);
   return laws;
 
   function follow(half, branch, chance) {
     const law = draw(halfScores(half, branch.weights, parts, neighbours), priceOf(half, neighbours));
-    for (let chosen = 0; chosen < law.length; chosen++) {
-      const candidate = Math.floor(chosen / (parts + 1));
-      laws[half.position][branch.first + candidate] += chance * law[chosen];
+    for (let drawn = 0; drawn < law.length; drawn++) {
+      const candidate = released(branch, ...placeAndShare(drawn, parts), candidates);
+      laws[half.position][candidate] += chance * law[drawn];
     }
     if (!half.below && !half.above) return;
-    for (const [candidate, part, share] of outcomes(law, branch.weights, parts)) {
+    for (const [place, part, share] of outcomes(law, branch.weights, parts)) {
       if (chance * share <= cut) continue;
-      const sides = split(branch, candidate, part / parts);
+      const sides = split(branch, place, part / parts);
       if (half.below) follow(half.below, sides[0], chance * share);
       if (half.above) follow(half.above, sides[1], chance * share);
     }
@@ -85,28 +86,47 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
 // One outcome of the recursion: positions of candidates, by percentile. `pick` draws a position
 // from a law.
 export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
-  const parts = partsOf(ranks.below.length);
+  const candidates = ranks.below.length;
+  const parts = partsOf(candidates);
   const chosen = [];
-  follow(halves(percents.map((p) => p / 100), epsilon), { weights: weightsOf(ranks), first: 0 });
+  const tree = halves(percents.map((p) => p / 100), epsilon);
+  follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] });
   return chosen;
 
   function follow(half, branch) {
     const scores = halfScores(half, branch.weights, parts, neighbours);
-    const place = pick(draw(scores, priceOf(half, neighbours)));
-    const candidate = Math.floor(place / (parts + 1));
-    chosen[half.position] = branch.first + candidate;
-    const sides = split(branch, candidate, (place % (parts + 1)) / parts);
+    const drawn = pick(draw(scores, priceOf(half, neighbours)));
+    const [place, share] = placeAndShare(drawn, parts);
+    chosen[half.position] = released(branch, place, share, candidates);
+    const sides = split(branch, place, share);
     if (half.below) follow(half.below, sides[0]);
     if (half.above) follow(half.above, sides[1]);
   }
 }
 
-// Candidates and parts with their probabilities; parts of no record are one outcome.
+const placeAndShare = (drawn, parts) =>
+  [Math.floor(drawn / (parts + 1)), (drawn % (parts + 1)) / parts];
+
+// The candidate of a place; of a gap between two the one that is nearer by the share.
+function released(branch, place, share, candidates) {
+  const amongAll = branch.first + place;
+  const above = amongAll % 2 === 1 || cutOf(branch, place, share) > 0.5;
+  return Math.min(Math.max((amongAll >> 1) - (above ? 0 : 1), 0), candidates - 1);
+}
+
+// Which part of all records of a place is below: a half can have a part of those at its ends.
+function cutOf({ weights, span }, place, share) {
+  const low = place === 0 ? span[0] : 0;
+  const high = place === weights.length - 1 ? span[1] : 1;
+  return low + (high - low) * share;
+}
+
+// Places and parts with their probabilities; parts of no record are one outcome.
 function* outcomes(law, weights, parts) {
-  for (let candidate = 0; candidate < weights.length >> 1; candidate++) {
-    const shares = law.slice(candidate * (parts + 1), (candidate + 1) * (parts + 1));
-    if (weights[2 * candidate + 1] === 0) yield [candidate, 0, total(shares)];
-    else for (const part of range(parts + 1)) yield [candidate, part, shares[part]];
+  for (let place = 0; place < weights.length; place++) {
+    const shares = law.slice(place * (parts + 1), (place + 1) * (parts + 1));
+    if (weights[place] === 0) yield [place, 0, total(shares)];
+    else for (const part of range(parts + 1)) yield [place, part, shares[part]];
   }
 }
 
@@ -116,16 +136,16 @@ function weightsOf({ below, upto, numbers }) {
   return edges.slice(1).map((edge, i) => edge - edges[i]);
 }
 
-// Unit scores of every candidate with every share, shares innermost.
+// Unit scores of every place with every share, shares innermost.
 function halfScores(half, weights, parts, neighbours) {
   const wanted = half.fraction * (total(weights) + 1);
   const relation = half.level === 1 ? neighbours : "add-remove";
-  const scores = new Float64Array((weights.length >> 1) * (parts + 1));
-  for (let at = 1, below = weights[0], place = 0; at < weights.length; at += 2) {
+  const scores = new Float64Array(weights.length * (parts + 1));
+  for (let at = 0, below = 0, place = 0; at < weights.length; at++) {
     for (let part = 0; part <= parts; part++, place++) {
       scores[place] = -Math.abs(below + (weights[at] * part) / parts - wanted);
     }
-    below += weights[at] + weights[at + 1];
+    below += weights[at];
   }
   return byGlobal(scores, rankBound(half.fraction, relation), false);
 }
@@ -141,11 +161,15 @@ function priceOf(half, neighbours) {
 const STEPS = 2 ** 20; // steps of the draws' grid in one unit
 const ROUNDING = 5; // that rounding adds to them
 
-function split({ weights, first }, candidate, share) {
-  const below = weights.slice(0, 2 * candidate + 3);
-  const above = weights.slice(2 * candidate);
-  below[below.length - 2] *= share;
-  above[1] *= 1 - share;
-  below[below.length - 1] = above[0] = 0;
-  return [{ weights: below, first }, { weights: above, first: first + candidate }];
+function split(branch, place, share) {
+  const { weights, first, span } = branch;
+  const below = weights.slice(0, place + 1);
+  const above = weights.slice(place);
+  below[place] *= share;
+  above[0] *= 1 - share;
+  const cut = cutOf(branch, place, share);
+  return [
+    { weights: below, first, span: [span[0], cut] },
+    { weights: above, first: first + place, span: [cut, span[1]] },
+  ];
 }
