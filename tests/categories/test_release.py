@@ -288,3 +288,24 @@ def test_a_picture_has_a_line_for_each_method():
     ax = plot_chances(people, chances)
 
     assert [line.get_label() for line in ax.get_lines()] == list(chances)
+
+
+@pytest.mark.parametrize(
+    "method", [None, "optimal", "laplace", "gaussian", "weighted", "rounds"]
+)
+@pytest.mark.parametrize("epsilon", [2.3e-308, 1e-13, 1e6])
+@pytest.mark.parametrize("delta", [1e-100, 1e-20, 0.5])
+def test_any_epsilon_has_a_law_or_is_refused(method, epsilon, delta):
+    asked = {"method": method, "epsilon": epsilon, "delta": delta, "neighbours": ADDED}
+    try:
+        plan_keys(**asked)
+    except ParameterError as refused:
+        assert "too small" in str(refused)  # noqa: PT017 -- both outcomes are right
+        return
+
+    chances = key_probabilities(np.array([0, 1, 10**6, 10**12, 2**62]), **asked)
+
+    assert (np.diff(chances) >= -1e-12).all()
+    assert chances[0] == 0
+    assert chances[1] <= delta * (1 + 1e-12)
+    assert chances[-1] <= 1

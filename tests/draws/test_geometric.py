@@ -121,3 +121,8 @@ def test_a_scale_is_checked(scale):
 def test_counts_are_integers():
     with pytest.raises(ParameterError, match="counts must be integers"):
         discrete_laplace(np.zeros(2), 1.0)
+
+
+def test_a_scale_without_digits_adds_no_noise():
+    """Noise of scale 1/1000 is not 0 once in e^1000."""
+    assert discrete_laplace(np.arange(5), 1e-3).tolist() == [0, 1, 2, 3, 4]

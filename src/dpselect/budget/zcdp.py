@@ -119,10 +119,16 @@ def rho_for(epsilon: float, delta: float) -> float:
     Args:
         epsilon: In nats; > 0.
         delta: In (0, 1).
+
+    Returns:
+        0 if it is less than any float.
     """
     # With alpha - 1 = sqrt(ln(1/delta) / rho) that of epsilon_of is at most epsilon for `low`.
     root = sqrt(-log(delta))
     low = (epsilon / (sqrt(-log(delta) + epsilon) + root)) ** 2 * (1 - SLACK)
+    if low == 0:
+        # Less than any float.
+        return 0.0
     high = low
     while high < epsilon and epsilon_of(high, delta) <= epsilon:
         low, high = high, min(2 * high, epsilon)

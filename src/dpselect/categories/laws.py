@@ -100,6 +100,10 @@ class OptimalLaw:
     changed: int
     name: ClassVar[KeyMethod] = "optimal"
 
+    def __post_init__(self) -> None:
+        # A delta that is too small is refused here, before anything is spent.
+        OptimalChances(*self.each)
+
     @cached_property
     def each(self) -> tuple[float, float]:
         """Epsilon and delta of one key."""

@@ -55,9 +55,10 @@ class Events(NamedTuple):
     def of(cls, exponents: Sequence[Fraction], odds: Sequence[bool]) -> Events:
         """Return events with their bounds."""
         pairs = [_bounds(x, WORD, odds=odd) for x, odd in zip(exponents, odds, strict=True)]
+        # A scale below 1/45 has no digits.
         low, high = (
-            np.array([[min(end, 2**WORD - 1)] for end in ends], dtype=np.uint64)
-            for ends in zip(*pairs, strict=True)
+            np.array([min(pair[end], 2**WORD - 1) for pair in pairs], dtype=np.uint64)[:, None]
+            for end in (0, 1)
         )
         return cls(tuple(exponents), tuple(odds), low, high)
 
