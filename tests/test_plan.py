@@ -98,7 +98,7 @@ def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
     read = json.loads(json.dumps(made.to_dict()))
 
     assert read["arguments"] == {
-        "candidates": "61 values from 0.0 to 60.0",
+        "candidates": "61 values from 0 to 60",
         "queries": "99 rows of 4 values",
         "k": 3,
         "on": "add-remove",

@@ -82,7 +82,7 @@ def test_at_least_takes_integers_of_any_size():
 
 
 def test_a_wrong_type_is_named():
-    with pytest.raises(ParameterError, match="rng must be a Generator, not a int"):
+    with pytest.raises(ParameterError, match="rng must be a Generator, not an int"):
         _validate.instance("rng", 1, np.random.Generator)
 
 

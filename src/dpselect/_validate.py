@@ -100,10 +100,15 @@ def finite(name: str, value: object) -> float:
     return number
 
 
+def _one(kind: type) -> str:
+    name = kind.__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
-        raise ParameterError(f"{name} must be a {kind.__name__}, not a {type(value).__name__}")
+        raise ParameterError(f"{name} must be {_one(kind)}, not {_one(type(value))}")
     return value
 
 

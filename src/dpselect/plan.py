@@ -387,4 +387,5 @@ def _summary(values: Sequence[object]) -> str:
     first, last = values[0], values[-1]
     if isinstance(first, Sequence) and not isinstance(first, str):
         return f"{len(values)} rows of {len(first)} values"
-    return f"{len(values)} values from {shown(first)} to {shown(last)}"
+    ends = [f"{end:.10g}" if isinstance(end, float) else shown(end) for end in (first, last)]
+    return f"{len(values)} values from {ends[0]} to {ends[1]}"

@@ -473,5 +473,5 @@ def test_scalings_must_be_functions_by_name(scalings):
 
 
 def test_objectives_must_be_objectives():
-    with pytest.raises(ParameterError, match="what objective_of returns must be a Objective"):
+    with pytest.raises(ParameterError, match="what objective_of returns must be an Objective"):
         check(tally)

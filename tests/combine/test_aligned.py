@@ -37,7 +37,7 @@ class TestWhatCannotBeCombined:
             combine([])
 
     def test_what_is_no_objective(self, combine):
-        with pytest.raises(ParameterError, match="each of objectives must be a Objective"):
+        with pytest.raises(ParameterError, match="each of objectives must be an Objective"):
             combine([self.part(), [1, 2]])
 
     def test_different_numbers_of_candidates(self, combine):

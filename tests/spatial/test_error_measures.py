@@ -360,7 +360,7 @@ def test_a_wrong_public_claim_is_refused_without_the_number():
             {"measure": Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])},
             "one for each query",
         ),
-        ({"measure": "absolute"}, "measure must be a ErrorMeasure"),
+        ({"measure": "absolute"}, "measure must be an ErrorMeasure"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message):

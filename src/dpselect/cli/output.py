@@ -74,13 +74,17 @@ def print_release(
         return
     facts: dict[str, object] = {
         "asked": asked(release.plan, source),
-        chosen: ", ".join(map(str, release.answer)),
+        chosen: ", ".join(map(_answer, release.answer)),
         **(more or {}),
         "mechanism": release.mechanism,
         "price": price(release.plan),
         "drawn": "exactly" if release.exact else "not exactly",
     }
     print_facts({**facts, **in_words(kept)})
+
+
+def _answer(candidate: object) -> str:
+    return f"{candidate:.15g}" if isinstance(candidate, float) else str(candidate)
 
 
 def asked(plan: Plan, source: str | Path) -> str:
@@ -179,6 +183,10 @@ def comparison_table(comparison: Comparison, unit: str) -> Table:
             if row.mechanism == mechanism
         }
         table.add_row(mechanism, *(cells[epsilon] for epsilon in epsilons))
+    if comparison.uniform is not None:
+        one = comparison.uniform
+        cell = f"{one.expected_error:.4g}  {one.best:.3f}"
+        table.add_row(one.mechanism, *(cell for _ in epsilons))
     return table
 
 

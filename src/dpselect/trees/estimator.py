@@ -143,7 +143,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the persons of the records, if one can have several."""
         cap = user_cap(self.user, self.max_per_user)
         if cap is not None and isinstance(self.domains, Mapping) and cap.column in self.domains:
-            raise ParameterError(f"column {cap.column!r} cannot be the user and be split on")
+            raise ParameterError(
+                f"column {cap.column!r} cannot be the user and be split on: give it no domain"
+            )
         return cap
 
     def _plan_of(
@@ -278,7 +280,8 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
             return repr(self)
         lines = self.tree_.simplified().to_text().splitlines()
         left = len(lines) - MOST_LINES
-        more = [f"... and {left} more lines: tree_.to_text() has all"] if left > 0 else []
+        lines_left = "1 more line" if left == 1 else f"{left} more lines"
+        more = [f"... and {lines_left}: tree_.to_text() has all"] if left > 0 else []
         return "\n".join([*lines[:MOST_LINES], *more])
 
 
