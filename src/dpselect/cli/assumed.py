@@ -63,7 +63,7 @@ def percentile_error(plan: Plan, asked: Mapping[str, Any], mechanism: str | None
     within = f"within about {_numbers.shown(worst)}" if worst else "none"
     each = "each " if percents.size > 1 and worst else ""
     return (
-        f"{each}{within} 19 times in 20, if there are about {records:,} records (even, "
+        f"{each}{within}, 19 times in 20, if there are about {records:,} records (even, "
         "bell-shaped or falling)"
     )
 
