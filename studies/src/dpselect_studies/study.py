@@ -51,6 +51,10 @@ class Printed:
         return (difference if self.at_most else abs(difference)) <= self.tolerance
 
 
+def _nothing_added(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[Setting, Cell]):
     """A table, a figure, a theorem or the examples of a paper.
@@ -64,6 +68,8 @@ class Study(Generic[Setting, Cell]):
             it can be sent to processes.
         plot: Frame -> figure.
         printed: The paper's numbers that ours are compared with.
+        with_claims: Frame -> the frame and the rows that statements about several numbers are
+            compared with.
         discussion: Where our numbers agree with the paper, where not, and why; Markdown.
     """
 
@@ -74,6 +80,7 @@ class Study(Generic[Setting, Cell]):
     measure: Callable[[Cell, np.random.Generator], list[Row]]
     plot: Callable[[pl.DataFrame], Figure]
     printed: Sequence[Printed] = ()
+    with_claims: Callable[[pl.DataFrame], pl.DataFrame] = _nothing_added
     discussion: str
 
 
@@ -90,6 +97,7 @@ def compare(study: Study[Setting, Cell], frame: pl.DataFrame) -> pl.DataFrame:
         ``why``, the reason where they do not agree.
     """
     rows = []
+    frame = study.with_claims(frame)
     for number in study.printed:
         found = frame.filter(**number.where)
         if found.is_empty():

@@ -22,7 +22,7 @@ from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers
 from dpselect_studies.panels import panels
-from dpselect_studies.study import Row, Study
+from dpselect_studies.study import Printed, Row, Study
 from dpselect_studies.surveys import Survey
 
 if TYPE_CHECKING:
@@ -204,6 +204,39 @@ def plot(frame: pl.DataFrame) -> Figure:
     )
 
 
+LEADS = {
+    "local over exponential": ("local dampening", AS_PRINTED),
+    "shifted over local": ("shifted local dampening", "local dampening"),
+    "shifted over exponential": ("shifted local dampening", AS_PRINTED),
+}
+"""Differences that the text states, in points of accuracy."""
+ALL = "all three"
+
+
+def with_leads(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add the largest leads of methods over others, by table and over all."""
+    wide = frame.pivot(on="method", index=["survey", "depth", "epsilon"], values="accuracy")
+    parts = [(str(survey), part) for (survey,), part in wide.group_by("survey")]
+    if len(parts) == len(FULL.surveys):
+        parts.append((ALL, wide))
+    rows = []
+    for name, (ahead, behind) in LEADS.items():
+        if {ahead, behind} <= set(wide.columns):
+            for survey, part in parts:
+                points = 100 * float((part[ahead] - part[behind]).to_numpy().max())
+                rows.append({"lead": name, "survey": survey, "points": points})
+    schema = {"lead": pl.String, "survey": pl.String, "points": pl.Float64}
+    return pl.concat([frame, pl.DataFrame(rows, schema=schema)], how="diagonal")
+
+
+def _claimed(
+    lead: str, survey: str, points: float, reason: str = "", *, at_most: bool = False
+) -> Printed:
+    where: Row = {"lead": lead, "survey": survey}
+    tolerance = 0.0 if at_most else 1.0
+    return Printed(where, "points", points, tolerance, "section 7.4", at_most, reason)
+
+
 STUDY = Study(
     title="Figure 11: accuracy of ID3 by how splits are drawn",
     small=SMALL,
@@ -211,6 +244,15 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
+    with_claims=with_leads,
+    printed=[
+        _claimed("local over exponential", ALL, 5.0),
+        _claimed(
+            "shifted over local", ALL, 1.0, "the exact sensitivity, in place of Algorithm 5"
+        ),
+        _claimed("shifted over exponential", "ACS", 8.0, at_most=True),
+        _claimed("shifted over exponential", "Adult", 4.0),
+    ],
     discussion="""
 The paper gives curves, and the text says how far they lie apart: plain dampening (its
 LocalDiffPID3) up to 5 % over the exponential mechanism, the shifted form up to 1 % over plain,
