@@ -138,12 +138,16 @@ def test_the_best_tree_of_a_front_is_that_of_the_best_mean_of_rates():
 
 
 def test_a_run_is_shown_at_its_printed_and_at_its_whole_epsilon():
-    frame = pl.DataFrame({"survey": ["A"], "epsilon": [1.0], "total": [3.0]})
+    one = {"survey": "A", "method": "M", "epsilon": 1.0, "total": 3.0}
+    frame = pl.DataFrame([{**one, "C": 0.1, "runs": 100}, {**one, "C": 0.4, "runs": 50}])
 
-    assert evolving.both_readings(frame).select("panel", "shown").rows() == [
+    found = evolving.both_readings(frame)
+
+    assert found.select("panel", "shown").rows() == [
         ("A, epsilon as printed", 1.0),
         ("A, epsilon in all", 3.0),
     ]
+    assert found["C"].to_list() == pytest.approx([0.2, 0.2])
 
 
 @pytest.mark.parametrize(
