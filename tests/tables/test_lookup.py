@@ -2,6 +2,7 @@
 
 from math import inf, nan
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -13,9 +14,11 @@ EDGES = [0.0, 1.0, 2.0]
 MISSING = -1
 
 
-def looked_up(engine, position):
+def looked_up(engine, **how):
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
-    query = tables.open_table(held).lazy().select(position.fill_null(MISSING).alias("found"))
+    numbers = tables.open_table(held).lazy().select(tables.known("v").alias("found"))
+    query = tables.with_positions(numbers, {"found": EDGES}, **how)
+    query = query.select(nw.col("found").fill_null(MISSING))
     found = tables.collect(query, held, most=len(NUMBERS))["found"]
     return sorted(tables.counts(found).tolist())
 
@@ -25,7 +28,7 @@ def test_a_position_is_the_number_of_edges_that_are_reached(engine):
     known = np.array(NUMBERS[2:])
 
     expected = [MISSING, MISSING, *np.searchsorted(EDGES, known, side="right").tolist()]
-    assert looked_up(engine, tables.position(tables.known("v"), EDGES)) == sorted(expected)
+    assert looked_up(engine) == sorted(expected)
 
 
 @every_engine
@@ -35,7 +38,7 @@ def test_numbers_equal_to_an_edge_have_positions_of_their_own(engine):
     below = np.searchsorted(EDGES, known, side="left")
     upto = np.searchsorted(EDGES, known, side="right")
     expected = [MISSING, MISSING, *(below + upto).tolist()]
-    assert looked_up(engine, tables.position_by_side(tables.known("v"), EDGES)) == sorted(
+    assert looked_up(engine, apart=True) == sorted(
         expected
     )
 

@@ -136,10 +136,10 @@ class NumbersInEngine:
 
         positions = 2 * edges.size + 1
         number = nw.col("number")
-        position = tables.position_by_side(number, edges.tolist()).fill_null(MISSING)
+        both = numbers.lazy().select(number.alias("position"), number)
+        placed = tables.with_positions(both, {"position": edges}, apart=True)
         grouped = (
-            numbers.lazy()
-            .select(position.alias("position"), "number")
+            placed.with_columns(nw.col("position").fill_null(MISSING))
             .group_by("position")
             .agg(
                 nw.len().alias("count"),

@@ -95,10 +95,8 @@ class EngineCounts:
 
     def _in_block(self, queries: Indices) -> Indices:
         x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
-        cells = self._points.select(
-            tables.position(nw.col("x"), x_edges).alias("x"),
-            tables.position(nw.col("y"), y_edges).alias("y"),
-        )
+        places = self._points.select("x", "y")
+        cells = tables.with_positions(places, {"x": x_edges, "y": y_edges})
         below = self._grouped(cells, (x_edges.size + 1, y_edges.size + 1))
         below = below.cumsum(axis=0).cumsum(axis=1)
         x0, y0, x1, y1 = (

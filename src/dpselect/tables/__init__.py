@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         read_columns,
         series_numbers,
     )
-    from dpselect.tables.lookup import EDGES_AT_ONCE, known, position, position_by_side
+    from dpselect.tables.lookup import EDGES_AT_ONCE, known, with_codes, with_positions
     from dpselect.tables.opening import (
         Frame,
         SeparatedFile,
@@ -49,14 +49,14 @@ _HOME = {
     "known": "lookup",
     "numeric_column": "columns",
     "open_table": "opening",
-    "position": "lookup",
-    "position_by_side": "lookup",
     "read_columns": "columns",
     "schema": "opening",
     "series_numbers": "columns",
     "silenced": "spark",
     "spark_table": "spark",
     "sum_in_blocks": "collecting",
+    "with_codes": "lookup",
+    "with_positions": "lookup",
 }
 
 __all__ = [
@@ -75,14 +75,14 @@ __all__ = [
     "known",
     "numeric_column",
     "open_table",
-    "position",
-    "position_by_side",
     "read_columns",
     "schema",
     "series_numbers",
     "silenced",
     "spark_table",
     "sum_in_blocks",
+    "with_codes",
+    "with_positions",
 ]
 
 

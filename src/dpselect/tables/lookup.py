@@ -1,11 +1,19 @@
-"""Position of a number among public edges, as nested conditional expressions."""
+"""Codes of values: the position of a number among edges, of a category among those listed.
+
+Most engines evaluate nested conditional expressions, of which a row takes one branch. Spark
+would compile them to a method too long for Java to optimise: there each step of the search is
+a look-up in an array.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import narwhals as nw
+import numpy as np
 
+from dpselect.tables.spark import array_of, functions, on_spark
 from dpselect.typing import Indices, Values
 
 EDGES_AT_ONCE = 512
@@ -21,31 +29,94 @@ def known(column: str) -> nw.Expr:
     return nw.when(~value.is_nan()).then(value)
 
 
-def position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Expr:
-    """Return how many of some ascending edges are at most a number, null for null.
+def with_positions(
+    table: nw.LazyFrame[Any],
+    edges: Mapping[str, Sequence[float] | Indices | Values],
+    *,
+    apart: bool = False,
+) -> nw.LazyFrame[Any]:
+    """Return a table whose numbers are replaced by their positions among ascending edges.
 
-    Binary search: DuckDB and Spark evaluate only the branches that a row takes, so a row
-    costs as many comparisons as the number of edges has binary digits.
-
-    Args:
-        value: Numbers.
-        edges: Public, ascending.
-    """
-    steps = [(float(edge), True) for edge in edges]
-    return nw.when(~value.is_null()).then(_search(value, steps, 0, len(steps)))
-
-
-def position_by_side(value: nw.Expr, edges: Sequence[float]) -> nw.Expr:
-    """Return the position of a number among ascending edges, with those equal to one apart.
-
-    ``2 j`` for a number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to
-    edge ``j``; null for null.
+    That is how many edges are at most the number: a binary search, so that a row costs as
+    many comparisons as the number of edges has binary digits.
 
     Args:
-        value: Numbers.
-        edges: Public, ascending.
+        table: The rows.
+        edges: The columns to replace, of float64 or null but not NaN, each with its edges.
+            Public, ascending. A null stays null.
+        apart: Whether numbers equal to an edge have positions of their own: ``2 j`` for a
+            number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to edge
+            ``j``.
     """
-    steps = [(float(edge), held) for edge in edges for held in (True, False)]
+    if on_spark(table):
+        return _searched(table, edges, apart=apart)
+    return table.with_columns(
+        _position(nw.col(column), ascending, apart=apart).alias(column)
+        for column, ascending in edges.items()
+    )
+
+
+def with_codes(
+    table: nw.LazyFrame[Any], values: Mapping[str, Sequence[Hashable]]
+) -> nw.LazyFrame[Any]:
+    """Return a table whose values are replaced by their positions among those listed.
+
+    Args:
+        table: The rows.
+        values: The columns to replace, of text, integers or float64 without NaN, each with
+            its values. Public. Any other value becomes null, and a null stays null.
+    """
+    types = table.collect_schema()
+    goals = {
+        column: [_comparable(value, types[column]) for value in listed]
+        for column, listed in values.items()
+    }
+    if on_spark(table):
+        return _listed(table, goals)
+    return table.with_columns(_code(c, listed).alias(c) for c, listed in goals.items())
+
+
+def _comparable(value: Hashable, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' types
+    """Return a listed value as the type of a column, None if no value there is equal to it."""
+    if isinstance(value, str) or dtype == nw.String:
+        return value if isinstance(value, str) and dtype == nw.String else None
+    number = float if dtype.is_float() else int
+    try:
+        return number(value) if number(value) == value else None  # type: ignore[call-overload]
+    except (OverflowError, TypeError, ValueError):
+        return None
+
+
+def _code(column: str, goals: Sequence[Any]) -> nw.Expr:
+    chosen = nw.lit(None, nw.Int64)
+    for code, goal in enumerate(goals):
+        if goal is not None:
+            found = nw.col(column) == goal
+            chosen = nw.when(found).then(nw.lit(code, nw.Int64)).otherwise(chosen)
+    return chosen
+
+
+def _listed(table: nw.LazyFrame[Any], goals: Mapping[str, list[Any]]) -> nw.LazyFrame[Any]:
+    f, types = functions(table), table.collect_schema()
+    names = {nw.String: "string", nw.Float64: "double"}
+
+    def place(column: str) -> Any:  # noqa: ANN401 -- Spark's
+        """Return the position from 1 on, 0 for none."""
+        kind = names.get(type(types[column]), "bigint")
+        listed = f.array(*map(f.lit, goals[column])).cast(f"array<{kind}>")
+        return f.array_position(listed, f.col(column).cast(kind))
+
+    native = nw.to_native(table).withColumns({c: place(c) for c in goals})
+    return nw.from_native(
+        native.withColumns({c: f.when(f.col(c) > 0, f.col(c) - 1) for c in goals})
+    )
+
+
+def _position(
+    value: nw.Expr, edges: Sequence[float] | Indices | Values, *, apart: bool
+) -> nw.Expr:
+    sides = (True, False) if apart else (True,)
+    steps = [(float(edge), held) for edge in edges for held in sides]
     return nw.when(~value.is_null()).then(_search(value, steps, 0, len(steps)))
 
 
@@ -61,3 +132,46 @@ def _search(value: nw.Expr, steps: list[tuple[float, bool]], first: int, last: i
         .then(_search(value, steps, middle + 1, last))
         .otherwise(_search(value, steps, first, middle))
     )
+
+
+def _searched(
+    table: nw.LazyFrame[Any],
+    edges: Mapping[str, Sequence[float] | Indices | Values],
+    *,
+    apart: bool,
+) -> nw.LazyFrame[Any]:
+    """Return the positions by as many projections as the search has steps."""
+    f, native = functions(table), nw.to_native(table)
+    digits = max(len(ascending) for ascending in edges.values()).bit_length()
+    # Places before and after the edges hold NaN, which Spark orders above all numbers.
+    arrays = {
+        column: array_of(
+            table, np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
+        )
+        for column, held in edges.items()
+    }
+    places = {column: f"{column} place" for column in edges}
+
+    def reached(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
+        """Return whether the edge is reached that many places on, 1 or 0, null for null."""
+        edge = f.get(arrays[column], f.col(places[column]) + step)
+        return (f.col(column) >= edge).cast("int")
+
+    native = native.withColumns(
+        {place: f.when(f.col(c).isNotNull(), f.lit(0)) for c, place in places.items()}
+    )
+    for step in (2**digit for digit in reversed(range(digits))):
+        native = native.withColumns(
+            {place: f.col(place) + reached(c, step) * step for c, place in places.items()}
+        )
+    if apart:
+        native = native.withColumns(
+            {
+                place: f.col(place) * 2
+                - (f.get(arrays[c], f.col(place)) == f.col(c)).cast("int")
+                for c, place in places.items()
+            }
+        )
+    kept = [c for c in table.collect_schema().names() if c not in edges]
+    found = [f.col(place).alias(c) for c, place in places.items()]
+    return nw.from_native(native.select(*kept, *found))

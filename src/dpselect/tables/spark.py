@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
 import narwhals as nw
+from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect._replacing import replaced
@@ -81,6 +83,28 @@ def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's
     except Exception:  # noqa: BLE001 -- a class of Java
         return False
     return True
+
+
+def on_spark(table: Frame) -> bool:
+    """Return whether the rows are Spark's own, in a session of Java or of Spark Connect."""
+    return table.implementation.is_pyspark() or table.implementation.is_pyspark_connect()
+
+
+def functions(table: Frame) -> Any:  # noqa: ANN401 -- a module of PySpark
+    """Return Spark's functions of columns, for the kind of session that a table is of."""
+    connect = ".connect" if table.implementation.is_pyspark_connect() else ""
+    return import_module(f"pyspark.sql{connect}.functions")
+
+
+def array_of(table: Frame, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
+    """Return public numbers as an array that is the same for all rows.
+
+    It is sent as one text, and made once a query: a literal for each number takes long to
+    plan, and a method with all of them is not compiled.
+    """
+    f = functions(table)
+    kind = "double" if numbers.dtype.kind == "f" else "int"
+    return f.split(f.lit(",".join(map(str, numbers.tolist()))), ",").cast(f"array<{kind}>")
 
 
 @contextmanager

@@ -106,7 +106,8 @@ class MemoryCounts:
     def tables(self, splits: Target, leaves: int) -> Iterator[list[Indices]]:
         from dpselect.trees import kernels
 
-        leaf = kernels.leaves(self.codes, *_flat(splits))
+        *table, [root] = flat(splits)
+        leaf = kernels.leaves(self.codes, *table, int(root))
         order = np.argsort(leaf, kind="stable")
         ends = np.searchsorted(leaf[order], np.arange(leaves + 1))
         starts = np.concatenate([[0], np.cumsum(self.schema.sizes)])
@@ -152,8 +153,14 @@ def _unique_rows(codes: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     return unique, row.reshape(-1)
 
 
-def _flat(splits: Target) -> tuple[Indices, Indices, Indices, int]:
-    """Return a partial tree as arrays, as :func:`dpselect.trees.kernels.leaves` reads it."""
+def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
+    """Return partial trees as arrays, as :func:`dpselect.trees.kernels.leaves` reads them.
+
+    Returns:
+        The column of each branching; where the targets of its codes begin; all targets; and
+        the root of each tree. A target is the position of a branching, -1 for none, and
+        ``-2 - leaf`` for a leaf.
+    """
     columns: list[int] = []
     firsts: list[int] = []
     targets: list[int] = []
@@ -171,10 +178,6 @@ def _flat(splits: Target) -> tuple[Indices, Indices, Indices, int]:
             return position
         return -2 - target
 
-    root = number(splits)
-    return (
-        np.array(columns, np.int64),
-        np.array(firsts, np.int64),
-        np.array(targets, np.int64),
-        root,
-    )
+    roots = [number(tree) for tree in trees]
+    kept = [np.array(one, np.int64) for one in (columns, firsts, targets, roots)]
+    return kept[0], kept[1], kept[2], kept[3]

@@ -34,6 +34,9 @@ class Domain(ABC):
     ordered: bool
     """Whether questions are ``code < k``; else they are ``code == k``."""
 
+    other: Hashable | None
+    """The category of missing values; None if their records are dropped."""
+
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
@@ -94,21 +97,22 @@ class Categories(Domain):
         object.__setattr__(self, "other", other)
 
     @property
-    def _all(self) -> tuple[Hashable, ...]:
+    def listed(self) -> tuple[Hashable, ...]:
+        """The values, and ``other`` if it is none of them: one for each code."""
         if self.other is None or self.other in self.values:
             return self.values
         return (*self.values, self.other)
 
     @property
     def size(self) -> int:
-        return len(self._all)
+        return len(self.listed)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(str(value) for value in self._all)
+        return tuple(str(value) for value in self.listed)
 
     def check(self, kind: Kind, name: str) -> None:
-        text = [isinstance(value, str) for value in self._all]
+        text = [isinstance(value, str) for value in self.listed]
         if (kind == "text" and not any(text)) or (kind == "numbers" and all(text)):
             raise ColumnError(
                 f"column {name!r} and its domain are of different types: one holds text, "
@@ -116,7 +120,7 @@ class Categories(Domain):
             )
 
     def codes(self, column: ColumnValues) -> Indices:
-        code = {value: k for k, value in enumerate(self._all)}
+        code = {value: k for k, value in enumerate(self.listed)}
         unknown = OUTSIDE if self.other is None else code[self.other]
         if not column.is_typed:
             found = [code.get(_compared(value), unknown) for value in column.plain()]
@@ -134,7 +138,7 @@ class Categories(Domain):
         A field writes a text as it is; a number in any notation; true and false in any
         case, which are also 1 and 0.
         """
-        value_of = {value: value for value in self._all}
+        value_of = {value: value for value in self.listed}
         meant = {
             field: next((value_of[r] for r in _readings(field) if r in value_of), None)
             for field in set(fields)

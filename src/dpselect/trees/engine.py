@@ -5,7 +5,8 @@ Each count is one query, written once as narwhals expressions; only the counts l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import narwhals as nw
@@ -13,14 +14,16 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
+from dpselect.tables.persisted import persisted
+from dpselect.tables.spark import on_spark
 from dpselect.tables.users import UserCap, weight_of
 from dpselect.tables.values import Kind, refused_type
-from dpselect.trees import records
+from dpselect.trees import records, spark
 from dpselect.trees.candidates import Individual, branches
 from dpselect.trees.counts import Branching, Target
-from dpselect.trees.domains import Bins, Categories, Domain
+from dpselect.trees.domains import Bins, Categories
 from dpselect.trees.users import counted_rows
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Values
 
 LABEL = "label"
 
@@ -43,34 +46,43 @@ class EngineCounts:
     def __init__(
         self, data: object, label: str, public: records.Schema, users: UserCap | None = None
     ) -> None:
-        self._data, self._label, self._public = data, label, public
-        self._users = users
+        self._data, self._public, self._users = data, public, users
         self._table = tables.check_columns(data, plain=[*public.names, label])
-        self._kinds = {
-            name: _kind(name, kind)
-            for name, kind in self._table.collect_schema().items()
-            if name in {*public.names, label}
-        }
-        classes = Categories(public.classes)
-        classes.check(self._kinds[label][0], "y")
-        for name, domain in zip(public.names, public.domains, strict=True):
-            domain.check(self._kinds[name][0], name)
-        codes = {
-            _name(j): self._code(name, domain)
-            for j, (name, domain) in enumerate(zip(public.names, public.domains, strict=True))
-        }
-        known = [LABEL, *codes]
-        taken = {LABEL: self._code(label, classes), **codes}
+        self._columns = (*public.names, label)
+        self._domains = (*public.domains, Categories(public.classes))
+        types = self._table.collect_schema()
+        for name, shown, domain in zip(
+            self._columns, (*public.names, "y"), self._domains, strict=True
+        ):
+            domain.check(_kind(name, types[name]), shown)
+        self._codes = _known(self._coded(), self._names)
         if users is not None:
             users.check(data)
-            kind = tables.schema(self._table, data)[users.column]
-            taken["user"] = nw.col(users.column)
-            taken["name_weight"] = weight_of(users.column, kind)
-        coded = self._table.lazy().select(**taken)
-        coded = coded.filter(*(~nw.col(name).is_null() for name in taken))
-        if users is not None:
-            coded = counted_rows(coded, users, known).select(*known)
-        self._codes = coded
+            person = {
+                "user": nw.col(users.column),
+                "name_weight": weight_of(users.column, types[users.column]),
+            }
+            rows = _known(self._coded(**person), [*self._names, *person])
+            self._codes = counted_rows(rows, users, [LABEL, *self._names[:-1]]).select(
+                *self._names
+            )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the codes in the engine while the block runs, for all counts."""
+        before = self._codes
+        # Spark would repeat the codes in the conditions of rows that it filters.
+        codes = self._coded() if self._users is None else before
+        small = codes.select(
+            nw.col(name).cast(_width(domain.size))
+            for name, domain in zip(self._names, self._domains, strict=True)
+        )
+        with persisted(small) as kept:
+            self._codes = _known(kept, self._names)
+            try:
+                yield
+            finally:
+                self._codes = before
 
     def number(self) -> int:
         if self._users is None:
@@ -93,64 +105,53 @@ class EngineCounts:
 
     def refuse_outside(self) -> None:
         """Raise as :func:`~dpselect.trees.records.refuse_outside` does."""
-        declared: dict[str, Domain] = dict(
-            zip(self._public.names, self._public.domains, strict=True)
-        )
-        inside = [self._is_declared(name, domain) for name, domain in declared.items()]
-        inside.append(~self._code(self._label, Categories(self._public.classes)).is_null())
-        sums = self._table.lazy().select(
-            nw.when(known).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias(f"outside{j}")
-            for j, known in enumerate(inside)
-        )
+        coded = self._coded(repaired=False)
+        sums = coded.select(nw.col(c).is_null().cast(nw.Int64).sum() for c in self._names)
         [row] = zip(*tables.collect(sums, self._data, most=1).values(), strict=True)
-        for name, count in zip([*declared, None], row, strict=True):
+        for name, count in zip((*self._public.names, None), row, strict=True):
             if count:
                 raise records.outside(name)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The columns of the codes, that of the labels last."""
+        return (*map(_name, range(len(self._public.names))), LABEL)
 
     def _count(self, sizes: dict[str, int], splits: Target, leaves: int) -> Indices:
         classes = len(self._public.classes)
         return count_tables(self._codes, sizes, LABEL, classes, splits, leaves)
 
-    def _code(self, column: str, domain: Domain) -> nw.Expr:
-        """Return the code of every value, null for one that has no place."""
-        if isinstance(domain, Bins):
-            found = tables.position(tables.known(column), domain.edges[1:-1])
-            return found if domain.other is None else found.fill_null(domain.bins)
-        values = cast("Categories", domain)
-        known = [*values.values]
-        if values.other is not None and values.other not in known:
-            known.append(values.other)
-        return self._category(column, known, values.other)
+    def _coded(self, *, repaired: bool = True, **more: nw.Expr) -> nw.LazyFrame[Any]:
+        """Return the codes of all records, null for a value that has no place.
 
-    def _category(
-        self,
-        column: str,
-        values: Sequence[Any],
-        other: Any = None,  # noqa: ANN401
-    ) -> nw.Expr:
-        kind, dtype = self._kinds[column]
-        value = nw.col(column)
-        if kind == "text":
-            value = value.cast(nw.String)
-        elif dtype == nw.Boolean:
-            value = value.cast(nw.Int64)
-        elif not dtype.is_integer():
-            value = tables.known(column)
-        chosen = nw.lit(None, nw.Int64)
-        if other is not None:
-            chosen = nw.lit(list(values).index(other), nw.Int64)
-        for code, known in enumerate(values):
-            if isinstance(known, str) == (kind == "text"):
-                goal = known if kind == "text" else _number(known)
-                chosen = nw.when(value == goal).then(nw.lit(code, nw.Int64)).otherwise(chosen)
-        return chosen
-
-    def _is_declared(self, column: str, domain: Domain) -> nw.Expr:
-        if isinstance(domain, Bins):
-            value = tables.known(column)
-            return (value >= domain.low) & (value <= domain.high)
-        values = cast("Categories", domain).values
-        return ~self._category(column, values).is_null()
+        Args:
+            repaired: Whether values outside of their domain go where it says.
+            more: Other columns to return, by name.
+        """
+        types = self._table.collect_schema()
+        edges: dict[str, Values] = {}
+        listed: dict[str, Sequence[Hashable]] = {}
+        others: dict[str, int] = {}
+        values: list[nw.Expr] = []
+        for name, column, domain in zip(self._names, self._columns, self._domains, strict=True):
+            value = _value(column, types[column])
+            if isinstance(domain, Bins):
+                if not repaired:
+                    inside = (value >= domain.low) & (value <= domain.high)
+                    value = nw.when(inside).then(value)
+                edges[name] = domain.edges[1:-1]
+                other = domain.bins
+            else:
+                known = cast("Categories", domain)
+                listed[name] = known.listed if repaired else known.values
+                other = known.listed.index(known.other) if known.other is not None else 0
+            values.append(value.alias(name))
+            if repaired and domain.other is not None:
+                others[name] = other
+        found = tables.with_codes(
+            tables.with_positions(self._table.lazy().select(*values, **more), edges), listed
+        )
+        return found.with_columns(nw.col(c).fill_null(other) for c, other in others.items())
 
 
 def count_tables(
@@ -180,9 +181,12 @@ def count_tables(
     Raises:
         DataError: The engine refuses the query.
     """
+    table = tables.open_table(codes).lazy()
+    if on_spark(table):
+        return spark.count_tables(table, codes, sizes, label, classes, splits, leaves)
     values = [(column, code) for column, size in sizes.items() for code in range(size)]
-    placed = tables.open_table(codes).lazy().with_columns(_leaf(splits).alias("leaf"))
-    counted = placed.filter(~nw.col("leaf").is_null())
+    counted = table.with_columns(_leaf(splits).alias("leaf"))
+    counted = counted.filter(~nw.col("leaf").is_null())
     sums = [
         (nw.col(column) == code).cast(nw.Int64).sum().alias(f"value{position}")
         for position, (column, code) in enumerate(values)
@@ -211,12 +215,14 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
     Raises:
         DataError: The engine refuses the query.
     """
+    table = tables.open_table(codes).lazy()
+    if on_spark(table):
+        return spark.count_hits(table, codes, label, classes, trees)
     hits = [
         (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
         for position, tree in enumerate(trees)
     ]
     out = np.zeros((len(trees), classes), dtype=np.int64)
-    table = tables.open_table(codes)
     for block in sum_in_blocks(table, codes, hits, by=[label], most=classes):
         group = counts(block.pop(label))
         for name, column in block.items():
@@ -244,15 +250,30 @@ def _name(column: int) -> str:
     return f"code{column}"
 
 
-def _number(value: Any) -> Any:  # noqa: ANN401 -- a number, or what is equal to none
-    return int(value) if isinstance(value, bool) else value
+def _known(rows: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Return the rows that have a value in all columns."""
+    return rows.filter(*(~nw.col(column).is_null() for column in columns))
 
 
-def _kind(name: str, dtype: Any) -> tuple[Kind, Any]:  # noqa: ANN401 -- narwhals' types
+def _width(codes: int) -> type[nw.Int8 | nw.Int16 | nw.Int64]:
+    """Return the smallest type that holds so many codes."""
+    return nw.Int8 if codes <= 2**7 else nw.Int16 if codes <= 2**15 else nw.Int64
+
+
+def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
+    """Return a value as text, an integer or float64, null for what is missing."""
+    if _kind(column, dtype) == "text":
+        return nw.col(column).cast(nw.String)
+    if dtype == nw.Boolean:
+        return nw.col(column).cast(nw.Int64)
+    return nw.col(column) if dtype.is_integer() else tables.known(column)
+
+
+def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return "numbers", dtype
+        return "numbers"
     if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
-        return "text", dtype
+        return "text"
     raise refused_type(name, dtype)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -196,22 +197,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         budget: SupportsSpend | None = None,
     ) -> Self:
         read = self._in_engine if tables.is_lazy(X) else self._in_memory
-        training, plan, counts = read(X, y, budget)
-        receipt = plan.charge(budget)
-        self.schema_ = training.schema
-        self.classes_ = _array(training.schema.classes)
-        self.plan_ = plan
-        self._draw(training, counts, sampler)
+        with read(X, y, budget) as (training, plan, counts):
+            receipt = plan.charge(budget)
+            self.schema_ = training.schema
+            self.classes_ = _array(training.schema.classes)
+            self.plan_ = plan
+            self._draw(training, counts, sampler)
         receipt.keep(self._released())
         self.entry_ = receipt.number
         return self
 
+    @contextmanager
     def _in_memory(
         self,
         X: records.Table,  # noqa: N803 -- scikit-learn's name
         y: records.Labels,
         budget: SupportsSpend | None,
-    ) -> tuple[Any, Plan, Counts]:
+    ) -> Iterator[tuple[Any, Plan, Counts]]:
         users = self._users()
         if users is not None:
             if not tables.is_table(X):
@@ -230,14 +232,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             codes, known = counted(codes, known, persons, users)
         records.check_number(len(codes), training.max_records)
         _remember_columns(self, X, columns)
-        return training, plan, MemoryCounts.of_records(public, codes, known)
+        yield training, plan, MemoryCounts.of_records(public, codes, known)
 
+    @contextmanager
     def _in_engine(
         self,
         X: records.Table,  # noqa: N803 -- scikit-learn's name
         y: object,
         budget: SupportsSpend | None,
-    ) -> tuple[Any, Plan, Counts]:
+    ) -> Iterator[tuple[Any, Plan, Counts]]:
         if not isinstance(y, str):
             raise ParameterError("X is a lazy frame: y must be the name of its label column")
         names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
@@ -249,7 +252,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             counts.refuse_outside()
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        return training, plan, counts
+        with counts.held():
+            yield training, plan, counts
 
     def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
         check_is_fitted(self)

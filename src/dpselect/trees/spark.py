@@ -1,0 +1,115 @@
+"""Counts of coded records on Spark: one grouping by an integer for each value of a record.
+
+Nested conditions and wide sums would be compiled to methods too long for Java. Trees are
+arrays here instead, which a record walks through by look-ups, so that queries are as short for
+a large tree as for a small one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpselect.tables.collecting import collect, counts
+from dpselect.tables.spark import array_of, functions
+from dpselect.trees.counts import Branching, Target, flat
+from dpselect.typing import Indices
+
+NODE, PLACE, KEY = "node", "place", "key"
+
+
+def count_tables(
+    codes: nw.LazyFrame[Any],
+    data: object,
+    sizes: Mapping[str, int],
+    label: str,
+    classes: int,
+    splits: Target,
+    leaves: int,
+) -> Indices:
+    """Count as :func:`dpselect.trees.engine.count_tables` does.
+
+    Args:
+        codes: Columns of codes from 0, and the class. Private.
+        data: What they were made from, to name in an error.
+        sizes: The columns to count, each with the number of its codes. Public.
+        label: The column of the class.
+        classes: How many classes there are.
+        splits: The partial tree.
+        leaves: How many leaves there are.
+    """
+    f = functions(codes)
+    starts = np.cumsum([0, *sizes.values()]).tolist()
+    native = nw.to_native(codes)
+    native = _walked(codes, native.withColumn(NODE, f.lit(_root(splits))), [splits])
+    # The place of a record that no leaf counts is null.
+    leaf = f.when(f.col(NODE) < -1, -2 - f.col(NODE)).cast("bigint")
+    native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * starts[-1])
+    keys = f.array(
+        *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
+    )
+    counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
+    shape = leaves, classes, starts[-1]
+    return _counted(native.select(counted.alias(KEY)), data, shape).transpose(0, 2, 1)
+
+
+def count_hits(
+    codes: nw.LazyFrame[Any], data: object, label: str, classes: int, trees: Sequence[Target]
+) -> Indices:
+    """Count as :func:`dpselect.trees.engine.count_hits` does, in one pass for all trees.
+
+    Args:
+        codes: Columns of codes from 0, and the class. Private.
+        data: What they were made from, to name in an error.
+        label: The column of the class.
+        classes: How many classes there are.
+        trees: The number of a leaf is a class. Public.
+    """
+    f = functions(codes)
+    native = nw.to_native(codes)
+    *_, roots = flat(*trees)
+    native = native.select("*", f.posexplode(array_of(codes, roots)).alias(PLACE, NODE))
+    native = _walked(codes, native, trees)
+    hit = f.col(NODE) == -2 - f.col(label)
+    key = f.when(hit, f.col(PLACE) * classes + f.col(label))
+    return _counted(native.select(key.alias(KEY)), data, (len(trees), classes))
+
+
+def _counted(keys: Any, data: object, shape: tuple[int, ...]) -> Indices:  # noqa: ANN401
+    """Return how often each key occurs, as an array of a shape; null is not counted."""
+    size = int(np.prod(shape))
+    table = collect(nw.from_native(keys.groupBy(KEY).count()), data, most=size + 1)
+    known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
+    out = np.zeros(size, np.int64)
+    out[counts(table[KEY][known])] = counts(table["count"][known])
+    return out.reshape(shape)
+
+
+def _walked(codes: nw.LazyFrame[Any], native: Any, trees: Sequence[Target]) -> Any:  # noqa: ANN401
+    """Return rows with the target that they reach from a node, all questions answered."""
+    f = functions(codes)
+    column_of, firsts, targets, _ = flat(*trees)
+    if not column_of.size:
+        return native
+    column, first, target = (array_of(codes, one) for one in (column_of, firsts, targets))
+    answers = f.array(*(f.col(f"code{j}") for j in range(int(column_of.max()) + 1)))
+    node = f.col(NODE)
+    for _ in range(max(map(_depth, trees))):
+        # What is no branching has no column, so its look-ups are null.
+        answer = f.get(answers, f.get(column, node))
+        below = f.get(target, f.get(first, node) + answer)
+        native = native.withColumn(NODE, f.coalesce(below, node))
+    return native
+
+
+def _root(tree: Target) -> int:
+    return int(flat(tree)[3][0])
+
+
+def _depth(tree: Target) -> int:
+    if not isinstance(tree, Branching):
+        return 0
+    return 1 + max(map(_depth, tree.targets))
