@@ -19,6 +19,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.opening import check_columns, is_csv, schema
 from dpselect.tables.persisted import persisted
+from dpselect.tables.spark import distinct, stacked
 from dpselect.tables.users import UserCap, weight_of
 
 MOST_LABELS = 10_000
@@ -60,16 +61,16 @@ def simple_edges(
         nw.when(s < t).then(t).otherwise(s).alias("high"),
     ]
     if users is None:
-        return ends.select(*edge).unique()
+        return distinct(ends.select(*edge))
     owned = ends.filter(~nw.col("user").is_null())
     kind = nw.Int64() if isinstance(nodes[0], int) else nw.String()
     weight = weight_of("low", kind) + weight_of("high", kind)
     counted = users.limited_rows(
-        owned.select(*edge, "user", "name_weight").unique(),
+        distinct(owned.select(*edge, "user", "name_weight")),
         order_by=["low", "high"],
         weight=weight,
     )
-    return counted.select("low", "high").unique()
+    return distinct(counted.select("low", "high"))
 
 
 def count_invalid_edges(
@@ -99,8 +100,7 @@ def count_degrees(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
     Returns:
         ``node`` and ``degree``; a node without neighbours has no row. Private.
     """
-    with persisted(edges) as simple:
-        return collect(_degrees(simple), edges, most=nodes)
+    return collect(_degrees(edges), edges, most=nodes)
 
 
 def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
@@ -114,8 +114,7 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
         ``node`` and ``triangles``; a node without triangles has no row. Private.
     """
     with _triangles(edges) as found:
-        ends = [found.select(nw.col(corner).alias("node")) for corner in CORNERS]
-        counted = nw.concat(ends).group_by("node").agg(nw.len().alias("triangles"))
+        counted = stacked(found, "node").group_by("node").agg(nw.len().alias("triangles"))
         return collect(counted, edges, most=nodes)
 
 
@@ -211,7 +210,7 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return ``node`` and ``degree`` of every node that has an edge."""
-    return _both_directions(edges).group_by("node").agg(nw.len().alias("degree"))
+    return stacked(edges, "node").group_by("node").agg(nw.len().alias("degree"))
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -57,7 +57,8 @@ class Box:
         for axis, low, high in (("x", self.west, self.east), ("y", self.south, self.north)):
             if not (isfinite(low) and isfinite(high)):
                 raise ParameterError(f"the bounds of {axis} must be finite numbers")
-            if not low < high or not isfinite(high - low):
+            wide = low < high and isfinite(high - low)
+            if not wide or not isfinite(POSITIONS / (high - low)):
                 raise ParameterError(
                     f"the bounds of {axis} must go from a lower to a higher number, not from "
                     f"{low:g} to {high:g}; bounds are (west, south, east, north)"
@@ -126,7 +127,7 @@ class Box:
     def edges(self, values: Values, axis: int) -> Indices:
         """Return the lattice positions of edges inside the box, 0 to ``POSITIONS``."""
         low, high = (self.west, self.east) if axis == 0 else (self.south, self.north)
-        inner = np.floor((values - low) / (high - low) * POSITIONS).astype(np.int64)
+        inner = np.floor((values - low) * (POSITIONS / (high - low))).astype(np.int64)
         return np.where(values >= high, POSITIONS, np.minimum(inner, POSITIONS - 1))
 
     def coordinates(self, positions: Values, axis: int) -> Values:

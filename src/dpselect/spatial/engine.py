@@ -60,7 +60,7 @@ class EngineCounts:
     def _in_grid(self, nx: int, ny: int) -> Indices:
         """Return the counts of the cells of a uniform grid, shape ``(nx, ny)``."""
         cells = self._points.select(
-            (nw.col(axis) * float(size) / float(POSITIONS)).floor().cast(nw.Int64).alias(axis)
+            (nw.col(axis) * (size / POSITIONS)).floor().cast(nw.Int64).alias(axis)
             for axis, size in (("x", nx), ("y", ny))
         )
         return self._grouped(cells, (nx, ny))
@@ -71,10 +71,12 @@ class EngineCounts:
         y = _Axis("y", partition)
         placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
         key = nw.col("i") * partition.base + nw.col("j")
+        spans = partition.regions[:, 2]
         cut = placed.with_columns(
-            _by_square(key, partition, 2).alias("span"),
-            _by_square(key, partition, 3).alias("nx"),
-            _by_square(key, partition, 4).alias("ny"),
+            _by_square(key, partition, spans).alias("span"),
+            _by_square(key, partition, 1 / (spans * float(POSITIONS))).alias("share"),
+            _by_square(key, partition, partition.regions[:, 3]).alias("nx"),
+            _by_square(key, partition, partition.regions[:, 4]).alias("ny"),
         )
         cells = cut.select(
             key.alias("key"), x.cell("i", "nx").alias("a"), y.cell("j", "ny").alias("b")
@@ -166,8 +168,8 @@ def _lattice_position(column: str, low: float, high: float, *, clip: bool) -> nw
     if clip:
         value = value.clip(low, float(np.nextafter(high, -np.inf)))
     inside = (value >= low) & (value < high)
-    share = (value - low) / (high - low) * float(POSITIONS)
-    return nw.when(inside).then(share.floor().clip(0.0, float(POSITIONS - 1)))
+    place = (value - low) * (POSITIONS / (high - low))
+    return nw.when(inside).then(place.floor().clip(0.0, float(POSITIONS - 1)))
 
 
 class _Axis:
@@ -177,18 +179,22 @@ class _Axis:
         self._scaled = nw.col(name) * float(partition.base)
 
     def square(self) -> nw.Expr:
-        return (self._scaled / float(POSITIONS)).floor()
+        return (self._scaled * (1 / POSITIONS)).floor()
 
     def cell(self, square: str, cells: str) -> nw.Expr:
         # All regions are squares of `span` base squares at multiples of `span`.
-        first = (nw.col(square) / nw.col("span")).floor() * nw.col("span")
+        span = nw.col("span")
+        first = nw.col(square) - nw.col(square) % span
         inside = (self._scaled - first * float(POSITIONS)) * nw.col(cells)
-        return (inside / (nw.col("span") * float(POSITIONS))).floor()
+        # A whole number of cells, so that its product with a rounded share of one is rounded
+        # to the quotient.
+        whole = inside - inside % (span * float(POSITIONS))
+        return (whole * nw.col("share")).round()
 
 
-def _by_square(key: nw.Expr, partition: Partition, column: int) -> nw.Expr:
-    """Return a property of the region of each base square, as a chain of cases."""
-    values = partition.regions[partition.labels().ravel(), column]
+def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:
+    """Return what each region holds, for each base square, as a chain of cases."""
+    values = held[partition.labels().ravel()]
     distinct = np.unique(values)
     chosen: nw.Expr = nw.lit(float(distinct[0]))
     for value in distinct[1:].tolist():

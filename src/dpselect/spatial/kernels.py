@@ -28,11 +28,12 @@ Positions = NDArray[np.uint32]
 def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
     r"""Return lattice positions of the points inside the bounds, in their order.
 
-    The position of :math:`x` is :math:`\lfloor (x - west)/(east - west) \cdot 2^{32} \rfloor`,
-    cut at the last position where the quotient rounds up to 1.
+    The position of :math:`x` is :math:`\lfloor (x - west) \cdot 2^{32}/(east - west) \rfloor`,
+    the quotient rounded first, as engines are given it; cut at the last position where the
+    product rounds up to :math:`2^{32}`.
     """
     west, south, east, north = bounds
-    across, along = LAST + 1.0, LAST + 1.0
+    across, along = (LAST + 1.0) / (east - west), (LAST + 1.0) / (north - south)
     out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
     inside = 0
     for i in range(x.size):
@@ -40,8 +41,8 @@ def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
         # False for NaN too.
         if not (west <= here < east and south <= there < north):
             continue
-        out_x[inside] = min(np.int64((here - west) / (east - west) * across), LAST)
-        out_y[inside] = min(np.int64((there - south) / (north - south) * along), LAST)
+        out_x[inside] = min(np.int64((here - west) * across), LAST)
+        out_y[inside] = min(np.int64((there - south) * along), LAST)
         inside += 1
     return out_x[:inside].copy(), out_y[:inside].copy()
 

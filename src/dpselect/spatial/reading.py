@@ -164,7 +164,7 @@ def limited_rows(points: nw.LazyFrame[Any], user: str, most: int) -> nw.LazyFram
 
 
 def _wrapped(number: nw.Expr) -> nw.Expr:
-    turns = (number / float(POSITIONS)).floor()
+    turns = (number * (1 / POSITIONS)).floor()
     return number - turns * float(POSITIONS)
 
 

@@ -152,17 +152,18 @@ def _searched(
     }
     places = {column: f"{column} place" for column in edges}
 
-    def reached(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
-        """Return whether the edge is reached that many places on, 1 or 0, null for null."""
-        edge = f.get(arrays[column], f.col(places[column]) + step)
-        return (f.col(column) >= edge).cast("int")
+    def further(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
+        """Return the step if the edge there is reached, else 0."""
+        edge = f.get(arrays[column], f.col(places[column]).bitwiseOR(f.lit(step)))
+        return f.when(f.col(column) >= edge, f.lit(step)).otherwise(f.lit(0))
 
     native = native.withColumns(
         {place: f.when(f.col(c).isNotNull(), f.lit(0)) for c, place in places.items()}
     )
+    # One binary digit of the place after the other; a sum would be checked for overflow.
     for step in (2**digit for digit in reversed(range(digits))):
         native = native.withColumns(
-            {place: f.col(place) + reached(c, step) * step for c, place in places.items()}
+            {place: f.col(place).bitwiseOR(further(c, step)) for c, place in places.items()}
         )
     if apart:
         native = native.withColumns(

@@ -96,6 +96,23 @@ def functions(table: Frame) -> Any:  # noqa: ANN401 -- a module of PySpark
     return import_module(f"pyspark.sql{connect}.functions")
 
 
+def distinct(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the rows that differ; narwhals would sort and number those of Spark."""
+    if on_spark(table):
+        return nw.from_native(nw.to_native(table).distinct())
+    return table.unique()
+
+
+def stacked(table: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
+    """Return the values of all columns as one column, by one pass over the rows of Spark."""
+    columns = table.collect_schema().names()
+    if on_spark(table):
+        f = functions(table)
+        ends = f.explode(f.array(*columns)).alias(name)
+        return nw.from_native(nw.to_native(table).select(ends))
+    return nw.concat([table.select(nw.col(column).alias(name)) for column in columns])
+
+
 def array_of(table: Frame, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
     """Return public numbers as an array that is the same for all rows.
 
