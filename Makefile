@@ -5,10 +5,10 @@ RUN := $(UV) run --locked
 export UV_PYTHON_DOWNLOADS := never
 
 PYTEST := pytest --numprocesses=auto --dist=loadgroup
-FAST := -m "not (slow or spark)"
+FAST := -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo test test-slow test-python test-lowest check format docs notebooks dist clean
+.PHONY: demo test test-slow test-python test-lowest spark check format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
@@ -17,7 +17,7 @@ test: check
 	$(RUN) $(PYTEST) $(FAST)
 
 test-slow: .venv
-	$(RUN) $(PYTEST) -m "slow or spark"
+	$(RUN) $(PYTEST) -m slow
 
 # PYTHON is a version or a path; the locked versions of all packages.
 test-python: $(UV)
@@ -29,6 +29,10 @@ test-lowest: $(UV)
 	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
 		--editable . --editable studies
 	.venv-lowest/bin/$(PYTEST) $(FAST)
+
+# The tests of Spark in its own Java process, and a cluster of a master and two workers.
+spark: .venv
+	DPSELECT_SPARK=java $(RUN) $(PYTEST) -m spark
 
 check: .venv
 	$(RUN) ruff format --check

@@ -11,8 +11,9 @@ interpret what was drawn.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from dpselect._version import version
 
 if TYPE_CHECKING:
     from dpselect import (
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     )
     from dpselect.stability import DirectionReport, check_direction, dominates
 
-__version__ = version("dpselect")
+__version__ = version()
 
 _HOME = {
     "AnchoredLocalDampening": "mechanisms",

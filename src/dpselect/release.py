@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from dpselect._version import version
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Receipt
 from dpselect.typing import Indices
@@ -35,7 +35,7 @@ class Release:
     answer: tuple[Hashable, ...]
     plan: Plan
     exact: bool
-    version: str = version("dpselect")
+    version: str = version()
     noisy_scores: tuple[float, ...] | None = None
     entry: int | None = None
 

@@ -5,18 +5,15 @@ import json
 import polars as pl
 import pytest
 
-from support.engines import spark
+from support.engines import SPARK, master
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")
-SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
 every_engine = pytest.mark.parametrize("engine", ["polars", SPARK])
 
 
 def on(engine):
-    if engine == "spark":
-        spark()
-    return ("--engine", engine)
+    return ("--engine", engine, *(master() if engine == "spark" else ()))
 
 
 @pytest.fixture
@@ -106,9 +103,6 @@ def test_engines_that_there_are_not(run, many_stays, options, message):
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_a_file_that_spark_cannot_read(run, tmp_path):
-    on("spark")
     for name, message in (("no.parquet", "cannot be read by Spark"), ("no.txt", "must end in")):
-        ran = run(
-            *("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, "--engine", "spark")
-        )
+        ran = run(*("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, *on("spark")))
         assert (ran.code, message in ran.error) == (2, True)

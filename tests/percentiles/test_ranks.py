@@ -16,7 +16,7 @@ from dpselect.percentiles import (
     release_percentiles,
 )
 from dpselect.percentiles.ranks import NumbersInEngine, NumbersInMemory
-from support.engines import every_engine, held_by
+from support.engines import JAVA, every_engine, held_by
 
 RNG = np.random.default_rng(5)
 DAYS = pl.DataFrame({"days": [None, nan, -1.0, *RNG.gamma(2, 4, 300).round(1).tolist()]})
@@ -39,6 +39,11 @@ def test_ranks_in_an_engine_are_those_of_the_definition(engine, crossing):
     assert np.stack([ranks.below, ranks.upto], 1).tolist() == ranks_by_definition(candidates)
     assert (ranks.numbers, ranks.missing) == (len(NUMBERS) - 2, 2)
     in_memory = NumbersInMemory(np.array(NUMBERS, dtype=float)).ranks(np.array(candidates))
+    if engine == "spark" and not JAVA:
+        # Of infinities alone Sail 0.7 returns the largest float for the least, and so on.
+        most = np.finfo(float).max
+        ranks.nearest_below[ranks.nearest_below == -most] = -inf
+        ranks.nearest_above[ranks.nearest_above == most] = inf
     assert ranks.nearest_below.tolist() == in_memory.nearest_below.tolist()
     assert ranks.nearest_above.tolist() == in_memory.nearest_above.tolist()
     assert max(crossing) <= 2 * len(candidates) + 2

@@ -1,5 +1,6 @@
 """The engines that hold rows, and the same rows in each."""
 
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -17,9 +18,42 @@ ENGINES = ["polars", "duckdb", "ibis", SPARK]
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
-@cache
+JAVA = os.environ.get("DPSELECT_SPARK") == "java"
+"""Whether tests of Spark run in its own Java process: Sail answers the same calls faster."""
+
+
 def spark():
     """Return the one session of a test run."""
+    return _of_java() if JAVA else _of_sail()
+
+
+def master():
+    """Return the options of a command that make it use this session."""
+    spark()
+    return () if JAVA else ("--master", _server())
+
+
+@cache
+def _server():
+    pytest.importorskip("pysail", reason="Sail is not installed")
+    os.environ["RUST_LOG"] = "off"
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer()
+    server.start(background=True)
+    _server.running = server
+    return f"sc://127.0.0.1:{server.listening_address[1]}"
+
+
+@cache
+def _of_sail():
+    from dpselect.tables.spark import session
+
+    return session(_server())
+
+
+@cache
+def _of_java():
     pytest.importorskip("pyspark", reason="PySpark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java to run Spark")
@@ -94,8 +128,9 @@ def crossing(monkeypatch):
     for method in ("fetchall", "to_arrow_table", "df", "fetchnumpy", "pl"):
         if hasattr(duckdb.DuckDBPyRelation, method):
             watch(duckdb.DuckDBPyRelation, method, _rows)
-    if shutil.which("java") is not None:
-        from pyspark.sql.classic.dataframe import DataFrame
+    if JAVA or importlib.util.find_spec("pysail"):
+        kind = "classic" if JAVA else "connect"
+        DataFrame = importlib.import_module(f"pyspark.sql.{kind}.dataframe").DataFrame  # noqa: N806
 
         for method in ("collect", "toArrow", "toPandas"):
             watch(DataFrame, method, len)

@@ -38,9 +38,23 @@ def test_numbers_equal_to_an_edge_have_positions_of_their_own(engine):
     below = np.searchsorted(EDGES, known, side="left")
     upto = np.searchsorted(EDGES, known, side="right")
     expected = [MISSING, MISSING, *(below + upto).tolist()]
-    assert looked_up(engine, apart=True) == sorted(
-        expected
-    )
+    assert looked_up(engine, apart=True) == sorted(expected)
+
+
+LISTED = {"t": ["a", 1, "c"], "i": [2, "x", 1.5, 5.0, True], "v": [0.5, inf, 7]}
+VALUES = {"t": ["a", "b", None, "c"], "i": [1, 2, 5, None], "v": [0.5, None, inf, 7.0]}
+
+
+@every_engine
+def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
+    rows = tables.open_table(held_by(engine, pl.DataFrame(VALUES))).lazy()
+
+    coded = tables.with_codes(rows, LISTED).with_columns(nw.col("t", "i", "v").fill_null(-1))
+    found = tables.collect(coded, rows, most=4)
+
+    for column, listed in LISTED.items():
+        expected = [listed.index(v) if v in listed else -1 for v in VALUES[column]]
+        assert sorted(tables.counts(found[column]).tolist()) == sorted(expected)
 
 
 def test_the_names_of_the_package_are_all_there():

@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import spark
+from support.engines import master
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -213,14 +213,14 @@ def test_files_that_a_log_may_have_deleted_are_refused(tmp_path, log, kind, patt
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_spark_refuses_the_files_of_a_delta_table_too(tmp_path):
-    spark()
+    [*_, server] = (None, *master())
     pl.DataFrame({"days": [1]}).write_parquet(tmp_path / "part-0.parquet")
-    assert tables.spark_table(str(tmp_path)).collect_schema().names() == ["days"]
+    assert tables.spark_table(str(tmp_path), master=server).collect_schema().names() == ["days"]
     (tmp_path / "_delta_log").mkdir()
     (tmp_path / "_delta_log" / "0.json").write_text("{}")
 
     with pytest.raises(DataError, match="is a Delta table"):
-        tables.spark_table(str(tmp_path))
+        tables.spark_table(str(tmp_path), master=server)
 
 
 def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):

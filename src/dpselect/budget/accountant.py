@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dpselect._version import version
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import positive
 from dpselect.budget.entry import Entry, Totals, cost, kept, plain, same_relation
@@ -203,7 +202,7 @@ class Budget:
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
                 neighbours=self.neighbours,
                 mechanism=mechanism,
-                version=_version(),
+                version=version(),
                 asked=arguments,
                 note=request.note,
                 source=request.source,
@@ -375,8 +374,3 @@ def _text(name: str, value: object) -> str:
     except UnicodeEncodeError:
         raise ParameterError(f"{name} must be text that UTF-8 can encode") from None
     return value
-
-
-@cache
-def _version() -> str:
-    return version("dpselect")

@@ -12,12 +12,12 @@ import re
 import sys
 import traceback
 import warnings
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dpselect import __version__
 from dpselect.cli import (
     audit,
     budget,
@@ -45,7 +45,7 @@ DEBUG = "DPSELECT_DEBUG"
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dpselect {version('dpselect')}")
+        typer.echo(f"dpselect {__version__}")
         raise typer.Exit
 
 

@@ -10,8 +10,9 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
+
+from dpselect._version import version
 
 SOURCES = Path(__file__).parent / "page"
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\./|\.\./)([\w./]+)";\n', re.MULTILINE)
@@ -89,7 +90,7 @@ def page() -> str:
         "policy": policy,
         "style": style,
         "script": program,
-        "version": version("dpselect"),
+        "version": version(),
     }
     for name, text in parts.items():
         document = document.replace(f"{{{{{name}}}}}", text)

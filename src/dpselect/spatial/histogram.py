@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect._optional import needed
+from dpselect._version import version
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan
 from dpselect.spatial import export, postprocess
@@ -107,7 +107,7 @@ class SpatialHistogram:
     coarse: CoarseGrid | None = None
     processing: tuple[str, ...] = ()
     unevenness: float = 1.0
-    version: str = field(default_factory=lambda: version("dpselect"))
+    version: str = field(default_factory=version)
     entry: int | None = None
 
     @property

@@ -21,7 +21,7 @@ Column: TypeAlias = NDArray[Any]
 MOST_SUMS = 200
 """Sums of one pass; more go in several."""
 
-FEW = 10_000
+FEW = 100_000
 """Rows of Spark up to which it makes an object of each: three times as much memory as Arrow."""
 
 

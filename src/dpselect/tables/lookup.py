@@ -48,7 +48,7 @@ def with_positions(
             number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to edge
             ``j``.
     """
-    if on_spark(table):
+    if edges and on_spark(table):
         return _searched(table, edges, apart=apart)
     return table.with_columns(
         _position(nw.col(column), ascending, apart=apart).alias(column)
@@ -71,18 +71,18 @@ def with_codes(
         column: [_comparable(value, types[column]) for value in listed]
         for column, listed in values.items()
     }
-    if on_spark(table):
+    if values and on_spark(table):
         return _listed(table, goals)
     return table.with_columns(_code(c, listed).alias(c) for c, listed in goals.items())
 
 
-def _comparable(value: Hashable, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' types
+def _comparable(value: Any, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' types
     """Return a listed value as the type of a column, None if no value there is equal to it."""
     if isinstance(value, str) or dtype == nw.String:
         return value if isinstance(value, str) and dtype == nw.String else None
     number = float if dtype.is_float() else int
     try:
-        return number(value) if number(value) == value else None  # type: ignore[call-overload]
+        return number(value) if number(value) == value else None
     except (OverflowError, TypeError, ValueError):
         return None
 

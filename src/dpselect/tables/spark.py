@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import PurePosixPath
+from socket import create_connection
 from typing import Any
+from urllib.parse import urlsplit
 
 import narwhals as nw
 from numpy.typing import NDArray
@@ -16,6 +20,12 @@ from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
 from dpselect.tables.opening import CSV, MANAGED, PARQUET, Frame, kind_of, separator_of
+
+NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
+"""Names of tables in a catalogue: a schema and a table, and a catalogue before."""
+
+PATIENCE = 5.0
+"""Seconds to wait for a master to answer."""
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -31,10 +41,12 @@ def spark_table(
     """Return a table of Spark, without reading its rows.
 
     Args:
-        path: A Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such
+        path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
+            Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such
             an ending, anywhere that Spark reads from; a name without one is Parquet.
-        master: Such as ``"spark://host:7077"`` or ``"local[4]"``. If not given, the session
-            that there is, as under ``spark-submit``, or else this machine.
+        master: Such as ``"spark://host:7077"``, ``"local[4]"``, or ``"sc://host:15002"`` for
+            Spark Connect. If not given, the session that there is, as under
+            ``spark-submit``, or else this machine.
         numeric: Columns that hold numbers in a CSV file, whose others are text. A field that
             is no number is a missing one.
         whole: Columns that hold integers in a CSV file.
@@ -44,12 +56,16 @@ def spark_table(
         MissingDependencyError: PySpark is not installed.
     """
     kind = kind_of(PurePosixPath(path))
-    if kind and kind not in PARQUET | CSV and "*" not in kind:
+    named = NAMED.fullmatch(path) is not None and kind not in PARQUET | CSV
+    if kind and kind not in PARQUET | CSV and "*" not in kind and not named:
         raise DataError(
-            f"{path} must end in .parquet, .csv or .tsv, or be a folder of Parquet files"
+            f"{path} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
+            "name a table as catalog.schema.table"
         )
     fields = separator_of(path, kind)
     reader = session(master).read
+    if named:
+        return _opened(lambda: reader.table(path), f"there is no table {path} in the catalogue")
     for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
         if _is_there(reader, f"{path}/{log}"):
             raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")
@@ -57,32 +73,38 @@ def spark_table(
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
         if kind not in CSV:
             return reader.parquet(path)
-        names = reader.csv(path, header=True, sep=fields).columns
-        types = dict.fromkeys(numeric, "DOUBLE") | dict.fromkeys(whole, "BIGINT")
-        columns = (f"`{name}` {types.get(name, 'STRING')}" for name in names)
-        return reader.schema(", ".join(columns)).csv(
+        rows = reader.csv(
             path,
             sep=fields,
             header=True,
             ignoreLeadingWhiteSpace=True,
             ignoreTrailingWhiteSpace=True,
         )
+        kinds = dict.fromkeys(numeric, "double") | dict.fromkeys(whole, "bigint")
+        found = {c: rows[c].try_cast(kind) for c, kind in kinds.items() if c in rows.columns}
+        return rows.withColumns(found) if found else rows
 
-    return nw.from_native(
-        replaced(
-            opened,
-            lambda: DataError(f"{path} cannot be read by Spark: is it there, and complete?"),
-        )
-    )
+    return _opened(opened, f"{path} cannot be read by Spark: is it there, and complete?")
+
+
+def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:
+    """Return what Spark opens, its columns known: Spark Connect looks for them late."""
+
+    def known() -> Any:  # noqa: ANN401 -- a frame of Spark
+        native = opened()
+        if not native.columns:
+            raise DataError(refusal)
+        return native
+
+    return nw.from_native(replaced(known, lambda: DataError(refusal)))
 
 
 def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's
     """Return whether Spark finds a file, on whatever storage; none is read."""
     try:
-        reader.text(path)
+        return bool(reader.text(path).inputFiles())
     except Exception:  # noqa: BLE001 -- a class of Java
         return False
-    return True
 
 
 def on_spark(table: Frame) -> bool:
@@ -155,10 +177,15 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
     """Return the session of a master, started if there is none.
 
     Raises:
-        MissingDependencyError: PySpark is not installed.
-        DataError: Spark cannot be started: it needs Java 17 or later.
+        MissingDependencyError: PySpark, or what Spark Connect needs, is not installed.
+        DataError: No master answers, or Spark cannot be started: it needs Java 17 or later.
     """
     needed("pyspark", extra="spark")
+    if master is not None and master.startswith(("sc://", "spark://")):
+        check_answer(master)
+    if master is not None and master.startswith("sc://"):
+        needed("grpc", extra="connect")
+        return _connected(master)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("dpselect").config(
@@ -172,5 +199,33 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
         raise DataError(
             "Spark cannot be started: it needs Java 17 or later, and a master that answers"
         ) from None
-    started.sparkContext.setLogLevel("ERROR")
+    if not hasattr(started, "client"):
+        # A session of Spark Connect, as SPARK_REMOTE asks for, has no log here.
+        started.sparkContext.setLogLevel("ERROR")
     return started
+
+
+def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
+    """Return a session of Spark Connect, beside any that there is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of versions of pandas, which we do not use
+        connect = import_module("pyspark.sql.connect.session")
+        return replaced(
+            lambda: connect.SparkSession.builder.remote(master).getOrCreate(),
+            lambda: DataError(f"{master} is no server of Spark Connect"),
+        )
+
+
+def check_answer(master: str) -> None:
+    """Raise at once if nobody listens at any address of a master; Spark tries for a minute.
+
+    Raises:
+        DataError: Nobody does.
+    """
+    places = [urlsplit(f"//{place}") for place in master.split("://")[1].split(",")]
+    for place in places:
+        with suppress(OSError, ValueError):
+            port = place.port or (15002 if master.startswith("sc:") else 7077)
+            create_connection((place.hostname, port), timeout=PATIENCE).close()
+            return
+    raise DataError(f"no Spark answers at {master}: is it the right host and port?")

@@ -151,7 +151,8 @@ class EngineCounts:
         found = tables.with_codes(
             tables.with_positions(self._table.lazy().select(*values, **more), edges), listed
         )
-        return found.with_columns(nw.col(c).fill_null(other) for c, other in others.items())
+        repairs = [nw.col(c).fill_null(other) for c, other in others.items()]
+        return found.with_columns(*repairs) if repairs else found
 
 
 def count_tables(

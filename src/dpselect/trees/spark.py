@@ -43,10 +43,11 @@ def count_tables(
     """
     f = functions(codes)
     starts = np.cumsum([0, *sizes.values()]).tolist()
-    native = nw.to_native(codes)
-    native = _walked(codes, native.withColumn(NODE, f.lit(_root(splits))), [splits])
+    forest = Forest([splits])
+    native = nw.to_native(codes).withColumn(NODE, f.lit(int(forest.roots[0])))
+    native = forest.walked(codes, native)
     # The place of a record that no leaf counts is null.
-    leaf = f.when(f.col(NODE) < -1, -2 - f.col(NODE)).cast("bigint")
+    leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
     native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * starts[-1])
     keys = f.array(
         *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
@@ -69,11 +70,11 @@ def count_hits(
         trees: The number of a leaf is a class. Public.
     """
     f = functions(codes)
+    forest = Forest(trees)
     native = nw.to_native(codes)
-    *_, roots = flat(*trees)
-    native = native.select("*", f.posexplode(array_of(codes, roots)).alias(PLACE, NODE))
-    native = _walked(codes, native, trees)
-    hit = f.col(NODE) == -2 - f.col(label)
+    native = native.select("*", f.posexplode(array_of(codes, forest.roots)).alias(PLACE, NODE))
+    native = forest.walked(codes, native)
+    hit = f.col(NODE) == f.col(label) + forest.leaf
     key = f.when(hit, f.col(PLACE) * classes + f.col(label))
     return _counted(native.select(key.alias(KEY)), data, (len(trees), classes))
 
@@ -88,25 +89,41 @@ def _counted(keys: Any, data: object, shape: tuple[int, ...]) -> Indices:  # noq
     return out.reshape(shape)
 
 
-def _walked(codes: nw.LazyFrame[Any], native: Any, trees: Sequence[Target]) -> Any:  # noqa: ANN401
-    """Return rows with the target that they reach from a node, all questions answered."""
-    f = functions(codes)
-    column_of, firsts, targets, _ = flat(*trees)
-    if not column_of.size:
+class Forest:
+    """Trees as arrays; a node is the position of a branching, or a number beyond them all.
+
+    Args:
+        trees: Partial trees. Public.
+
+    Attributes:
+        roots: The node that each tree begins with.
+        leaf: The node of leaf 0; those of the others follow, and what is no leaf is before.
+    """
+
+    def __init__(self, trees: Sequence[Target]) -> None:
+        self._columns, self._firsts, targets, roots = flat(*trees)
+        self._depth = max(map(_depth, trees))
+        last = self._columns.size
+        self.leaf = last + 1
+        self._targets, self.roots = (
+            np.where(nodes < 0, last - 1 - nodes, nodes) for nodes in (targets, roots)
+        )
+
+    def walked(self, codes: nw.LazyFrame[Any], native: Any) -> Any:  # noqa: ANN401
+        """Return rows with the node that they reach from theirs, all questions answered."""
+        if not self._depth:
+            return native
+        f = functions(codes)
+        node = f.col(NODE)
+        arrays = (self._columns, self._firsts, self._targets)
+        column, first, target = (array_of(codes, one) for one in arrays)
+        answers = f.array(*(f.col(f"code{j}") for j in range(int(self._columns.max()) + 1)))
+        for _ in range(self._depth):
+            # What is no branching has no column, so its look-ups are null.
+            answer = f.get(answers, f.get(column, node))
+            below = f.get(target, f.get(first, node) + answer)
+            native = native.withColumn(NODE, f.coalesce(below, node))
         return native
-    column, first, target = (array_of(codes, one) for one in (column_of, firsts, targets))
-    answers = f.array(*(f.col(f"code{j}") for j in range(int(column_of.max()) + 1)))
-    node = f.col(NODE)
-    for _ in range(max(map(_depth, trees))):
-        # What is no branching has no column, so its look-ups are null.
-        answer = f.get(answers, f.get(column, node))
-        below = f.get(target, f.get(first, node) + answer)
-        native = native.withColumn(NODE, f.coalesce(below, node))
-    return native
-
-
-def _root(tree: Target) -> int:
-    return int(flat(tree)[3][0])
 
 
 def _depth(tree: Target) -> int:
