@@ -27,6 +27,7 @@ pytestmark = [
 RNG = np.random.default_rng(3)
 PATIENCE = 300
 ENVIRONMENT = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+"""Of all processes; Spark looks for its jars from SPARK_HOME on."""
 
 
 class Cluster:
@@ -35,8 +36,9 @@ class Cluster:
     def __init__(self, folder):
         import pyspark
 
-        jars = Path(pyspark.__file__).parent / "jars" / "*"
-        self.java = ["java", "-cp", str(jars), "-Xmx512m"]
+        home = Path(pyspark.__file__).parent
+        self.environment = {**ENVIRONMENT, "SPARK_HOME": str(home)}
+        self.java = ["java", "-cp", str(home / "jars" / "*"), "-Xmx512m"]
         self.folder, self.running = folder, []
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -54,7 +56,7 @@ class Cluster:
         command = [*self.java, f"org.apache.spark.deploy.{name}", *options]
         with log.open("w") as out:
             process = subprocess.Popen(
-                command, stdout=out, stderr=out, cwd=self.folder, env=ENVIRONMENT
+                command, stdout=out, stderr=out, cwd=self.folder, env=self.environment
             )
         self.running.append(process)
         until(lambda: any(word in log.read_text() for word in ("elected", "registered")))

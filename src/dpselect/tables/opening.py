@@ -166,8 +166,18 @@ def unreadable(data: object) -> DataError:
         right = "it must be a Parquet file that is complete"
     else:
         right = "its engine refused the query"
+        if _is_of_spark(data):
+            right = (
+                "Spark stopped the query, as it does for a file that is incomplete or not of "
+                "the types it declares, and when executors are lost; their logs say which"
+            )
     name = str(data) if isinstance(data, str | Path) else f"the {type(data).__name__}"
     return DataError(f"{name} cannot be read: {right}")
+
+
+def _is_of_spark(data: object) -> bool:
+    frame = nw.from_native(data, pass_through=True)
+    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like()
 
 
 def choices(types: nw.Schema, data: object) -> str:
