@@ -47,6 +47,7 @@ class EngineCounts:
         self, data: object, label: str, public: records.Schema, users: UserCap | None = None
     ) -> None:
         self._data, self._public, self._users = data, public, users
+        self._totals: Indices | None = None
         self._table = tables.check_columns(data, plain=[*public.names, label])
         self._columns = (*public.names, label)
         self._domains = (*public.domains, Categories(public.classes))
@@ -80,9 +81,11 @@ class EngineCounts:
         with persisted(small) as kept:
             self._codes = _known(kept, self._names)
             try:
+                # Reads all records: a file that cannot be read is an error before the spend.
+                self._totals = self.totals()
                 yield
             finally:
-                self._codes = before
+                self._codes, self._totals = before, None
 
     def number(self) -> int:
         if self._users is None:
@@ -91,6 +94,8 @@ class EngineCounts:
         return int(row["n"][0])
 
     def totals(self) -> Indices:
+        if self._totals is not None:
+            return self._totals
         [first] = self._count({_name(0): int(self._public.sizes[0])}, 0, 1)
         return np.asarray(first.sum(axis=0))
 
