@@ -1,6 +1,6 @@
 """The engines that hold rows, and the same rows in each."""
 
-import importlib.util
+import importlib
 import os
 import shutil
 import tempfile
@@ -106,7 +106,7 @@ def _rows(result):
 
 
 @pytest.fixture
-def crossing(monkeypatch):
+def crossing(monkeypatch, request):
     """Return a list that gets the number of rows whenever an engine gives some away."""
     import narwhals as nw
     import polars as pl
@@ -128,7 +128,9 @@ def crossing(monkeypatch):
     for method in ("fetchall", "to_arrow_table", "df", "fetchnumpy", "pl"):
         if hasattr(duckdb.DuckDBPyRelation, method):
             watch(duckdb.DuckDBPyRelation, method, _rows)
-    if JAVA or importlib.util.find_spec("pysail"):
+    asked = getattr(request.node, "callspec", None)
+    if asked is not None and "spark" in asked.params.values():
+        spark()
         kind = "classic" if JAVA else "connect"
         DataFrame = importlib.import_module(f"pyspark.sql.{kind}.dataframe").DataFrame  # noqa: N806
 

@@ -48,7 +48,9 @@ def with_positions(
             number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to edge
             ``j``.
     """
-    if edges and on_spark(table):
+    if not edges:
+        return table
+    if on_spark(table):
         return _searched(table, edges, apart=apart)
     return table.with_columns(
         _position(nw.col(column), ascending, apart=apart).alias(column)
@@ -71,7 +73,7 @@ def with_codes(
         column: [_comparable(value, types[column]) for value in listed]
         for column, listed in values.items()
     }
-    if values and on_spark(table):
+    if on_spark(table):
         return _listed(table, goals)
     return table.with_columns(_code(c, listed).alias(c) for c, listed in goals.items())
 
