@@ -368,8 +368,7 @@ def _label(draws: _Draws, *, unknown: bool) -> str:
 
 
 def _public(*, known: bool, grouped: bool, above: bool) -> tuple[str, ...]:
-    listed = ["the candidates"] if known else []
-    listed += ["the groups"] if grouped else []
+    listed = ["the candidates"] * known + ["the groups"] * grouped
     return (*listed, "the threshold" if above else "k")
 
 
