@@ -106,8 +106,8 @@ class MemoryCounts:
     def tables(self, splits: Target, leaves: int) -> Iterator[list[Indices]]:
         from dpselect.trees import kernels
 
-        *table, [root] = flat(splits)
-        leaf = kernels.leaves(self.codes, *table, int(root))
+        columns, firsts, targets, roots = flat(splits)
+        leaf = kernels.leaves(self.codes, columns, firsts, targets, int(roots[0]))
         order = np.argsort(leaf, kind="stable")
         ends = np.searchsorted(leaf[order], np.arange(leaves + 1))
         starts = np.concatenate([[0], np.cumsum(self.schema.sizes)])

@@ -63,7 +63,7 @@ class EngineCounts:
                 "user": nw.col(users.column),
                 "name_weight": weight_of(users.column, types[users.column]),
             }
-            rows = _known(self._coded(**person), [*self._names, *person])
+            rows = _known(self._coded(more=person), [*self._names, *person])
             self._codes = counted_rows(rows, users, [LABEL, *self._names[:-1]]).select(
                 *self._names
             )
@@ -126,7 +126,9 @@ class EngineCounts:
         classes = len(self._public.classes)
         return count_tables(self._codes, sizes, LABEL, classes, splits, leaves)
 
-    def _coded(self, *, repaired: bool = True, **more: nw.Expr) -> nw.LazyFrame[Any]:
+    def _coded(
+        self, *, repaired: bool = True, more: Mapping[str, nw.Expr] | None = None
+    ) -> nw.LazyFrame[Any]:
         """Return the codes of all records, null for a value that has no place.
 
         Args:
@@ -154,7 +156,8 @@ class EngineCounts:
             if repaired and domain.other is not None:
                 others[name] = other
         found = tables.with_codes(
-            tables.with_positions(self._table.lazy().select(*values, **more), edges), listed
+            tables.with_positions(self._table.lazy().select(*values, **(more or {})), edges),
+            listed,
         )
         repairs = [nw.col(c).fill_null(other) for c, other in others.items()]
         return found.with_columns(*repairs) if repairs else found
