@@ -79,7 +79,7 @@ def trees(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: 
         from pyspark.ml.feature import StringIndexer, VectorAssembler
 
         indexed = [f"{name}_" for name in [*text, LABEL]]
-        stages = [
+        stages: list[Any] = [
             StringIndexer(inputCols=[*text, LABEL], outputCols=indexed),
             VectorAssembler(inputCols=[*numbers, *indexed[:-1]], outputCol="features"),
             DecisionTreeClassifier(labelCol=indexed[-1], maxDepth=5, maxBins=64),
@@ -184,7 +184,7 @@ def session_of(master: str, memory: str) -> Any:  # noqa: ANN401
     """Start Spark and let it run once."""
     from pyspark.sql import SparkSession
 
-    settings = {
+    settings: dict[str, Any] = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": memory,

@@ -90,7 +90,7 @@ def _events(scale: float) -> tuple[Events, Events]:
 
 def _digits(scale: float) -> int:
     """Return the first digit that is 1 with probability at most ``e^-45``."""
-    digits = 1
+    digits = 0
     while 2**digits < FAR * Fraction(scale):
         digits += 1
     return digits
