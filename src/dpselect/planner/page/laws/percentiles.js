@@ -69,9 +69,11 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
 
   function follow(half, branch, chance) {
     const law = draw(halfScores(half, branch.weights, parts, neighbours), priceOf(half, neighbours));
-    for (let drawn = 0; drawn < law.length; drawn++) {
-      const candidate = released(branch, ...placeAndShare(drawn, parts), candidates);
-      laws[half.position][candidate] += chance * law[drawn];
+    for (let place = 0, drawn = 0; place < branch.weights.length; place++) {
+      for (let part = 0; part <= parts; part++, drawn++) {
+        const candidate = released(branch, place, part / parts, candidates);
+        laws[half.position][candidate] += chance * law[drawn];
+      }
     }
     if (!half.below && !half.above) return;
     for (const [place, part, share] of outcomes(law, branch.weights, parts)) {
@@ -96,7 +98,8 @@ export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
   function follow(half, branch) {
     const scores = halfScores(half, branch.weights, parts, neighbours);
     const drawn = pick(draw(scores, priceOf(half, neighbours)));
-    const [place, share] = placeAndShare(drawn, parts);
+    const place = Math.floor(drawn / (parts + 1));
+    const share = (drawn % (parts + 1)) / parts;
     chosen[half.position] = released(branch, place, share, candidates);
     const sides = split(branch, place, share);
     if (half.below) follow(half.below, sides[0]);
@@ -104,14 +107,12 @@ export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
   }
 }
 
-const placeAndShare = (drawn, parts) =>
-  [Math.floor(drawn / (parts + 1)), (drawn % (parts + 1)) / parts];
-
 // The candidate of a place; of a gap between two the one that is nearer by the share.
 function released(branch, place, share, candidates) {
   const amongAll = branch.first + place;
-  const above = amongAll % 2 === 1 || cutOf(branch, place, share) > 0.5;
-  return Math.min(Math.max((amongAll >> 1) - (above ? 0 : 1), 0), candidates - 1);
+  if (amongAll % 2 === 1) return amongAll >> 1;
+  const nearest = (amongAll >> 1) - (cutOf(branch, place, share) > 0.5 ? 0 : 1);
+  return Math.min(Math.max(nearest, 0), candidates - 1);
 }
 
 // Which part of all records of a place is below: a half can have a part of those at its ends.
