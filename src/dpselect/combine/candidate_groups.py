@@ -32,17 +32,17 @@ class GroupTable(NamedTuple):
     table: Values
     """All rows of sums, one after the other."""
 
-    starts: Indices
-    """Where the row of each objective and group begins, shape ``(m, n)``."""
+    rows: Indices
+    """Where the row of each objective and group begins, and the last distance in it.
 
-    lasts: Indices
-    """The last distance in the rows of each objective, shape ``(m,)``."""
+    Shape ``(2, m, n)``.
+    """
 
-    slopes: Values
-    """What each distance beyond the last adds, shape ``(m,)``."""
+    rates: Values
+    """What each distance beyond the last adds; the part of a sum that is charged.
 
-    shares: Values
-    """The part of a sum that each of two candidates is charged with, shape ``(m,)``."""
+    Shape ``(2, m)``.
+    """
 
 
 def alike(columns: Values) -> tuple[Indices, Indices]:
@@ -77,8 +77,10 @@ def groups_of(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, 
     Returns:
         The group of each candidate, shape ``(n,)``, and one candidate of each group.
     """
-    rows = [row for part in objectives for row in part.exact]
-    return alike(np.concatenate([rows, keys]))
+    # In the order of sensitivities and then scores: neighbours are like each other.
+    digits = zip(*(part.exact for part in objectives), strict=True)
+    scores, rests = (np.stack(parts) for parts in digits)
+    return alike(np.concatenate([rests, scores, keys]))
 
 
 def last_distances(objectives: Sequence[Objective], horizon: int) -> Indices:
@@ -104,19 +106,18 @@ def tabulate(
     size = 0
     for part, of_part in zip(objectives, keys, strict=True):
         rows, first = alike(of_part[None, members])
-        table = _table(part, members[first], horizon)
-        starts.append(size + rows * table.shape[1])
-        lasts.append(table.shape[1] - 1)
-        tables.append(table.ravel())
-        size += table.size
+        sums = _sums(part, members[first], horizon)
+        last = _last_before_slope(sums, part.sensitivity.bound)
+        tables.append(sums[np.arange(sums.shape[1]) <= last[:, None]])
+        starts.append(size + (np.cumsum(last + 1) - last - 1)[rows])
+        lasts.append(last[rows])
+        size += tables[-1].size
     return GroupTable(
         scores=np.stack([part.scores[members] for part in objectives]),
         rests=np.stack([part.rest[members] for part in objectives]),
         table=np.concatenate(tables),
-        starts=np.stack(starts),
-        lasts=np.array(lasts),
-        slopes=np.array([part.sensitivity.bound for part in objectives]),
-        shares=np.array([score_range.share(part) for part in objectives]),
+        rows=np.array([starts, lasts]),
+        rates=np.array([(p.sensitivity.bound, score_range.share(p)) for p in objectives]).T,
     )
 
 
@@ -154,11 +155,11 @@ def _least_overlap(objective: Objective, horizon: int) -> int:
     return low
 
 
-def _table(objective: Objective, members: Indices, horizon: int) -> Values:
+def _sums(objective: Objective, members: Indices, horizon: int) -> Values:
     """Return ``cumulative(0)``, ``cumulative(1)``, ... of ``members``, one row for each."""
     sensitivity: Sensitivity = objective.sensitivity.take(members)
     if isinstance(sensitivity, GlobalSensitivity) and sensitivity.flat:
-        return np.zeros((1, 1))
+        return np.zeros((members.size, 1))
     columns = []
     upto = min(horizon, sensitivity.horizon)
     for column in islice(score_range.running_sums(sensitivity), upto + 1):
@@ -166,3 +167,17 @@ def _table(objective: Objective, members: Indices, horizon: int) -> Values:
         if score_range.all_overlap(objective, column):
             break
     return np.stack(columns, axis=1)
+
+
+def _last_before_slope(sums: Values, slope: float) -> Indices:
+    """Return for each row the distance from which on it is a line, to the last bit.
+
+    The length of a row is that of its varying part, which for most candidates is short.
+    """
+    steps = np.arange(sums.shape[1])
+    bent = np.abs(np.diff(sums, axis=1) - slope) > slope * 2.0**-30
+    last = np.where(bent, steps[1:], 0).max(axis=1, initial=0)
+    ends = np.take_along_axis(sums, last[:, None], axis=1)
+    beyond = steps > last[:, None]
+    line = ends + (steps - last[:, None]) * slope
+    return np.where((~beyond | (sums == line)).all(axis=1), last, steps[-1])

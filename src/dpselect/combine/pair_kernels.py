@@ -21,6 +21,9 @@ KINDS = ("pareto", "weak", "strict")
 """Kinds of dominance, by their numbers here."""
 PARETO, WEAK, STRICT = range(3)
 
+FAR = 2.0**52
+"""Distances up to here are integers that floats hold."""
+
 
 class _Gap(NamedTuple):
     """Two candidates in one objective: numbers alone, which a call passes in registers."""
@@ -35,35 +38,42 @@ class _Gap(NamedTuple):
 
     high_row: int
 
-    last: int
-    """The last distance that is tabulated."""
+    low_last: int
+    """The last distance in its row."""
+
+    high_last: int
 
     slope: float
-    """What each further distance adds to the sum of either."""
+    """What each distance beyond the last adds to a sum."""
 
     share: float
     """The part of the sums that is charged."""
 
 
 @compiled
-def _gap(of: GroupTable, i: int, low: int, high: int) -> _Gap:
+def _gap(scores: Values, rows: Indices, rates: Values, i: int, low: int, high: int) -> _Gap:
     return _Gap(
-        of.scores[i, low],
-        of.scores[i, high],
-        of.starts[i, low],
-        of.starts[i, high],
-        of.lasts[i],
-        of.slopes[i],
-        of.shares[i],
+        scores[i, low],
+        scores[i, high],
+        rows[0, i, low],
+        rows[0, i, high],
+        rows[1, i, low],
+        rows[1, i, high],
+        rates[0, i],
+        rates[1, i],
     )
 
 
 @compiled
+def _sum(table: Values, row: int, last: int, slope: float, steps: int) -> float:
+    inside = min(steps, last)
+    return table[row + inside] + (steps - inside) * slope
+
+
+@compiled
 def _overlap(table: Values, gap: _Gap, steps: int) -> bool:
-    inside = min(steps, gap.last)
-    beyond = (steps - inside) * gap.slope
-    low_sum = table[gap.low_row + inside] + beyond
-    high_sum = table[gap.high_row + inside] + beyond
+    low_sum = _sum(table, gap.low_row, gap.low_last, gap.slope, steps)
+    high_sum = _sum(table, gap.high_row, gap.high_last, gap.slope, steps)
     # The operations of score_range.radius in their order: both decide every comparison alike.
     slack = steps * SLACK
     low_radius = gap.share * low_sum + slack * (abs(gap.low) + low_sum)
@@ -73,32 +83,37 @@ def _overlap(table: Values, gap: _Gap, steps: int) -> bool:
 
 @compiled
 def _both_sums(table: Values, gap: _Gap, steps: int) -> float:
-    """Return the charged parts of both sums, at a distance within the table."""
-    return gap.share * (table[gap.low_row + steps] + table[gap.high_row + steps])
+    """Return the charged parts of both sums."""
+    low_sum = _sum(table, gap.low_row, gap.low_last, gap.slope, steps)
+    high_sum = _sum(table, gap.high_row, gap.high_last, gap.slope, steps)
+    return gap.share * (low_sum + high_sum)
 
 
 @compiled
-def _guess(table: Values, gap: _Gap, most: int) -> int:
-    """Return a number of steps near the first overlap: 1 within the table, exact beyond it.
+def _guess(table: Values, gap: _Gap, near: int, most: int) -> int:
+    """Return a number of steps near the first overlap: ``near`` in the table, else exact.
 
     Beyond the last tabulated distance both sums grow by ``slope`` a step, so the rest of the
     gap closes after ``left / (2 share slope)`` further steps, but for the slack.
     """
-    left = gap.high - gap.low - _both_sums(table, gap, gap.last)
+    last = max(gap.low_last, gap.high_last)
+    left = gap.high - gap.low - _both_sums(table, gap, last)
     if left <= 0:
-        return 1
+        return near
     further = left / (2 * gap.share * gap.slope)
-    return most if further > most - gap.last else gap.last + int(np.ceil(further))
+    return most if further > most - last else last + int(np.ceil(further))
 
 
 @compiled
-def _first_overlap(table: Values, gap: _Gap, least: int, most: int) -> int:
+def _first_overlap(table: Values, gap: _Gap, near: int, least: int, most: int) -> int:
     """Return the least number of steps in ``least .. most`` after which the ranges overlap.
 
     ``most + 1`` if there is none. The radii grow with the steps, so overlaps are monotone in
     them: the stride doubles from a guess until it brackets the first one, then bisection.
     """
-    at = min(max(least, _guess(table, gap, most)), most)
+    if least <= most and _overlap(table, gap, least):
+        return least
+    at = min(max(least + 1, _guess(table, gap, near, most)), most)
     stride = 1
     if _overlap(table, gap, at):
         upper, lower = at, at - 1
@@ -122,32 +137,85 @@ def _first_overlap(table: Values, gap: _Gap, least: int, most: int) -> int:
 
 
 @compiled
-def _turning_point(of: GroupTable, rival: int, candidate: int, most: int, kind: int) -> int:
-    """Return the steps after which ``rival`` can begin to dominate ``candidate``.
+def _dominates(scores: Values, rival: int, candidate: int, kind: int) -> bool:
+    ahead, level = False, False
+    for i in range(scores.shape[0]):
+        if scores[i, rival] < scores[i, candidate]:
+            return False
+        ahead |= scores[i, rival] > scores[i, candidate]
+        level |= scores[i, rival] == scores[i, candidate]
+    return kind == WEAK or (ahead if kind == PARETO else not level)
 
-    Or, negative, after which it can cease to, if it dominates now. It can begin as soon as
-    the ranges overlap in the *last* objective in which it is behind, and cease as soon as
-    they do in the *first* in which it is ahead. ``most + 1`` is never.
+
+@compiled
+def _alike(scores: Values, rows: Indices, i: int, one: int, other: int) -> bool:
+    """Return whether two groups, of which the second may be -1 for none, have one range."""
+    return (
+        other >= 0
+        and scores[i, one] == scores[i, other]
+        and rows[0, i, one] == rows[0, i, other]
+    )
+
+
+@compiled
+def _begins(
+    scores: Values,
+    table: Values,
+    rows: Indices,
+    rates: Values,
+    rival: int,
+    candidate: int,
+    most: int,
+    near: Indices,
+) -> int:
+    """Return the steps after which ``rival`` can begin to dominate, ``most + 1`` for never.
+
+    As soon as the ranges overlap in the *last* objective in which it is behind. ``near`` has
+    the overlaps of an earlier rival, and who that was, shape ``(2, m)``: groups are sorted, so
+    it is like this one.
     """
-    begins, behind, ahead, level = 1, False, False, False
-    for i in range(of.lasts.size):
-        if of.scores[i, rival] < of.scores[i, candidate]:
-            behind = True
-            if begins <= most:
-                begins = _first_overlap(of.table, _gap(of, i, rival, candidate), begins, most)
-        elif of.scores[i, rival] > of.scores[i, candidate]:
-            ahead = True
-        else:
-            level = True
-    if behind or (kind == PARETO and not ahead) or (kind == STRICT and level):
-        return begins
+    begins = 1
+    for i in range(near.shape[1]):
+        if scores[i, rival] < scores[i, candidate] and begins <= most:
+            gap = _gap(scores, rows, rates, i, rival, candidate)
+            if begins == 1 and _alike(scores, rows, i, rival, near[1, i]):
+                begins = near[0, i]
+                continue
+            found = _first_overlap(table, gap, near[0, i], begins, most)
+            if begins == 1:
+                near[0, i], near[1, i] = found, rival
+            begins = found
+    return begins
+
+
+@compiled
+def _ceases(
+    scores: Values,
+    table: Values,
+    rows: Indices,
+    rates: Values,
+    rival: int,
+    candidate: int,
+    most: int,
+    near: Indices,
+) -> int:
+    """Return the steps after which ``rival`` can cease to dominate, ``most + 1`` for never.
+
+    As soon as the ranges overlap in the *first* objective; they do where scores are equal.
+    """
     ceases = most + 1
-    for i in range(of.lasts.size):
-        if of.scores[i, rival] == of.scores[i, candidate]:
-            return -1
-        if ceases > 1:
-            ceases = _first_overlap(of.table, _gap(of, i, candidate, rival), 1, ceases - 1)
-    return -ceases
+    for i in range(near.shape[1]):
+        if scores[i, rival] == scores[i, candidate]:
+            return 1
+        if _alike(scores, rows, i, rival, near[1, i]):
+            ceases = min(ceases, near[0, i])
+        elif ceases > 1:
+            gap = _gap(scores, rows, rates, i, candidate, rival)
+            found = _first_overlap(table, gap, near[0, i], 1, ceases - 1)
+            if ceases == most + 1:
+                near[0, i], near[1, i] = found, rival
+            ceases = found
+    return ceases
 
 
 @compiled
@@ -242,20 +310,25 @@ def pareto_shortfall(
     """
     groups, bound = weights.size, weights.sum() - 1
     begin, cease = np.empty(most + 2, np.int64), np.empty(most + 2, np.int64)
+    # Taken apart, for every access to an array in a tuple counts a reference, in all threads.
+    scores, table, rows, rates = of.scores, of.table, of.rows, of.rates
+    near, nearly = np.ones((2, 2, rates.shape[1]), np.int64)
     for candidate in range(first, groups, step):
         begin[:] = 0
         cease[:] = 0
+        near[1], nearly[1] = -1, -1
         identical = weights[candidate] - 1
         possible = identical if kind == WEAK else 0
         (cease if kind == WEAK else begin)[1] = identical
         for rival in range(groups):
             if rival != candidate:
-                at = _turning_point(of, rival, candidate, most, kind)
-                if at > 0:
-                    begin[at] += weights[rival]
-                else:
-                    cease[-at] += weights[rival]
+                if _dominates(scores, rival, candidate, kind):
+                    at = _ceases(scores, table, rows, rates, rival, candidate, most, near)
+                    cease[at] += weights[rival]
                     possible += weights[rival]
+                else:
+                    at = _begins(scores, table, rows, rates, rival, candidate, most, nearly)
+                    begin[at] += weights[rival]
         sure = possible
         for steps in range(1, most + 1):
             before_possible, before_sure = possible, sure
@@ -275,10 +348,11 @@ def _dampened_gap(table: Values, gap: _Gap, height: float) -> float:
     """
     if height == 0:
         return 0.0  # also where the sums stay 0 for some distance
-    at_last = _both_sums(table, gap, gap.last)
+    last = max(gap.low_last, gap.high_last)
+    at_last = _both_sums(table, gap, last)
     if height >= at_last:
-        return gap.last + (height - at_last) / (2 * gap.share * gap.slope)
-    lower, upper = 0, gap.last
+        return last + (height - at_last) / (2 * gap.share * gap.slope)
+    lower, upper = 0, last
     while upper - lower > 1:
         middle = (lower + upper) // 2
         if _both_sums(table, gap, middle) <= height:
@@ -288,6 +362,22 @@ def _dampened_gap(table: Values, gap: _Gap, height: float) -> float:
     start = _both_sums(table, gap, lower)
     end = _both_sums(table, gap, lower + 1)
     return lower + (height - start) / (end - start)
+
+
+@compiled
+def _dampened_lead(table: Values, gap: _Gap, lead: float, worst: float) -> float:
+    """Return a lead, dampened, or minus infinity if it is at most ``worst``.
+
+    ``D(lead)`` is below an integer ``t`` if the lead is below ``B(t)``: most leads are decided
+    by one such sum, without a search.
+    """
+    if lead < 0:
+        if worst > -FAR and _both_sums(table, gap, int(np.ceil(max(-worst, 0)))) <= -lead:
+            return -np.inf
+        return -_dampened_gap(table, gap, -lead)
+    if 0 <= worst < FAR and lead < _both_sums(table, gap, int(worst)):
+        return -np.inf
+    return _dampened_gap(table, gap, lead)
 
 
 @compiled
@@ -304,20 +394,18 @@ def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
         first: The first candidate to do.
         step: From each candidate to the next.
     """
-    groups = worst.size
-    for candidate in range(first, groups, step):
-        for rival in range(groups):
+    scores, rests, table, rows, rates = of
+    for candidate in range(first, worst.size, step):
+        for rival in range(worst.size - 1, -1, -1):
             if rival == candidate:
                 continue
             least = np.inf
-            for i in range(of.lasts.size):
-                lead = of.scores[i, rival] - of.scores[i, candidate]
-                lead += of.rests[i, rival] - of.rests[i, candidate]
-                if lead < 0:
-                    ahead = -_dampened_gap(of.table, _gap(of, i, rival, candidate), -lead)
-                else:
-                    ahead = _dampened_gap(of.table, _gap(of, i, candidate, rival), lead)
-                least = min(least, ahead)
+            for i in range(rates.shape[1]):
+                lead = scores[i, rival] - scores[i, candidate]
+                lead += rests[i, rival] - rests[i, candidate]
+                behind, ahead = (rival, candidate) if lead < 0 else (candidate, rival)
+                gap = _gap(scores, rows, rates, i, behind, ahead)
+                least = min(least, _dampened_lead(table, gap, lead, worst[candidate]))
                 if least <= worst[candidate]:
                     break
             worst[candidate] = max(worst[candidate], least)

@@ -30,6 +30,9 @@ from dpselect.typing import Indices, Values
 
 SLACK = 2.0**-36
 
+MOST_CELLS = 2**20
+"""Sums of sensitivities that are held at a time."""
+
 
 def share(objective: Objective) -> float:
     r"""Return the part of a sum by which each of two candidates approaches the other.
@@ -52,7 +55,11 @@ def radius(objective: Objective, sums: Values, steps: int | Indices) -> Values:
 def running_sums(sensitivity: Sensitivity) -> Iterator[Values]:
     """Yield ``cumulative(0)``, ``cumulative(1)``, ... in one pass over the distances."""
     if sensitivity.closed_form:
-        yield from map(sensitivity.cumulative, count())
+        first, size = 0, 4
+        while True:
+            block = sensitivity.sums(np.arange(first, first + size))
+            yield from block
+            first, size = first + size, max(1, min(2 * size, MOST_CELLS // block.shape[1]))
     running = RunningSum()
     for distance in range(sensitivity.horizon):
         yield running.total

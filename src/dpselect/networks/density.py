@@ -149,6 +149,16 @@ class SpreadSensitivity(Sensitivity):
         # Beyond the horizon as before it: no degree is above the horizon, so all are at 1.
         return self._summed(np.inf, checked_distances(distance))[1]
 
+    def sums(self, distances: Indices) -> Values:
+        from dpselect.networks import kernels
+
+        ascending = np.argsort(distances)
+        found = np.empty((distances.size, self._degrees.size))
+        found[ascending] = kernels.sums_of_density_changes(
+            self._degrees, self._spreads, distances[ascending]
+        )
+        return found
+
     def locate(self, heights: Values) -> Interval:
         from dpselect.networks import kernels
 

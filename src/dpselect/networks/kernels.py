@@ -289,3 +289,23 @@ def summed_density_changes(
             t, total = t + int(further), total + further
         steps[node], sums[node] = t, total
     return steps, sums
+
+
+@compiled
+def sums_of_density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
+    """Return the sums of :func:`density_change` up to ascending distances, shape ``(d, n)``."""
+    sums = np.empty((distances.size, degrees.size))
+    for node in range(degrees.size):
+        degree = degrees[node]
+        varying = max(degree - 2, 1)
+        t, total, lost = 0, 0.0, 0.0
+        for i in range(distances.size):
+            upto = min(distances[i], varying)
+            while t < upto:
+                delta = density_change(degree, spreads[node], t)
+                raised = total + delta
+                # As above: to the last bit the same sums.
+                rest = (total - raised) + delta if total >= delta else (delta - raised) + total
+                total, lost, t = raised, lost + rest, t + 1
+            sums[i, node] = total + lost + (distances[i] - upto)
+    return sums
