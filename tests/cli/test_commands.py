@@ -95,7 +95,7 @@ def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     assert (tmp_path / "demo.png").stat().st_size > 1000
     assert contacts["results"]["dpselect"] > 2 * contacts["results"]["OpenDP, top-k"]
     assert len(contacts["released"]) == 10
-    assert tree["results"]["dpselect"] > tree["results"]["diffprivlib's tree"]
+    assert tree["results"]["dpselect, depth 2"] > tree["results"]["diffprivlib, depth 2"]
     assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
     assert min(markets["results"], key=markets["results"].get) == "dpselect"
     assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}
