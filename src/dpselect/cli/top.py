@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from dpselect.categories.grouped_design import GroupedDesign
     from dpselect.categories.top_design import TopDesign
+
+LEGEND = 26
+"""Characters of a line of a legend."""
 
 HELP = """Release the k values of a column that most people have.
 
@@ -195,7 +199,10 @@ def _plot(laws: dict[str, tuple[str, key_options.ChancesOf]], mechanism: str) ->
     from dpselect.categories import plot_chances
 
     people = key_options.people_shown(*(law for _, law in laws.values()))
-    lines = {f"{name}, by people{more}": law(people) for name, (more, law) in laws.items()}
+    lines = {
+        fill(f"{name}, by people{more}", LEGEND): law(people)
+        for name, (more, law) in laws.items()
+    }
     if len(lines) > 1:
         return plot_chances(people, lines)
     [(more, law)] = laws.values()
