@@ -30,7 +30,7 @@ test-lowest: $(UV)
 		--editable . --editable studies
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
-# The tests of Spark in its own Java process, and a cluster of a master and two workers.
+# The tests of Spark in its own Java process, which plain tests run on Sail.
 spark: .venv
 	DPSELECT_SPARK=java $(RUN) $(PYTEST) -m spark
 
