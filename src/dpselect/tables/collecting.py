@@ -22,7 +22,7 @@ MOST_SUMS = 200
 """Sums of one pass; more go in several."""
 
 FEW = 100_000
-"""Rows of Spark up to which it makes an object of each: three times as much memory as Arrow."""
+"""Rows of Spark up to which it makes an object of each: ten times as much memory as Arrow."""
 
 
 def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
