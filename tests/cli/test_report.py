@@ -2,6 +2,7 @@
 
 import re
 
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -56,6 +57,25 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
     ):
         assert part in text, part
     assert not re.search(r"<script|https?:|src=|@import|url\(", text)
+
+
+def test_a_report_names_the_person_whose_rows_are_limited(run, tmp_path):
+    ledger, page = tmp_path / "budget", tmp_path / "report.html"
+    budget = dp.Budget(1.0, neighbours="add-remove", path=ledger)
+    dp.percentiles.release_percentiles(
+        pl.DataFrame({"days": [1, 2, 3], "who": [1, 1, 2]}),
+        column="days",
+        user="who",
+        max_per_user=1,
+        p=50,
+        candidates=range(5),
+        epsilon=1.0,
+        neighbours="add-remove",
+        budget=budget,
+    )
+
+    assert run("report", ledger, "--out", page).code == 0
+    assert "one person, with all rows" in page.read_text(encoding="utf-8")
 
 
 def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):

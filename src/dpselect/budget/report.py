@@ -121,7 +121,7 @@ def _release(entry: Entry) -> Iterator[str]:
             "answer": _Html(f'<span class="answer">{_answer(entry)}</span>'),
             "price": f"epsilon {entry.epsilon:.6g}{delta}{back}: odds change by a factor of "
             f"at most {wording.odds(entry.epsilon)}{_apart(entry.delta)}",
-            "protects": f"{wording.RELATIONS[entry.neighbours]} ({entry.neighbours})",
+            "protects": f"{wording.protected_by(entry)} ({entry.neighbours})",
             "declared public": "; ".join(map(str, _list(asked.get("public")))) or None,
             "error": _error(asked.get("error_bound")),
             "mechanism": entry.mechanism,

@@ -16,6 +16,9 @@ RELATIONS = {
 }
 """What each neighbour relation hides."""
 
+PERSON = "whether one person, with all rows, is in the data at all"
+"""What a release hides whose question names a column of people, under add/remove."""
+
 LARGEST_FACTOR = 1e6
 """Odds that grow by more are written as such, without digits."""
 
@@ -36,6 +39,14 @@ def question_of(entry: Entry) -> str:
     if not entry.asked:
         return entry.mechanism or "not stated"
     return question(entry.asked.get("function"), entry.asked.get("arguments"), entry.source)
+
+
+def protected_by(entry: Entry) -> str:
+    """Return what an entry hides: a record, or all records of a person."""
+    given = entry.asked.get("arguments")
+    limited = isinstance(given, Mapping) and given.get("max_per_user") is not None
+    of_person = limited and entry.neighbours is Neighbours.ADD_REMOVE
+    return PERSON if of_person else RELATIONS[entry.neighbours]
 
 
 def answer_of(entry: Entry) -> str:
