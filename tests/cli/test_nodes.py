@@ -39,7 +39,7 @@ def test_nodes_are_released(run, star, metric, mechanism):
     "more", [("--metric", "degree"), ("--metric", "ego-density", "--hubs", 5)]
 )
 def test_a_person_is_protected_with_all_rows(run, star, engine, more):
-    asked = ("--user", "source", "--max-per-user", 3, "--json", "--metric")
+    asked = ("--user", "source", "--max-per-user", 3, "--json")
     ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, *asked, *more, "--dry-run")
 
     assert ran.code == 0, ran.error

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables
+from dpselect._optional import needed
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ class RowsOfPeople:
         ]
         if len(found) == 1:
             return found[0]
+        needed("polars", extra="standard")
         import polars as pl
 
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
@@ -193,6 +195,7 @@ class RowsOfPeople:
             return [rows.table]
         if tables.is_csv(rows.source):
             return [rows.table]
+        needed("polars", extra="standard")
         import narwhals as nw
         import polars as pl
 

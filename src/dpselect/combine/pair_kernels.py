@@ -5,14 +5,14 @@ Each kernel does the candidates ``first, first + step, ...`` and writes to their
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect.combine.candidate_groups import GroupTable
-from dpselect.combine.score_range import SLACK
+from dpselect.combine.gap_kernels import Gap, both_sums, first_overlap, gap_of
 from dpselect.typing import Indices, Values
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -23,117 +23,6 @@ PARETO, WEAK, STRICT = range(3)
 
 FAR = 2.0**52
 """Distances up to here are integers that floats hold."""
-
-
-class _Gap(NamedTuple):
-    """Two candidates in one objective: numbers alone, which a call passes in registers."""
-
-    low: float
-    """The smaller score."""
-
-    high: float
-
-    low_row: int
-    """Where the sums of the candidate with the smaller score begin."""
-
-    high_row: int
-
-    low_last: int
-    """The last distance in its row."""
-
-    high_last: int
-
-    slope: float
-    """What each distance beyond the last adds to a sum."""
-
-    share: float
-    """The part of the sums that is charged."""
-
-
-@compiled
-def _gap(scores: Values, rows: Indices, rates: Values, i: int, low: int, high: int) -> _Gap:
-    return _Gap(
-        scores[i, low],
-        scores[i, high],
-        rows[0, i, low],
-        rows[0, i, high],
-        rows[1, i, low],
-        rows[1, i, high],
-        rates[0, i],
-        rates[1, i],
-    )
-
-
-@compiled
-def _sum(table: Values, row: int, last: int, slope: float, steps: int) -> float:
-    inside = min(steps, last)
-    return table[row + inside] + (steps - inside) * slope
-
-
-@compiled
-def _overlap(table: Values, gap: _Gap, steps: int) -> bool:
-    low_sum = _sum(table, gap.low_row, gap.low_last, gap.slope, steps)
-    high_sum = _sum(table, gap.high_row, gap.high_last, gap.slope, steps)
-    # The operations of score_range.radius in their order: both decide every comparison alike.
-    slack = steps * SLACK
-    low_radius = gap.share * low_sum + slack * (abs(gap.low) + low_sum)
-    high_radius = gap.share * high_sum + slack * (abs(gap.high) + high_sum)
-    return gap.low + low_radius >= gap.high - high_radius
-
-
-@compiled
-def _both_sums(table: Values, gap: _Gap, steps: int) -> float:
-    """Return the charged parts of both sums."""
-    low_sum = _sum(table, gap.low_row, gap.low_last, gap.slope, steps)
-    high_sum = _sum(table, gap.high_row, gap.high_last, gap.slope, steps)
-    return gap.share * (low_sum + high_sum)
-
-
-@compiled
-def _guess(table: Values, gap: _Gap, near: int, most: int) -> int:
-    """Return a number of steps near the first overlap: ``near`` in the table, else exact.
-
-    Beyond the last tabulated distance both sums grow by ``slope`` a step, so the rest of the
-    gap closes after ``left / (2 share slope)`` further steps, but for the slack.
-    """
-    last = max(gap.low_last, gap.high_last)
-    left = gap.high - gap.low - _both_sums(table, gap, last)
-    if left <= 0:
-        return near
-    further = left / (2 * gap.share * gap.slope)
-    return most if further > most - last else last + int(np.ceil(further))
-
-
-@compiled
-def _first_overlap(table: Values, gap: _Gap, near: int, least: int, most: int) -> int:
-    """Return the least number of steps in ``least .. most`` after which the ranges overlap.
-
-    ``most + 1`` if there is none. The radii grow with the steps, so overlaps are monotone in
-    them: the stride doubles from a guess until it brackets the first one, then bisection.
-    """
-    if least <= most and _overlap(table, gap, least):
-        return least
-    at = min(max(least + 1, _guess(table, gap, near, most)), most)
-    stride = 1
-    if _overlap(table, gap, at):
-        upper, lower = at, at - 1
-        while lower >= least and _overlap(table, gap, lower):
-            stride *= 2
-            upper, lower = lower, lower - stride
-        lower = max(lower, least - 1)
-    else:
-        lower, upper = at, at + 1
-        while upper <= most and not _overlap(table, gap, upper):
-            stride *= 2
-            lower, upper = upper, upper + stride
-        upper = min(upper, most + 1)
-    while upper - lower > 1:
-        middle = (lower + upper) // 2
-        if _overlap(table, gap, middle):
-            upper = middle
-        else:
-            lower = middle
-    return upper
 
 
 @compiled
@@ -177,11 +66,11 @@ def _begins(
     begins = 1
     for i in range(near.shape[1]):
         if scores[i, rival] < scores[i, candidate] and begins <= most:
-            gap = _gap(scores, rows, rates, i, rival, candidate)
+            gap = gap_of(scores, rows, rates, i, rival, candidate)
             if begins == 1 and _alike(scores, rows, i, rival, near[1, i]):
                 begins = near[0, i]
                 continue
-            found = _first_overlap(table, gap, near[0, i], begins, most)
+            found = first_overlap(table, gap, near[0, i], begins, most)
             if begins == 1:
                 near[0, i], near[1, i] = found, rival
             begins = found
@@ -210,8 +99,8 @@ def _ceases(
         if _alike(scores, rows, i, rival, near[1, i]):
             ceases = min(ceases, near[0, i])
         elif ceases > 1:
-            gap = _gap(scores, rows, rates, i, candidate, rival)
-            found = _first_overlap(table, gap, near[0, i], 1, ceases - 1)
+            gap = gap_of(scores, rows, rates, i, candidate, rival)
+            found = first_overlap(table, gap, near[0, i], 1, ceases - 1)
             if ceases == most + 1:
                 near[0, i], near[1, i] = found, rival
             ceases = found
@@ -339,7 +228,7 @@ def pareto_shortfall(
 
 
 @compiled
-def _dampened_gap(table: Values, gap: _Gap, height: float) -> float:
+def _dampened_gap(table: Values, gap: Gap, height: float) -> float:
     """Return the difference of two scores, dampened by the sums of both candidates.
 
     With :math:`B(t)` the charged parts of both sums, this is the piecewise linear ``D`` with
@@ -349,33 +238,33 @@ def _dampened_gap(table: Values, gap: _Gap, height: float) -> float:
     if height == 0:
         return 0.0  # also where the sums stay 0 for some distance
     last = max(gap.low_last, gap.high_last)
-    at_last = _both_sums(table, gap, last)
+    at_last = both_sums(table, gap, last)
     if height >= at_last:
         return last + (height - at_last) / (2 * gap.share * gap.slope)
     lower, upper = 0, last
     while upper - lower > 1:
         middle = (lower + upper) // 2
-        if _both_sums(table, gap, middle) <= height:
+        if both_sums(table, gap, middle) <= height:
             lower = middle
         else:
             upper = middle
-    start = _both_sums(table, gap, lower)
-    end = _both_sums(table, gap, lower + 1)
+    start = both_sums(table, gap, lower)
+    end = both_sums(table, gap, lower + 1)
     return lower + (height - start) / (end - start)
 
 
 @compiled
-def _dampened_lead(table: Values, gap: _Gap, lead: float, worst: float) -> float:
+def _dampened_lead(table: Values, gap: Gap, lead: float, worst: float) -> float:
     """Return a lead, dampened, or minus infinity if it is at most ``worst``.
 
     ``D(lead)`` is below an integer ``t`` if the lead is below ``B(t)``: most leads are decided
     by one such sum, without a search.
     """
     if lead < 0:
-        if worst > -FAR and _both_sums(table, gap, int(np.ceil(max(-worst, 0)))) <= -lead:
+        if worst > -FAR and both_sums(table, gap, int(np.ceil(max(-worst, 0)))) <= -lead:
             return -np.inf
         return -_dampened_gap(table, gap, -lead)
-    if 0 <= worst < FAR and lead < _both_sums(table, gap, int(worst)):
+    if 0 <= worst < FAR and lead < both_sums(table, gap, int(worst)):
         return -np.inf
     return _dampened_gap(table, gap, lead)
 
@@ -404,7 +293,7 @@ def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
                 lead = scores[i, rival] - scores[i, candidate]
                 lead += rests[i, rival] - rests[i, candidate]
                 behind, ahead = (rival, candidate) if lead < 0 else (candidate, rival)
-                gap = _gap(scores, rows, rates, i, behind, ahead)
+                gap = gap_of(scores, rows, rates, i, behind, ahead)
                 least = min(least, _dampened_lead(table, gap, lead, worst[candidate]))
                 if least <= worst[candidate]:
                     break
