@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ class _Request:
     note: str = ""
     source: str = ""
     analyst: str = ""
+    where: tuple[str, ...] = ()
 
 
 class Budget:
@@ -190,6 +191,9 @@ class Budget:
         mechanism, note = _text("mechanism", mechanism), _text("note", note)
         request = self._request if not note else replace(self._request, note=note)
         arguments = plain({} if asked is None else asked)
+        if request.where:
+            stated = {**dict(arguments.get("arguments", {})), "where": list(request.where)}
+            arguments = {**arguments, "arguments": stated}
 
         def decide(sums: Sums) -> Entry:
             stopping.admit(self._totals, sums, new)
@@ -225,13 +229,21 @@ class Budget:
         """
         self._store.answer(entry, kept(answer))
 
-    def for_request(self, *, note: str = "", source: str = "", analyst: str = "") -> Self:
+    def for_request(
+        self,
+        *,
+        note: str = "",
+        source: str = "",
+        analyst: str = "",
+        where: Iterable[str] = (),
+    ) -> Self:
         """Return the same budget, with what its entries say about who asked, and of what.
 
         Args:
             note: Anything to remember, such as the number of an application.
             source: The file or table that is read.
             analyst: Who asks.
+            where: Which rows of the source are asked for, in public words.
 
         Raises:
             ParameterError: One is not a text.
@@ -239,7 +251,9 @@ class Budget:
         texts = {"note": note, "source": source, "analyst": analyst}
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
-        view._request = _Request(**{name: _text(name, one) for name, one in texts.items()})
+        checked = {name: _text(name, one) for name, one in texts.items()}
+        rows = tuple(_text("where", one) for one in where)
+        view._request = _Request(**checked, where=rows)
         return view
 
     def refund(self, entry: Entry, epsilon: float) -> None:

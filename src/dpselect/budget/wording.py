@@ -27,7 +27,9 @@ def question(function: object, arguments: object, source: str = "") -> str:
     """Return what was asked: the function in words, the file, and the public arguments."""
     name = str(function).removeprefix("release_").removeprefix("draw_").replace("_", " ")
     of = f"{name} of {source}" if source else name
-    given = arguments if isinstance(arguments, Mapping) else {}
+    given = dict(arguments) if isinstance(arguments, Mapping) else {}
+    if where := given.pop("where", None):
+        of = f"{of} where {' and '.join(map(str, where))}"
     stated = [
         f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -19,6 +20,13 @@ Data: TypeAlias = Annotated[
 Separator: TypeAlias = Annotated[
     str | None,
     typer.Option("--separator", help="Of the fields of a text file, such as ';'."),
+]
+Where: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        help='Only rows such as "year >= 2024" or "ward = \'A\'"; repeated, all must hold.',
+    ),
 ]
 Engine: TypeAlias = Annotated[
     str,
@@ -42,6 +50,35 @@ def separated(path: str, separator: str | None) -> str:
     from dpselect import tables
 
     return tables.SeparatedFile(path, separator.replace("\\t", "\t"))
+
+
+def rows_of(
+    path: str, separator: str | None, where: Sequence[str] | None, neighbours: str | None
+) -> str:
+    """Return the path of a table, with what separates fields and which rows are asked for.
+
+    A row that is replaced can be kept before and dropped after: then there is one less, which
+    no guarantee for a replaced row has to cover.
+
+    Raises:
+        ParameterError: A comparison cannot be read, or rows may be replaced.
+    """
+    path = separated(path, separator)
+    if not where:
+        return path
+    if neighbours not in {None, "add-remove"}:
+        raise ParameterError(
+            "--where goes with --neighbours add-remove: of a row that is replaced it can keep "
+            "one version and drop the other, which changes how many rows there are"
+        )
+    from dpselect.tables.where import FilteredFile
+
+    return FilteredFile(path, where)
+
+
+def stated(source: str | Path) -> tuple[str, ...]:
+    """Return the comparisons by which rows of a table are asked for; public."""
+    return getattr(source, "where", ())
 
 
 def opened(

@@ -47,6 +47,7 @@ def heavy(
     clip: map_options.Clip = False,
     user: options.User = None,
     max_points_per_user: map_options.MaxPointsPerUser = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -57,7 +58,7 @@ def heavy(
     as_json: options.Json = False,
 ) -> None:
     """Release the cells with most points."""
-    points = engines.separated(points, separator)
+    points = engines.rows_of(points, separator, where, neighbours)
     budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)
     public: dict[str, Any] = {
         "k": k,
@@ -79,7 +80,7 @@ def heavy(
     if dry_run:
         plan = plan_heavy_cells(**public)
         map_options.check_columns(table, x, y, user)
-        output.print_plan(plan, budget, as_json=as_json)
+        output.print_plan(plan, budget, source=points, as_json=as_json)
         return
     with output.working("counting and choosing"):
         release = release_heavy_cells(table, budget=budget, **public)
@@ -99,7 +100,8 @@ def _print_cells(
 ) -> None:
     kept = output.recorded(budget, release.entry)
     if as_json:
-        output.print_json({"source": source, **release.to_dict(), **kept})
+        stated = {"source": source, **output.rows(source)}
+        output.print_json({**stated, **release.to_dict(), **kept})
         return
     cells: list[Any] = list(release.answer)
     lines = [",".join(f"{edge:.8g}" for edge in cell) for cell in cells]

@@ -47,6 +47,7 @@ def keys(
     ] = 1,
     missing_is_key: key_options.MissingIsKey = False,
     assumed_people: key_options.AssumedPeople = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -58,7 +59,7 @@ def keys(
     plot: options.Plot = None,
 ) -> None:
     """Release which values there are."""
-    data = engines.separated(data, separator)
+    data = engines.rows_of(data, separator, where, neighbours)
     from dpselect.categories import key_probabilities, plan_keys, release_keys
 
     relation = options.relation("--neighbours", neighbours)
@@ -88,7 +89,7 @@ def keys(
 
         people_in(table, asked_question(**rows))
         needed = key_options.people_for(chances)
-        output.print_plan(plan, budget, as_json=as_json, more={"a value": needed})
+        output.print_plan(plan, budget, source=data, as_json=as_json, more={"a value": needed})
     else:
         with output.working("counting and choosing"):
             release = release_keys(table, **rows, **law, budget=budget)

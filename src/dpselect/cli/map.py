@@ -103,6 +103,7 @@ def release(
     clip: map_options.Clip = False,
     user: options.User = None,
     max_points_per_user: map_options.MaxPointsPerUser = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -114,7 +115,7 @@ def release(
     as_json: options.Json = False,
 ) -> None:
     """Release a map."""
-    points = engines.separated(points, separator)
+    points = engines.rows_of(points, separator, where, neighbours)
     budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)
     box = map_options.box_of(bounds, crs)
     public: dict[str, Any] = {
@@ -139,7 +140,7 @@ def release(
     if plot is not None:
         map_options.writable(plot)
     if dry_run:
-        _print_plan(table, public, budget, as_json=as_json)
+        _print_plan(table, public, budget, source=points, as_json=as_json)
         return
     if not out:
         raise ParameterError("give --out, where to write the map, such as map.parquet")
@@ -192,14 +193,19 @@ def _queries(path: Path | None, box: Box) -> Values:
 
 
 def _print_plan(
-    points: object, public: dict[str, Any], budget: Budget | None, *, as_json: bool
+    points: object,
+    public: dict[str, Any],
+    budget: Budget | None,
+    *,
+    source: str,
+    as_json: bool,
 ) -> None:
     """Print the plan, after a check that the columns are there; no row is read."""
     from dpselect.spatial import plan_histogram
 
     plan = plan_histogram(**public)
     map_options.check_columns(points, public["x"], public["y"], public["user"])
-    output.print_plan(plan, budget, as_json=as_json)
+    output.print_plan(plan, budget, source=source, as_json=as_json)
 
 
 def _print_map(
@@ -222,7 +228,8 @@ def _print_map(
     if all(path.suffix not in QUERIED for path in out):
         facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
     if as_json:
-        output.print_json({"source": source, **released.plan.to_dict(), **facts, **kept})
+        stated = {"source": source, **output.rows(source)}
+        output.print_json({**stated, **released.plan.to_dict(), **facts, **kept})
         return
     if len(released.candidates) == 1:
         del facts["chosen among"]

@@ -107,6 +107,7 @@ def nodes(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a record that is no edge of the graph.")
     ] = False,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -119,7 +120,7 @@ def nodes(
     data_is_public: options.DataIsPublic = False,
 ) -> None:
     """Release the k most influential nodes."""
-    edges = engines.separated(edges, separator)
+    edges = engines.rows_of(edges, separator, where, None)
     if plot is not None:
         options.declared_public(data_is_public, "dpselect nodes --plot")
     from functools import partial
@@ -158,7 +159,7 @@ def nodes(
     plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
         _check_table(edges, labels, ends, engine, master)
-        output.print_plan(plan, budget, as_json=as_json)
+        output.print_plan(plan, budget, source=edges, as_json=as_json)
         return
     with output.working("reading edges and scoring nodes"):
         graph = _graph(edges, labels, ends, strict, engine, master)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dpselect.cli import engines
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 
@@ -85,7 +86,7 @@ def open_ledger(
     from dpselect.budget import Budget
 
     return Budget.open(path).for_request(
-        note=note, source=str(source), analyst=analyst or _login()
+        note=note, source=str(source), analyst=analyst or _login(), where=engines.stated(source)
     )
 
 

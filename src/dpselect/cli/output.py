@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from dpselect.cli import engines
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -70,7 +72,7 @@ def print_release(
     """
     kept = recorded(budget, release.entry)
     if as_json:
-        print_json({"source": str(source), **release.to_dict(), **kept})
+        print_json({"source": str(source), **rows(source), **release.to_dict(), **kept})
         return
     facts: dict[str, object] = {
         "asked": asked(release.plan, source),
@@ -92,7 +94,14 @@ def asked(plan: Plan, source: str | Path) -> str:
     from dpselect.budget import wording
     from dpselect.plan import shown
 
-    return wording.question(plan.function, shown(plan.arguments), str(source))
+    arguments = {**plan.arguments, **rows(source)}
+    return wording.question(plan.function, shown(arguments), str(source))
+
+
+def rows(source: str | Path | None) -> dict[str, list[str]]:
+    """Return which rows of a file are asked for, by name; nothing if all are."""
+    where = [] if source is None else list(engines.stated(source))
+    return {"where": where} if where else {}
 
 
 def recorded(budget: Budget | None, entry: int | None) -> dict[str, object]:
@@ -115,6 +124,7 @@ def print_plan(
     plan: Plan,
     budget: Budget | None,
     *,
+    source: str | Path | None = None,
     as_json: bool,
     more: Mapping[str, object] | None = None,
 ) -> None:
@@ -123,6 +133,7 @@ def print_plan(
     Args:
         plan: The plan.
         budget: What it would be charged to.
+        source: The file that would be read.
         as_json: Print one JSON object.
         more: What else is known without the data, by name.
 
@@ -132,10 +143,12 @@ def print_plan(
     """
     remaining = None if budget is None else plan.remaining_after(budget)
     if as_json:
-        known = {"dry_run": True, **plan.to_dict(), **(more or {})}
+        known = {"dry_run": True, **rows(source), **plan.to_dict(), **(more or {})}
         print_json({**known, "remaining_budget": remaining})
         return
     facts: dict[str, object] = {"would spend": price(plan), "mechanism": plan.mechanism}
+    if asked_rows := rows(source):
+        facts["rows where"] = "\n".join(asked_rows["where"])
     if len(plan.spends) > 1:
         facts["in steps"] = "\n".join(
             f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends

@@ -108,6 +108,7 @@ def percentile(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a value that is missing or out of range.")
     ] = False,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -118,7 +119,7 @@ def percentile(
     as_json: options.Json = False,
 ) -> None:
     """Release a value or a record at a percentile."""
-    data = engines.separated(data, separator)
+    data = engines.rows_of(data, separator, where, "substitute" if record else neighbours)
     of_values = {
         "--step": step, "--user": user, "--max-per-user": max_per_user,
         "--assumed-records": assumed_records, "--method": method,
@@ -156,7 +157,7 @@ def percentile(
     if dry_run:
         plan = which.plan(table, shared)
         more = which.facts(plan, mechanism)
-        output.print_plan(plan, budget, as_json=as_json, more=more)
+        output.print_plan(plan, budget, source=data, as_json=as_json, more=more)
         which.warn(plan)
         return
     with output.working("choosing"):

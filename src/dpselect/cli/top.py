@@ -98,6 +98,7 @@ def top(
         str | None,
         typer.Option(help="With --candidates: one of {mechanisms}."),
     ] = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -109,7 +110,7 @@ def top(
     plot: options.Plot = None,
 ) -> None:
     """Release the most common values."""
-    data = engines.separated(data, separator)
+    data = engines.rows_of(data, separator, where, neighbours)
     from dpselect.categories import release_top
     from dpselect.categories.asked import check_people
     from dpselect.categories.grouped_design import design_release
@@ -154,7 +155,7 @@ def top(
             name: key_options.people_for(law, more_than=more_than)
             for name, (more_than, law) in laws.items()
         }
-        output.print_plan(plan, budget, as_json=as_json, more=more)
+        output.print_plan(plan, budget, source=data, as_json=as_json, more=more)
     else:
         with output.working("counting and choosing"):
             release = release_top(table, **asked, budget=budget)

@@ -89,6 +89,7 @@ def tree(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -99,7 +100,7 @@ def tree(
     as_json: options.Json = False,
 ) -> None:
     """Train one tree."""
-    data = engines.separated(data, separator)
+    data = engines.rows_of(data, separator, where, neighbours)
     from dpselect.trees import ID3Classifier
 
     declared = _declared(domains, label)
@@ -111,8 +112,8 @@ def tree(
         budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
         **_common(declared, user, max_per_user, neighbours, strict),
     )
-    where = data, engine, master
-    _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
+    held = data, engine, master
+    _train(classifier, declared, held, test, (test_is_public, dry_run, as_json), save, plot)
 
 
 def trees_front(
@@ -141,6 +142,7 @@ def trees_front(
     test_is_public: TestIsPublic = False,
     save: Save = None,
     plot: options.Plot = None,
+    where: engines.Where = None,
     separator: engines.Separator = None,
     engine: engines.Engine = "memory",
     master: engines.Master = None,
@@ -151,7 +153,7 @@ def trees_front(
     as_json: options.Json = False,
 ) -> None:
     """Evolve a front of trees."""
-    data = engines.separated(data, separator)
+    data = engines.rows_of(data, separator, where, neighbours)
     from dpselect.trees import MultiObjectiveTreeClassifier
 
     declared = _declared(domains, label)
@@ -169,8 +171,8 @@ def trees_front(
         budget=options.open_ledger(ledger, source=data, note=note, analyst=analyst),
         **_common(declared, user, max_per_user, neighbours, strict),
     )
-    where = data, engine, master
-    _train(classifier, declared, where, test, (test_is_public, dry_run, as_json), save, plot)
+    held = data, engine, master
+    _train(classifier, declared, held, test, (test_is_public, dry_run, as_json), save, plot)
 
 
 def domains(
@@ -215,7 +217,7 @@ def _common(
 def _train(
     classifier: Any,  # noqa: ANN401 -- either classifier
     declared: Declaration,
-    where: tuple[str, str, str | None],
+    held: tuple[str, str, str | None],
     test: Path | None,
     flags: tuple[bool, bool, bool],
     save: Path | None,
@@ -224,7 +226,7 @@ def _train(
     from dpselect.tables.users import user_cap
 
     test_is_public, dry_run, as_json = flags
-    engines.checked(*where[1:])
+    engines.checked(*held[1:])
     if test is not None and not test_is_public:
         raise ParameterError(
             "--test prints an exact accuracy, which no epsilon protects: use public records "
@@ -232,15 +234,15 @@ def _train(
         )
     if dry_run:
         users = user_cap(classifier.user, classifier.max_per_user)
-        _check_columns(declared, users, *where)
-        output.print_plan(classifier.plan(), classifier.budget, as_json=as_json)
+        _check_columns(declared, users, *held)
+        output.print_plan(classifier.plan(), classifier.budget, source=held[0], as_json=as_json)
         return
     tested = None if test is None else declared.read(test)
     _check_folders(save, plot)
-    x, y = _records(declared, classifier.user, *where)
+    x, y = _records(declared, classifier.user, *held)
     with output.working("growing"):
         classifier.fit(x, y)
-    shown = _released(classifier)
+    shown = {**output.rows(held[0]), **_released(classifier)}
     if tested is not None:
         shown["test_accuracy"] = float(
             (classifier.predict(tested[0]) == _array(tested[1])).mean()
@@ -314,6 +316,8 @@ def _print(classifier: Any, shown: dict[str, Any]) -> None:  # noqa: ANN401
         )
     out.print(str(classifier))
     out.print(f"\n{classifier.plan_}")
+    if "where" in shown:
+        out.print(f"rows where: {', '.join(shown['where'])}")
     if "test_accuracy" in shown:
         out.print(f"test accuracy: {shown['test_accuracy']:.4g}")
     for name, text in output.in_words(shown).items():

@@ -23,6 +23,7 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.spark import silenced
 from dpselect.tables.values import declares_nothing, of_series, of_values
+from dpselect.tables.where import numbers_of_text
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -123,17 +124,8 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; a field that is no number as null."""
     if is_csv(data):
-        return _parsed(table, columns)
+        return numbers_of_text(table, {column: column for column in columns})
     return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
-
-
-def _parsed(table: Frame, columns: Sequence[str]) -> Frame:
-    needed("polars", extra="standard")
-    import polars as pl
-
-    trimmed = (pl.col(column).str.strip_chars() for column in columns)
-    numbers = [text.cast(pl.Float64, strict=False) for text in trimmed]
-    return nw.from_native(nw.to_native(table).with_columns(numbers))
 
 
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

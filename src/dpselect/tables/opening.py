@@ -19,6 +19,7 @@ from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.values import declares_nothing
+from dpselect.tables.where import FilteredFile, kept
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
@@ -67,6 +68,9 @@ def open_table(data: object) -> Frame:
     Raises:
         DataError: There is no such file, it cannot be read, or ``data`` is no table.
     """
+    if isinstance(data, FilteredFile):
+        rows = open_table(data.file)
+        return kept(rows, data.comparisons, untyped=is_csv(data))
     if isinstance(data, str | Path):
         return _scan(data)
     frame = nw.from_native(data, pass_through=True)
@@ -144,8 +148,9 @@ def kind_of(path: PurePath) -> str:
 
 def separator_of(data: object, kind: str) -> str:
     """Return what separates the fields of a text file of a kind."""
-    if isinstance(data, SeparatedFile):
-        return data.separator
+    path = data.file if isinstance(data, FilteredFile) else data
+    if isinstance(path, SeparatedFile):
+        return path.separator
     return "\t" if kind == ".tsv" else ","
 
 

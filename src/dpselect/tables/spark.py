@@ -20,6 +20,7 @@ from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
 from dpselect.tables.opening import CSV, MANAGED, PARQUET, Frame, kind_of, separator_of
+from dpselect.tables.where import FilteredFile, kept
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
@@ -62,9 +63,20 @@ def spark_table(
             f"{path} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
             "name a table as catalog.schema.table"
         )
-    fields = separator_of(path, kind)
-    reader = session(master).read
-    if named:
+    table = _read(path, kind if not named else None, session(master).read)
+    if isinstance(path, FilteredFile):
+        table = kept(table, path.comparisons, untyped=kind in CSV)
+    if kind not in CSV:
+        return table
+    kinds = dict.fromkeys(numeric, "double") | dict.fromkeys(whole, "bigint")
+    rows = nw.to_native(table)
+    found = {c: rows[c].try_cast(kind) for c, kind in kinds.items() if c in rows.columns}
+    return nw.from_native(rows.withColumns(found)) if found else table
+
+
+def _read(path: str, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's
+    """Return a table by the kind of its files, None for one of a catalogue; CSV as text."""
+    if kind is None:
         return _opened(lambda: reader.table(path), f"there is no table {path} in the catalogue")
     for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
         if _is_there(reader, f"{path}/{log}"):
@@ -73,16 +85,13 @@ def spark_table(
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
         if kind not in CSV:
             return reader.parquet(path)
-        rows = reader.csv(
+        return reader.csv(
             path,
-            sep=fields,
+            sep=separator_of(path, kind),
             header=True,
             ignoreLeadingWhiteSpace=True,
             ignoreTrailingWhiteSpace=True,
         )
-        kinds = dict.fromkeys(numeric, "double") | dict.fromkeys(whole, "bigint")
-        found = {c: rows[c].try_cast(kind) for c, kind in kinds.items() if c in rows.columns}
-        return rows.withColumns(found) if found else rows
 
     return _opened(opened, f"{path} cannot be read by Spark: is it there, and complete?")
 

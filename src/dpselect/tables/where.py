@@ -1,0 +1,247 @@
+"""Rows that public comparisons keep, by the same rule in every engine.
+
+Whether a row is kept depends on that row alone. One without a value there, or with a field of a
+CSV file that is no number where numbers are compared, is dropped.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_FLOOR, Decimal
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any, Self, TypeAlias
+
+import narwhals as nw
+
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, ParameterError
+
+Literal: TypeAlias = Decimal | str | bool
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
+
+_COMPARISON = re.compile(
+    r"""\s*(?:"(?P<quoted>[^"]+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
+    r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
+)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One column, compared with one public value.
+
+    Attributes:
+        column: The name of the column.
+        operator: One of ``OPERATORS``.
+        literal: A number, a text or a truth value.
+    """
+
+    column: str
+    operator: str
+    literal: Literal
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the comparison that a text such as ``year >= 2024`` states.
+
+        Raises:
+            ParameterError: It states none.
+        """
+        found = _COMPARISON.fullmatch(text)
+        if found is None:
+            raise _unreadable(text)
+        column, sign = found["quoted"] or found["plain"].strip(), found["operator"]
+        if sign not in OPERATORS:
+            near = OTHER_OPERATORS.get(sign)
+            meant = f"{column} {near} {found['literal']}" if near else ""
+            raise _unreadable(text, meant)
+        literal = _literal(found["literal"])
+        if literal is None:
+            word = re.fullmatch(r"[\"\w .:/-]+", found["literal"])
+            bare = found["literal"].strip('"')
+            # Words that join comparisons are not part of a text.
+            joined = re.search(r"\b(and|or)\b", bare, re.IGNORECASE)
+            meant = f"{column} {sign} '{bare}'" if word and not joined else ""
+            raise _unreadable(text, meant)
+        if isinstance(literal, bool) and sign not in {"=", "!="}:
+            raise ParameterError(
+                f"where must compare with true or false by = or !=, not {sign}"
+            )
+        return cls(column, sign, literal)
+
+    def keeps(self, value: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+        """Return whether a value of a column of a type is kept.
+
+        Raises:
+            ColumnError: Values of that type are not comparable with the literal.
+        """
+        compare, literal = OPERATORS[self.operator], self.literal
+        if isinstance(literal, Decimal):
+            if dtype.is_integer():
+                return self._keeps_integer(value, dtype, literal)
+            if dtype.is_numeric():
+                number = value.cast(nw.Float64)
+                # Engines order NaN differently.
+                number = nw.when(~number.is_nan()).then(number)
+                return ~number.is_null() & compare(number, nw.lit(float(literal), nw.Float64))
+        if isinstance(literal, bool) and dtype == nw.Boolean:
+            return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
+        if isinstance(literal, str):
+            if dtype in {nw.String, nw.Categorical} or dtype == nw.Enum:
+                text = value.cast(nw.String)
+                return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
+            if dtype == nw.Date:
+                return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
+        raise ColumnError(
+            f"where must compare {self.column!r}, which is of type {dtype}, with "
+            f"{_comparable(dtype)}"
+        )
+
+    def _keeps_integer(
+        self, value: nw.Expr, dtype: nw.dtypes.DType, literal: Decimal
+    ) -> nw.Expr:
+        """Compare exactly, where floats would take large integers for equal."""
+        there, sign = ~value.is_null(), self.operator
+        whole = int(literal.to_integral_value(ROUND_FLOOR))
+        if whole != literal:
+            if sign in {"=", "!="}:
+                return there & nw.lit(sign == "!=", nw.Boolean)
+            sign = {"<": "<=", ">=": ">"}.get(sign, sign)
+        low, high = _limits(str(dtype))
+        if not low <= whole <= high:
+            return there & nw.lit(OPERATORS[sign](low, whole), nw.Boolean)
+        return there & OPERATORS[sign](value, nw.lit(whole, dtype))
+
+    def _day(self, text: str) -> date:
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise ColumnError(
+                f"where must compare {self.column!r}, which is of type Date, with a day such "
+                "as '2024-01-31'"
+            ) from None
+
+
+class FilteredFile(str):
+    """The path of a table, of whose rows comparisons keep some; all must hold.
+
+    How many rows are kept is private, also where the number of all rows is not.
+
+    Attributes:
+        file: The path, or a path with a separator.
+        where: What the comparisons say. Public.
+    """
+
+    __slots__ = ("comparisons", "file", "where")
+    file: str
+    where: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def __new__(cls, file: str, where: Iterable[str]) -> Self:
+        made = super().__new__(cls, str(file))
+        made.file, made.where = file, tuple(where)
+        made.comparisons = tuple(map(Comparison.read, made.where))
+        return made
+
+
+def kept(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) -> Any:  # noqa: ANN401 -- narwhals' frames
+    """Return the rows of a narwhals frame that are kept; none is read.
+
+    Args:
+        table: The rows.
+        comparisons: All must hold.
+        untyped: Whether the columns are the fields of text files, which declare no types:
+            spaces around them do not count, and numbers are read as float64.
+
+    Raises:
+        ColumnError: There is no such column, or it is of a type that does not compare.
+    """
+    for one in comparisons:
+        types = table.collect_schema()
+        if one.column not in types:
+            near = get_close_matches(one.column, list(types), n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise ColumnError(
+                f"where must name a column, and there is no {one.column!r}; {meant}the "
+                f"columns are: {', '.join(types)}"
+            )
+        value, dtype = nw.col(one.column), types[one.column]
+        if untyped and isinstance(one.literal, Decimal) and dtype == nw.String:
+            name = f"number in {one.column}"
+            while name in types:
+                name += "_"
+            numbers = numbers_of_text(table, {name: one.column})
+            table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
+        else:
+            value = value.str.strip_chars() if untyped and dtype == nw.String else value
+            table = table.filter(one.keeps(value, dtype))
+    return table
+
+
+def numbers_of_text(table: Any, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- narwhals' frames
+    """Return a frame of polars or Spark with the numbers in columns of text, by new names.
+
+    A field that is no number is null, and raises nothing.
+    """
+    native = nw.to_native(table)
+    if table.implementation.is_spark_like():
+        numbers = {new: native[old].try_cast("double") for new, old in columns.items()}
+        return nw.from_native(native.withColumns(numbers))
+    needed("polars", extra="standard")
+    import polars as pl
+
+    return nw.from_native(
+        native.with_columns(
+            pl.col(old).str.strip_chars().cast(pl.Float64, strict=False).alias(new)
+            for new, old in columns.items()
+        )
+    )
+
+
+def _literal(text: str) -> Literal | None:
+    if _NUMBER.fullmatch(text):
+        return Decimal(text) if isfinite(float(text)) else None
+    if quoted := _TEXT.fullmatch(text):
+        return quoted["text"].replace("''", "'")
+    return {"true": True, "false": False}.get(text.lower())
+
+
+def _limits(integer: str) -> tuple[int, int]:
+    """Return the range of a type of integers such as ``UInt8``."""
+    size = 2 ** int(integer.lstrip("UInt"))
+    return (0, size - 1) if integer.startswith("U") else (-size // 2, size // 2 - 1)
+
+
+def _comparable(dtype: nw.dtypes.DType) -> str:
+    if dtype.is_numeric():
+        return "a number"
+    if dtype == nw.Boolean:
+        return "true or false"
+    if dtype in {nw.String, nw.Categorical, nw.Date} or dtype == nw.Enum:
+        return "a text in quotes, such as 'A'"
+    return "nothing: numbers, texts, days and truth values are compared; cast it there"
+
+
+def _unreadable(text: str, meant: str = "") -> ParameterError:
+    right = (
+        f"did you mean {meant}?"
+        if meant
+        else f"a column, one of {' '.join(OPERATORS)}, and a number or a text in quotes; give "
+        "it once for each comparison"
+    )
+    return ParameterError(f'where must be such as "year >= 2024", not {text!r}: {right}')

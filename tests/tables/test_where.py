@@ -1,0 +1,169 @@
+"""Rows that comparisons keep, in every engine, and what one record does to the others."""
+
+from collections import Counter
+from datetime import date
+from fractions import Fraction
+from math import inf, isnan, nan
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpselect import tables
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.where import OPERATORS, Comparison, FilteredFile, kept
+from support.engines import every_engine, held_by
+from support.odd_records import LARGE, examples, odd_tables
+
+NUMBERS = [
+    "0",
+    "1",
+    "0.5",
+    "-1",
+    str(LARGE),
+    str(2**63),
+    "-9223372036854775809",
+    "1e19",
+    "1e308",
+]
+TEXTS = ["a", "1", "", "é", "it's"]
+
+
+def definition(comparison, value):
+    """Return whether a value is kept: None and NaN never are, numbers compare exactly."""
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return False
+    literal = comparison.literal
+    if isinstance(value, float):
+        literal = float(literal)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        value, literal = Fraction(value), Fraction(literal)
+    return OPERATORS[comparison.operator](value, literal)
+
+
+def rows_of(data, comparisons, *, untyped=False):
+    """Return how often each row is kept."""
+    table = kept(tables.open_table(data), comparisons, untyped=untyped).lazy()
+    columns = tables.collect(table, data, most=50)
+    return Counter(
+        map(repr, zip(*(column.tolist() for column in columns.values()), strict=True))
+    )
+
+
+VALUES = {
+    "i": [None, 0, 1, 2**53, LARGE, 2**63 - 1, -(2**63)],
+    "v": [None, nan, inf, -inf, -1.0, 0.5, 1e19],
+    "t": [None, "a", "b", "é", "", "1", "it's"],
+    "b": [None, True, False, True, False, True, None],
+    "d": [None, *(date(2024, 1, day) for day in range(1, 7))],
+}
+LITERALS = {
+    "i": NUMBERS,
+    "v": NUMBERS,
+    "t": ["'a'", "'é'", "''", "'it''s'"],
+    "b": ["true", "false"],
+    "d": ["'2024-01-03'"],
+}
+
+
+@every_engine
+def test_every_engine_keeps_the_rows_of_the_definition(engine):
+    held = held_by(engine, pl.DataFrame({"row": range(7), **VALUES}))
+    for column, literals in LITERALS.items():
+        signs = ["=", "!="] if column == "b" else OPERATORS
+        texts = [f"{column} {sign} {literal}" for sign in signs for literal in literals]
+        if engine in {"spark", "ibis"}:
+            texts = texts[::5]
+        for text in texts:
+            one = Comparison.read(text)
+            goal = date(2024, 1, 3) if column == "d" else one.literal
+            right = Comparison(column, one.operator, goal)
+            table = kept(tables.open_table(held), [one], untyped=False).lazy().select("row")
+            found = sorted(tables.collect(table, held, most=7)["row"].tolist())
+            expected = [k for k, value in enumerate(VALUES[column]) if definition(right, value)]
+            assert found == expected, text
+
+
+@given(
+    odd_tables(
+        ("v", "w"),
+        ("integer", "text"),
+        ("unsigned", "text"),
+        ("number", "text"),
+        containers=["csv", "parquet", "polars", "pyarrow", "polars lazy", "duckdb"],
+    ),
+    st.lists(
+        st.tuples(st.sampled_from(sorted(OPERATORS)), st.sampled_from(NUMBERS)), max_size=2
+    ),
+    st.lists(st.tuples(st.sampled_from(sorted(OPERATORS)), st.sampled_from(TEXTS)), max_size=1),
+)
+@examples
+def test_a_record_is_kept_or_dropped_alone(odd, numbers, texts):
+    quoted = [(sign, "'" + text.replace("'", "''") + "'") for sign, text in texts]
+    asked = [f"v {sign} {literal}" for sign, literal in numbers]
+    asked += [f"w {sign} {literal}" for sign, literal in quoted]
+    comparisons = [Comparison.read(text) for text in asked]
+    csv = odd.container == "csv"
+
+    without = rows_of(odd.without(), comparisons, untyped=csv)
+    gained = rows_of(odd.with_it(), comparisons, untyped=csv)
+    gained.subtract(without)
+
+    moved = [count for count in gained.values() if count]
+    if csv:
+        assert moved in ([], [1])
+        return
+    by_column = {"v": 0, "w": 1}
+    keeps = all(definition(one, odd.odd[by_column[one.column]]) for one in comparisons)
+    assert moved == ([1] if keeps else [])
+
+
+def test_fields_of_a_csv_file_are_numbers_where_numbers_are_compared(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("year,ward\n2024, A\n 2023 ,A\n2024.0,B\nunknown,A\n,A\n", encoding="utf-8")
+
+    def left(*where):
+        rows = tables.open_table(FilteredFile(str(path), where)).collect()
+        return rows["year"].to_list()
+
+    assert left("year >= 2024") == ["2024", "2024.0"]
+    assert left("year = '2024'", "ward = 'A'") == ["2024"]
+    assert left("year != 2024", "ward = 'A'") == [" 2023 "]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("year == 2024", "did you mean year = 2024"),
+        ("ward = A", "did you mean ward = 'A'"),
+        ('home ward = "A B"', "did you mean home ward = 'A B'"),
+        ("year = 2024 and ward = 'A'", "once for each comparison"),
+        ("year", "a column, one of"),
+        ("year < 1e999", "where must be such as"),
+        ("ok < true", "by = or !="),
+    ],
+)
+def test_what_is_no_comparison(text, error):
+    with pytest.raises(ParameterError, match=error):
+        Comparison.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("yeer = 1", "did you mean 'year'"),
+        ("year = '2024'", "of type Int64, with a number"),
+        ("ward = 1", "of type String, with a text in quotes"),
+        ("day > '2024-1-1'", "a day such as"),
+        ("time > '2024-01-01'", "cast it there"),
+    ],
+)
+def test_what_does_not_compare_is_known_from_the_types(text, error):
+    types = {"year": pl.Int64, "ward": pl.String, "day": pl.Date, "time": pl.Datetime}
+    with pytest.raises(ColumnError, match=error):
+        kept(
+            tables.open_table(pl.LazyFrame(schema=types)),
+            [Comparison.read(text)],
+            untyped=False,
+        )
