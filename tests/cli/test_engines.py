@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+from dpselect.budget import Budget
 from support.engines import SPARK, master
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
@@ -32,6 +33,41 @@ def test_a_value_at_a_percentile(run, many_stays, engine):
     assert ran.json["answer"] == [20.0]
     dry = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine), "--dry-run")
     assert dry.json["dry_run"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_only_rows_that_a_comparison_keeps(run, tmp_path, engine, kind):
+    rows = {"days": [0] * 900 + [10] * 100, "year": [2023] * 900 + [2024] * 100}
+    getattr(pl.DataFrame(rows), f"write_{kind}")(tmp_path / f"stays.{kind}")
+    ledger = tmp_path / "spent.db"
+    run("budget", ledger, "--create", "--epsilon", 100, *ADD_REMOVE[:2])
+
+    ran = run(
+        *("percentile", tmp_path / f"stays.{kind}", *PERCENTILE, *ADD_REMOVE, *on(engine)),
+        *("--where", "year > 2023.5", "--where", "days < 20", "--ledger", ledger),
+    )
+
+    assert ran.code == 0, ran.error
+    assert ran.json["answer"] == [10.0]
+    [entry] = Budget.open(ledger).entries
+    assert entry.asked["arguments"]["where"] == ["year > 2023.5", "days < 20"]
+    assert "where year > 2023.5 and days < 20: column" in run("budget", ledger, columns=900).out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--where", "days = 3", "--neighbours", "add-remove"), "rows where days = 3"),
+        (("--where", "days = 3", "--neighbours", "substitute"), "--where goes with"),
+        (("--where", "dais = 3", "--neighbours", "add-remove"), "did you mean 'days'"),
+        (("--where", "days == 3", "--neighbours", "add-remove"), "--where must be such as"),
+    ],
+)
+def test_a_dry_run_says_which_rows(run, many_stays, options, said):
+    ran = run("percentile", many_stays, *PERCENTILE, *options, "--dry-run")
+
+    assert said in " ".join((ran.out + ran.error).split())
 
 
 @every_engine
