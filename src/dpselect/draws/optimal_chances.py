@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 
 from dpselect._searching import least
 from dpselect.draws.coins import BITS
@@ -45,7 +45,7 @@ _DIGIT = 10
 """Bits of a multiple of epsilon for which a power of e is kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OptimalChances:
     r"""The largest probabilities for some epsilon and delta, as integers over 2^256.
 
@@ -78,15 +78,15 @@ class OptimalChances:
         whole = 1 << BITS
         if self._is_flat:
             return min(count * self._step >> _WORK - BITS, whole)
-        if count <= self._turn:
+        if count <= _turn(self):
             return min(self._grown(count) >> _WORK - BITS, whole)
         missing = self._missing(count)
         return whole + (-missing >> _WORK - BITS) if missing > 0 else whole
 
-    @cached_property
+    @property
     def sure(self) -> int:
         """The least distance whose probability is 1."""
-        return least(lambda count: self[count] >= 1 << BITS)
+        return _sure(self)
 
     def least(self, chance: int) -> int:
         """Return the least distance with such a probability, over 2^256."""
@@ -97,12 +97,12 @@ class OptimalChances:
         """Whether the law for an epsilon of 0 is the same to all digits: multiples of delta."""
         return self.epsilon < self.delta * 2.0**-50
 
-    @cached_property
+    @property
     def _step(self) -> int:
         return int(Fraction(self.delta) * ((1 << _WORK) - (1 << _WORK - 44)))
 
-    @cached_property
-    def _turn(self) -> int:
+    def grows_until(self) -> int:
+        """Return the first distance of the second piece."""
         low, high = self._decay(1)
         limit = ((1 << _WORK) - self._step) * low // ((1 << _WORK) + high)
         return least(lambda count: self._grown(count) > limit)
@@ -117,8 +117,8 @@ class OptimalChances:
 
     def _missing(self, count: int) -> int:
         """Return what the second piece lacks to 1, rounded up; negative beyond its end."""
-        whole, high = 1 << _WORK, self._decay(count - self._turn)[1]
-        first = -(-(whole - self._grown(self._turn)) * high >> _WORK)
+        whole, high = 1 << _WORK, self._decay(count - _turn(self))[1]
+        first = -(-(whole - self._grown(_turn(self))) * high >> _WORK)
         low = self._decay(1)[0]
         return first - self._step * low * (whole - high) // (whole - low << _WORK)
 
@@ -128,17 +128,24 @@ class OptimalChances:
         for place in range(0, count.bit_length(), _DIGIT):
             digit = count >> place & (1 << _DIGIT) - 1
             if digit:
-                one = self._power(digit << place)
+                one = _power(min(self.epsilon, LARGEST_EPSILON), digit << place)
                 low, high = low * one[0] >> _WORK, -(-high * one[1] >> _WORK)
         return low, min(high, 1 << _WORK)
 
-    def _power(self, count: int) -> tuple[int, int]:
-        known = self._powers.get(count)
-        if known is None:
-            epsilon = Fraction(min(self.epsilon, LARGEST_EPSILON))
-            known = self._powers[count] = exp_minus(epsilon * count, _WORK)
-        return known
 
-    @cached_property
-    def _powers(self) -> dict[int, tuple[int, int]]:
-        return {}
+# Kept beside the chances, not in them: they stay equal whatever was asked of them.
+
+
+@lru_cache(maxsize=64)
+def _sure(chances: OptimalChances) -> int:
+    return chances.least(1 << BITS)
+
+
+@lru_cache(maxsize=64)
+def _turn(chances: OptimalChances) -> int:
+    return chances.grows_until()
+
+
+@lru_cache(maxsize=1 << 14)
+def _power(epsilon: float, count: int) -> tuple[int, int]:
+    return exp_minus(Fraction(epsilon) * count, _WORK)

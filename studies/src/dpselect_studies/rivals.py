@@ -15,12 +15,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
+from dpselect import Objective, Spend
 from dpselect.draws import Draw
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
-from dpselect.objective import Objective
 from dpselect.percentiles import rank_of
-from dpselect.plan import Spend
 from dpselect.typing import Probabilities, Scores, Values
 
 DEGREES = 3
