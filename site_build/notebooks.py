@@ -21,6 +21,7 @@ Cell = dict[str, Any]
 def run(cells: list[Cell]) -> list[list[Cell]]:
     """Run the code cells of a notebook in order; return what each cell shows."""
     names: dict[str, Any] = {"__name__": "__main__"}
+    _pictures()  # those that others in this process have left open
     return [
         _shown("".join(cell["source"]), names) if cell["cell_type"] == "code" else []
         for cell in cells

@@ -85,6 +85,7 @@ def test_a_run_that_was_cut_short_is_resumed_by_two_processes(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in kept[1:]} == stamps
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("graphs")
 def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
     name = "farias-2023/table-1"

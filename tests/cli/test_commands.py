@@ -87,6 +87,7 @@ def test_compare_refuses_in_one_line(run, stays, arguments, message):
     assert message in ran.error
 
 
+@pytest.mark.slow
 def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     ran = run("demo", "--plot", tmp_path / "demo.png", "--json")
     contacts, tree, deciles, markets, wrong = (ran.json[name] for name in ran.json)

@@ -39,6 +39,7 @@ def results(tmp_path, positive=(), invalid=(), pools=7):
     return path
 
 
+@pytest.mark.slow
 def test_a_comparison_is_a_table(run):
     ran = run(*PLAN)
 
@@ -48,6 +49,7 @@ def test_a_comparison_is_a_table(run):
     assert max(map(len, run(*PLAN, columns=80).out.splitlines()[:-1])) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [5, 16])
 def test_the_next_command_writes_the_best_design(run, samples, tmp_path, cap):
     ran = run("pool", "plan", "--n", 12, "--prevalence", 0.1, "--trials", 20,
