@@ -30,7 +30,8 @@ test-lowest: $(UV)
 		--editable . --editable studies
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
-# The tests of Spark in its own Java process, which plain tests run on Sail.
+# The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster
+# of a master and two workers on this machine.
 spark: .venv
 	DPSELECT_SPARK=java $(RUN) $(PYTEST) -m spark
 

@@ -142,3 +142,14 @@ def test_a_file_that_spark_cannot_read(run, tmp_path):
     for name, message in (("no.parquet", "cannot be read by Spark"), ("no.txt", "must end in")):
         ran = run(*("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, *on("spark")))
         assert (ran.code, message in ran.error) == (2, True)
+
+
+def test_an_interrupted_command_says_so(run, many_stays, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpselect.tables.check_columns", interrupted)
+
+    ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on("polars"))
+
+    assert (ran.code, ran.error) == (130, "dpselect: interrupted\n")

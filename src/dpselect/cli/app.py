@@ -7,6 +7,7 @@ alone.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -40,6 +41,7 @@ from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
 
 DEBUG = "DPSELECT_DEBUG"
+INTERRUPTED = 130
 """Environment variable that shows tracebacks; they may hold private values."""
 
 
@@ -113,16 +115,20 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     given = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = _warn
+    # What other packages log may hold private values, as their warnings may.
+    logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         # Without arguments the help is printed, which is all that there is to say.
         code = app(args=given or ["--help"], standalone_mode=False)
+        if code == INTERRUPTED:  # Typer returns it in silence
+            _complain("interrupted", INTERRUPTED)
     except DPSelectError as error:
         options = wording.options_of(typer.main.get_command(app), given)
         _complain(wording.with_suggestion(wording.in_options(str(error), options)), 2)
     except typer.TyperException as error:
         _complain(wording.with_suggestion(error.format_message()), 2)
     except (typer.Abort, KeyboardInterrupt):
-        _complain("interrupted", 130)
+        _complain("interrupted", INTERRUPTED)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise

@@ -197,21 +197,16 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
         return _connected(master)
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("dpselect").config(
-        "spark.ui.showConsoleProgress", "false"
-    )
+    quiet = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    builder = SparkSession.builder.appName("dpselect").config(map=quiet)
     if master is not None:
         builder = builder.master(master)
     try:
-        started = builder.getOrCreate()
+        return builder.getOrCreate()
     except Exception:  # noqa: BLE001 -- a page of Java
         raise DataError(
             "Spark cannot be started: it needs Java 17 or later, and a master that answers"
         ) from None
-    if not hasattr(started, "client"):
-        # A session of Spark Connect, as SPARK_REMOTE asks for, has no log here.
-        started.sparkContext.setLogLevel("ERROR")
-    return started
 
 
 def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
