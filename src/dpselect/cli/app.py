@@ -41,8 +41,10 @@ from dpselect.cli import map as maps
 from dpselect.errors import DPSelectError
 
 DEBUG = "DPSELECT_DEBUG"
-INTERRUPTED = 130
 """Environment variable that shows tracebacks; they may hold private values."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def _version(wanted: bool) -> None:
