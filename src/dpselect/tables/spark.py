@@ -197,7 +197,10 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
         return _connected(master)
     from pyspark.sql import SparkSession
 
-    quiet = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    quiet: dict[str, Any] = {
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
     builder = SparkSession.builder.appName("dpselect").config(map=quiet)
     if master is not None:
         builder = builder.master(master)
