@@ -91,7 +91,7 @@ def test_every_engine_keeps_the_rows_of_the_definition(engine):
         ("integer", "text"),
         ("unsigned", "text"),
         ("number", "text"),
-        containers=["csv", "parquet", "polars", "pyarrow", "polars lazy", "duckdb"],
+        containers=["csv", "parquet", "polars", "polars lazy", "duckdb"],
     ),
     st.lists(
         st.tuples(st.sampled_from(sorted(OPERATORS)), st.sampled_from(NUMBERS)), max_size=2
