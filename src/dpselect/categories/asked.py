@@ -18,7 +18,7 @@ Missing: TypeAlias = Literal["drop", "key"]
 LEAST_DELTA = 1e-290
 """Parts of it can still be told from 0."""
 
-MOST_KEYS = 2**20
+MOST_PER_USER = 2**20
 """Keys of one person, at most."""
 
 
@@ -76,7 +76,7 @@ def asked_question(
         max_per_user=(
             1
             if max_per_user is None
-            else _validate.at_least("max_per_user", max_per_user, 1, MOST_KEYS)
+            else _validate.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
         ),
         group=group,
         groups=groups or (),

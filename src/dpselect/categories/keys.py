@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpselect import _validate
 from dpselect.categories.asked import (
-    MOST_KEYS,
+    MOST_PER_USER,
     Missing,
     changed_keys,
     check_people,
@@ -55,7 +55,7 @@ def key_probabilities(
         array([0.   , 0.467, 0.516])
     """
     relation = _validate.table_neighbours(neighbours)
-    per_user = _validate.at_least("max_per_user", max_per_user, 1, MOST_KEYS)
+    per_user = _validate.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
     changed = changed_keys(per_user, relation)
     law = law_of(
         method,
