@@ -27,10 +27,9 @@ def test_a_sensitivity_of_some_candidates_is_theirs(sensitivity, positions, dist
 
 @given(several_objectives(), st.integers(0, 12))
 def test_candidates_of_a_group_agree_in_scores_and_sums(objectives, horizon):
-    groups, members = candidate_groups.groups_of(
-        objectives, candidate_groups.sum_keys(objectives, horizon)
-    )
-    upto = candidate_groups.last_distances(objectives, horizon).max()
+    keys = candidate_groups.sum_keys(objectives, horizon)
+    groups, members = candidate_groups.groups_of(objectives, keys)
+    upto = candidate_groups.last_distances(objectives, keys, horizon).max()
     for part in objectives:
         assert (part.scores == part.scores[members][groups]).all()
         for t in range(upto + 1):

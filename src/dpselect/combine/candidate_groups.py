@@ -83,40 +83,46 @@ def groups_of(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, 
     return alike(np.concatenate([rests, scores, keys]))
 
 
-def last_distances(objectives: Sequence[Objective], horizon: int) -> Indices:
+def last_distances(objectives: Sequence[Objective], keys: Indices, horizon: int) -> Indices:
     """Return for each objective the least distance at which all ranges of scores overlap.
-
-    At most ``horizon``: overlaps beyond it do not matter.
-    """
-    return np.array([_least_overlap(part, horizon) for part in objectives])
-
-
-def tabulate(
-    objectives: Sequence[Objective], keys: Indices, members: Indices, horizon: int
-) -> GroupTable:
-    """Tabulate the sums up to ``horizon``, or to where all ranges of scores overlap.
 
     Args:
         objectives: Scores and sensitivities.
         keys: As from :func:`sum_keys`, for the same horizon.
-        members: One candidate of each group.
-        horizon: The largest number of steps that will be looked up.
+        horizon: The largest distance to return: overlaps beyond it do not matter.
     """
-    tables, starts, lasts = [], [], []
+    each = zip(objectives, keys, strict=True)
+    return np.array([_least_overlap(part, of_part, horizon) for part, of_part in each])
+
+
+def tabulate(
+    objectives: Sequence[Objective], keys: Indices, members: Indices, lasts: Indices
+) -> GroupTable:
+    """Tabulate the sums up to where all ranges of scores overlap.
+
+    Args:
+        objectives: Scores and sensitivities.
+        keys: As from :func:`sum_keys`.
+        members: One candidate of each group.
+        lasts: As from :func:`last_distances`, for the same horizon.
+    """
+    from dpselect.combine.gap_kernels import last_before_slope
+
+    tables, starts, ends = [], [], []
     size = 0
-    for part, of_part in zip(objectives, keys, strict=True):
+    for part, of_part, upto in zip(objectives, keys, lasts, strict=True):
         rows, first = alike(of_part[None, members])
-        sums = _sums(part, members[first], horizon)
-        last = _last_before_slope(sums, part.sensitivity.bound)
-        tables.append(sums[np.arange(sums.shape[1]) <= last[:, None]])
-        starts.append(size + (np.cumsum(last + 1) - last - 1)[rows])
-        lasts.append(last[rows])
+        sums = _sums(part.sensitivity.take(members[first]), first.size, int(upto))
+        end = last_before_slope(sums, part.sensitivity.bound)
+        tables.append(sums[np.arange(sums.shape[1]) <= end[:, None]])
+        starts.append(size + (np.cumsum(end + 1) - end - 1)[rows])
+        ends.append(end[rows])
         size += tables[-1].size
     return GroupTable(
         scores=np.stack([part.scores[members] for part in objectives]),
         rests=np.stack([part.rest[members] for part in objectives]),
         table=np.concatenate(tables),
-        rows=np.array([starts, lasts]),
+        rows=np.array([starts, ends]),
         rates=np.array([(p.sensitivity.bound, score_range.share(p)) for p in objectives]).T,
     )
 
@@ -140,44 +146,30 @@ def _keys(objective: Objective, horizon: int) -> Indices:
     return keys
 
 
-def _least_overlap(objective: Objective, horizon: int) -> int:
-    if not objective.sensitivity.closed_form:
-        walk = islice(score_range.running_sums(objective.sensitivity), horizon + 1)
+def _least_overlap(objective: Objective, keys: Indices, horizon: int) -> int:
+    sensitivity = objective.sensitivity.take(np.unique(keys, return_index=True)[1])
+    if not sensitivity.closed_form:
+        walk = islice(score_range.running_sums(sensitivity), horizon + 1)
         overlap = (k for k, s in enumerate(walk) if score_range.all_overlap(objective, s))
         return next(overlap, horizon)
     low, high = 0, horizon
     while low < high:
         middle = (low + high) // 2
-        if score_range.all_overlap(objective, objective.sensitivity.cumulative(middle)):
+        if score_range.all_overlap(objective, sensitivity.cumulative(middle)):
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _sums(objective: Objective, members: Indices, horizon: int) -> Values:
-    """Return ``cumulative(0)``, ``cumulative(1)``, ... of ``members``, one row for each."""
-    sensitivity: Sensitivity = objective.sensitivity.take(members)
+def _sums(sensitivity: Sensitivity, size: int, upto: int) -> Values:
+    """Return ``cumulative(0)`` to ``cumulative(upto)`` of ``size`` candidates, a row for each."""
     if isinstance(sensitivity, GlobalSensitivity) and sensitivity.flat:
-        return np.zeros((members.size, 1))
-    columns = []
-    upto = min(horizon, sensitivity.horizon)
-    for column in islice(score_range.running_sums(sensitivity), upto + 1):
-        columns.append(np.broadcast_to(column, members.shape))
-        if score_range.all_overlap(objective, column):
-            break
-    return np.stack(columns, axis=1)
-
-
-def _last_before_slope(sums: Values, slope: float) -> Indices:
-    """Return for each row the distance from which on it is a line, to the last bit.
-
-    The length of a row is that of its varying part, which for most candidates is short.
-    """
-    steps = np.arange(sums.shape[1])
-    bent = np.abs(np.diff(sums, axis=1) - slope) > slope * 2.0**-30
-    last = np.where(bent, steps[1:], 0).max(axis=1, initial=0)
-    ends = np.take_along_axis(sums, last[:, None], axis=1)
-    beyond = steps > last[:, None]
-    line = ends + (steps - last[:, None]) * slope
-    return np.where((~beyond | (sums == line)).all(axis=1), last, steps[-1])
+        return np.zeros((size, 1))
+    upto = min(upto, sensitivity.horizon)
+    if sensitivity.closed_form:
+        sums = sensitivity.sums(np.arange(upto + 1))
+    else:
+        columns = islice(score_range.running_sums(sensitivity), upto + 1)
+        sums = np.stack([np.broadcast_to(column, size) for column in columns])
+    return np.ascontiguousarray(np.broadcast_to(sums, (upto + 1, size)).T)

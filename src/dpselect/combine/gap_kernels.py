@@ -37,6 +37,28 @@ class Gap(NamedTuple):
 
 
 @compiled
+def last_before_slope(sums: Values, slope: float) -> Indices:
+    """Return for each row of sums the distance from which on it is a line, to the last bit.
+
+    The length of a row is that of its varying part, which for most candidates is short.
+    """
+    lasts = np.zeros(sums.shape[0], np.int64)
+    end = sums.shape[1] - 1
+    for row in range(sums.shape[0]):
+        last = end
+        while last > 0:
+            if abs(sums[row, last] - sums[row, last - 1] - slope) > slope * 2.0**-30:
+                break
+            last -= 1
+        lasts[row] = last
+        for steps in range(last + 1, end + 1):
+            if sums[row, steps] != sums[row, last] + (steps - last) * slope:
+                lasts[row] = end
+                break
+    return lasts
+
+
+@compiled
 def gap_of(scores: Values, rows: Indices, rates: Values, i: int, low: int, high: int) -> Gap:
     """Return objective ``i`` of the groups with the smaller and the larger score."""
     return Gap(

@@ -114,7 +114,7 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
     horizon = max(part.sensitivity.horizon for part in parts)
     keys = sum_keys(parts, horizon)
     groups, members = groups_of(parts, keys)
-    of = tabulate(parts, keys, members, int(last_distances(parts, horizon).max()))
+    of = tabulate(parts, keys, members, last_distances(parts, keys, horizon))
     worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
     each_stride(partial(local_margins, of, worst), worst.size)
     return _unit(parts, worst[groups])

@@ -121,7 +121,8 @@ def compare_all(points: Values, queries: Values) -> Indices:
 
 
 @compiled
-def _add(tree: Indices, rank: int, amount: int) -> None:
+def add(tree: Indices, rank: int, amount: int) -> None:
+    """Add to a rank of a Fenwick tree, which has one place more than there are ranks."""
     at = rank + 1
     while at < tree.size:
         tree[at] += amount
@@ -129,7 +130,8 @@ def _add(tree: Indices, rank: int, amount: int) -> None:
 
 
 @compiled
-def _below(tree: Indices, rank: int) -> int:
+def below(tree: Indices, rank: int) -> int:
+    """Return the sum of all amounts at smaller ranks."""
     total, at = 0, rank
     while at > 0:
         total += tree[at]
@@ -160,10 +162,10 @@ def sweep(order: Indices, rank: Indices, ahead: Indices, least: Indices) -> Indi
     counts = np.zeros(q, np.int64)
     tree = np.zeros(n + 1, np.int64)
     for seen in range(1, n + 1):
-        _add(tree, rank[order[seen - 1]], 1)
+        add(tree, rank[order[seen - 1]], 1)
         query = first[seen]
         while query >= 0:
-            counts[query] = seen - _below(tree, least[query])
+            counts[query] = seen - below(tree, least[query])
             query = after[query]
     return counts
 
@@ -200,17 +202,17 @@ def divide_and_conquer(order: Indices, keys: Indices, ranks: Indices, n: int) ->
                     item = order[left]
                     left += 1
                     if item < n:
-                        _add(tree, ranks[item], 1)
+                        add(tree, ranks[item], 1)
                         added += 1
                 else:
                     item = order[right]
                     right += 1
                     if item >= n:
-                        counts[item - n] += added - _below(tree, ranks[item])
+                        counts[item - n] += added - below(tree, ranks[item])
                 merged[to] = item
             for at in range(low, middle):
                 if order[at] < n:
-                    _add(tree, ranks[order[at]], -1)
+                    add(tree, ranks[order[at]], -1)
         order, merged = merged, order
         width *= 2
     return counts

@@ -35,7 +35,14 @@ import numpy as np
 
 from dpselect._parallel import each_stride
 from dpselect.combine.aligned import aligned
-from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
+from dpselect.combine.candidate_groups import (
+    GroupTable,
+    groups_of,
+    last_distances,
+    sum_keys,
+    tabulate,
+)
+from dpselect.combine.pareto.closing import closing_groups
 from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import radius, running_sums
 from dpselect.errors import ParameterError
@@ -196,41 +203,56 @@ class ParetoSensitivity(Sensitivity):
         return Interval(steps, start, width)
 
     def shortfall(self) -> Values:
-        """Return the sums over all distances, exactly, without a pass over them.
+        """Return the sums over all distances, exactly, without a pass over all candidates.
 
         For each pair of groups of identical candidates, the distances are found at which one
-        can begin or cease to dominate the other: O(c^2 log T) for c groups, in memory of one
-        number per distinct sensitivity and distance. Where that is slower, as for few
-        distances, or larger than ``LARGEST_TABLE``, rivals are counted at every distance.
+        can begin or cease to dominate the other: O(c^2 log T) for c groups. Of two objectives
+        rivals are counted at every distance, by one objective for its w groups and by both
+        only among groups that do not overlap all others yet, which real groups soon do:
+        O(w T + s log s) if that are s over all distances. Both need a table of one number per
+        distinct sensitivity and distance. Where that is larger than ``LARGEST_TABLE``, or
+        slower as for few distances, rivals are counted among all at every distance.
         """
-        from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
-
         if self.horizon == 0:
             return np.zeros(self._everyone.shape)
         keys = sum_keys(self._parts, self.horizon)
         groups, members = groups_of(self._parts, keys)
-        lasts = last_distances(self._parts, self.horizon)
+        lasts = last_distances(self._parts, keys, self.horizon)
         most = max(1, int(lasts.max()))
-        if self._pairs_are_cheaper(keys, lasts, members.size):
-            of = tabulate(self._parts, keys, members, most)
-            weights, totals = np.bincount(groups), np.zeros(members.shape, dtype=np.int64)
-            kind = KINDS.index(self._dominance)
-            adding = partial(pareto_shortfall, of, weights, most, kind, totals)
-            each_stride(adding, members.size)
+        if self._groups_are_cheaper(keys, lasts, members.size):
+            of = tabulate(self._parts, keys, members, lasts)
+            totals = self._shortfall_of_groups(of, members, np.bincount(groups), most)
         else:
             totals = self._shortfall_by_distance(members, most)
         return totals[groups].astype(np.float64)
 
-    def _pairs_are_cheaper(self, keys: Indices, lasts: Indices, size: int) -> bool:
+    def _groups_are_cheaper(self, keys: Indices, lasts: Indices, size: int) -> bool:
         rows = np.array([np.unique(row).size for row in keys])
         if rows @ lasts > LARGEST_TABLE:
             return False
-        most = int(lasts.max())
-        # Measured, in ns: 25 a pair and objective, 2 a group and distance; against 25 a
-        # candidate, distance and halving.
-        by_pairs = 25 * len(self._parts) * size**2 + 2 * size * most
-        everyone = self._everyone.size
-        return by_pairs <= 25 * (everyone + size) * most * log2(everyone + 1)
+        everyone, most = self._everyone.size, int(lasts.max())
+        # Measured, in ns: 25 a candidate, distance and halving.
+        by_distance = 25 * (everyone + size) * most * log2(everyone + 1)
+        return len(self._parts) == 2 or self._time_by_pairs(size, most) <= by_distance
+
+    def _time_by_pairs(self, size: int, most: int) -> int:
+        # Measured, in ns: 25 a pair and objective, 2 a group and distance.
+        return 25 * len(self._parts) * size**2 + 2 * size * most
+
+    def _shortfall_of_groups(
+        self, of: GroupTable, members: Indices, weights: Indices, most: int
+    ) -> Indices:
+        from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
+        from dpselect.combine.pareto.distance_kernels import shortfall_of_two
+
+        closing = closing_groups(of, most, self._time_by_pairs(members.size, most))
+        if closing is not None:
+            return shortfall_of_two(of, weights, most, *closing, self.dominators[members])
+        kind = KINDS.index(self._dominance)
+        totals = np.zeros(members.shape, dtype=np.int64)
+        adding = partial(pareto_shortfall, of, weights, most, kind, totals)
+        each_stride(adding, members.size)
+        return totals
 
     def _shortfall_by_distance(self, members: Indices, most: int) -> Indices:
         totals = np.zeros(members.shape, dtype=np.int64)

@@ -1,0 +1,58 @@
+"""The objective in which the ranges of groups soon overlap all others, if there is one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dpselect.combine.candidate_groups import GroupTable, alike
+from dpselect.typing import Indices
+
+
+class Closing(NamedTuple):
+    """Groups of two objectives, of which they close in one."""
+
+    objective: int
+    """The objective in which they close, 0 or 1."""
+
+    wide: Indices
+    """The number of each group among those of the other objective alone."""
+
+    members: Indices
+    """One group of each of these numbers."""
+
+
+def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
+    """Return how to count distance by distance, or None if that takes longer than ``limit``.
+
+    Args:
+        of: Tables of the groups.
+        most: Distances to count at.
+        limit: Nanoseconds.
+    """
+    from dpselect.combine.pareto.distance_kernels import open_steps
+
+    if len(of.scores) != 2:
+        return None
+    # Both objectives are tried, up to more and more, so that neither is followed for long
+    # where the other is closed at once.
+    steps, upto, objective = 1, 1, 0
+    while steps >= upto:
+        upto = 4 * max(upto, of.scores.shape[1])
+        # Measured, in ns: 10 an open group, distance and halving.
+        if 10 * upto * np.log2(upto) > 4 * limit:
+            return None
+        both = [open_steps(of, i, most, upto) for i in range(2)]
+        steps, objective = min(zip(both, range(2), strict=True))
+    found = groups(of, objective)
+    # Measured, in ns: 10 a group of the other objective and distance.
+    taken = 10 * (steps * np.log2(steps + 2) + most * found.members.size)
+    return found if taken <= limit else None
+
+
+def groups(of: GroupTable, objective: int) -> Closing:
+    """Return the groups by the other objective."""
+    other = 1 - objective
+    wide, members = alike(np.stack([of.rows[0, other], of.scores[other]]))
+    return Closing(objective, wide, members)
