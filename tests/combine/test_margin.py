@@ -1,5 +1,6 @@
 """Margins against their definitions, and their utility theorem against exact laws."""
 
+import sys
 from math import log
 
 import numpy as np
@@ -8,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpselect as dp
-from dpselect.combine import local_margin, pareto_front
+from dpselect.combine import closing, local_margin, pareto_front
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
+module = sys.modules["dpselect.combine.margin"]  # the package has a function of its name
 
 
 def definition(objectives, candidate, lead):
@@ -49,6 +51,43 @@ def test_the_local_margin_equals_its_definition(objectives):
     expected = [definition(objectives, r, in_local_steps) for r in range(len(objectives[0]))]
 
     assert local_margin(objectives).scores == pytest.approx(expected)
+
+
+@given(several_objectives(most_candidates=9), st.sampled_from([0, 1]))
+def test_the_local_margin_of_two_is_that_of_all_pairs(objectives, narrow):
+    """To the last bit, whichever objective closes, and whether or not anything closes in it."""
+    pair = (objectives * 2)[:2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "closing_groups", lambda *_: None)
+        expected = local_margin(pair).scores
+        patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, narrow))
+
+        assert (local_margin(pair).scores == expected).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_candidates_of_two_objectives_take_the_same_path_as_few(seed):
+    """Dense and sparse, with ties: in all thousands of distances and of rivals compared."""
+    rng = np.random.default_rng(seed)
+    keys, table = rng.integers(0, 50, 300), np.linspace(0, 1, 60) ** 2 / (1 + 9 * seed)
+    parts = [
+        dp.Objective(
+            rng.integers(0, 40, 300), dp.GlobalSensitivity(1, EDGE), monotone=seed % 2 == 0
+        ),
+        dp.Objective(
+            rng.integers(0, 90, 300) / 7, dp.TabulatedSensitivity(table, keys, 1, 99, EDGE)
+        ),
+    ]
+    found = [local_margin(parts).scores]
+    for chosen in (
+        lambda *_: None,
+        *(lambda of, *_, i=i: closing.groups(of, i) for i in (0, 1)),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "closing_groups", chosen)
+            found.append(local_margin(parts).scores)
+
+    assert (np.array(found) == found[0]).all()
 
 
 @pytest.mark.parametrize("ties", [7, 10_000])

@@ -163,7 +163,7 @@ def _least_overlap(objective: Objective, keys: Indices, horizon: int) -> int:
 
 
 def _sums(sensitivity: Sensitivity, size: int, upto: int) -> Values:
-    """Return ``cumulative(0)`` to ``cumulative(upto)`` of ``size`` candidates, a row for each."""
+    """Return ``cumulative(0)`` to ``cumulative(upto)``, a row for each of ``size``."""
     if isinstance(sensitivity, GlobalSensitivity) and sensitivity.flat:
         return np.zeros((size, 1))
     upto = min(upto, sensitivity.horizon)

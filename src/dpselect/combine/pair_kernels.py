@@ -1,28 +1,20 @@
-r"""Kernels over all pairs of groups of identical candidates, which store no pair.
+r"""Kernels of the Pareto score over all pairs of groups, which store no pair.
 
 Each kernel does the candidates ``first, first + step, ...`` and writes to their places.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect.combine.candidate_groups import GroupTable
-from dpselect.combine.gap_kernels import Gap, both_sums, first_overlap, gap_of
+from dpselect.combine.gap_kernels import first_overlap, gap_of
 from dpselect.typing import Indices, Values
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 KINDS = ("pareto", "weak", "strict")
 """Kinds of dominance, by their numbers here."""
 PARETO, WEAK, STRICT = range(3)
-
-FAR = 2.0**52
-"""Distances up to here are integers that floats hold."""
 
 
 @compiled
@@ -225,114 +217,3 @@ def pareto_shortfall(
             sure -= cease[steps]
             delta = max(possible - before_sure, before_possible - sure)
             totals[candidate] += bound - delta
-
-
-@compiled
-def _dampened_gap(table: Values, gap: Gap, height: float) -> float:
-    """Return the difference of two scores, dampened by the sums of both candidates.
-
-    With :math:`B(t)` the charged parts of both sums, this is the piecewise linear ``D`` with
-    ``D(B(t)) = t``: ``t + (gap - B(t)) / (B(t + 1) - B(t))`` for the last ``t`` with
-    ``B(t) <= gap``, found by bisection in the table and in closed form beyond it.
-    """
-    if height == 0:
-        return 0.0  # also where the sums stay 0 for some distance
-    last = max(gap.low_last, gap.high_last)
-    at_last = both_sums(table, gap, last)
-    if height >= at_last:
-        return last + (height - at_last) / (2 * gap.share * gap.slope)
-    lower, upper = 0, last
-    while upper - lower > 1:
-        middle = (lower + upper) // 2
-        if both_sums(table, gap, middle) <= height:
-            lower = middle
-        else:
-            upper = middle
-    start = both_sums(table, gap, lower)
-    end = both_sums(table, gap, lower + 1)
-    return lower + (height - start) / (end - start)
-
-
-@compiled
-def _dampened_lead(table: Values, gap: Gap, lead: float, worst: float) -> float:
-    """Return a lead, dampened, or minus infinity if it is at most ``worst``.
-
-    ``D(lead)`` is below an integer ``t`` if the lead is below ``B(t)``: most leads are decided
-    by one such sum, without a search.
-    """
-    if lead < 0:
-        if worst > -FAR and both_sums(table, gap, int(np.ceil(max(-worst, 0)))) <= -lead:
-            return -np.inf
-        return -_dampened_gap(table, gap, -lead)
-    if 0 <= worst < FAR and lead < both_sums(table, gap, int(worst)):
-        return -np.inf
-    return _dampened_gap(table, gap, lead)
-
-
-@compiled
-def local_margins(of: GroupTable, worst: Values, first: int, step: int) -> None:
-    """Find the largest, over rivals, of the least dampened lead in any objective.
-
-    A rival whose lead is at most the largest so far in one objective cannot raise it, and its
-    other objectives are skipped.
-
-    Args:
-        of: Tables of the groups, up to where all ranges overlap.
-        worst: The largest lead among identical candidates: 0, or minus infinity where there is
-            none; shape ``(n,)``. Raised to the largest of all.
-        first: The first candidate to do.
-        step: From each candidate to the next.
-    """
-    scores, rests, table, rows, rates = of
-    for candidate in range(first, worst.size, step):
-        for rival in range(worst.size - 1, -1, -1):
-            if rival == candidate:
-                continue
-            least = np.inf
-            for i in range(rates.shape[1]):
-                lead = scores[i, rival] - scores[i, candidate]
-                lead += rests[i, rival] - rests[i, candidate]
-                behind, ahead = (rival, candidate) if lead < 0 else (candidate, rival)
-                gap = gap_of(scores, rows, rates, i, behind, ahead)
-                least = min(least, _dampened_lead(table, gap, lead, worst[candidate]))
-                if least <= worst[candidate]:
-                    break
-            worst[candidate] = max(worst[candidate], least)
-
-
-@compiled
-def margins(
-    scores: Values,
-    rests: Values,
-    widths: Values,
-    monotone: Flags,
-    worst: Values,
-    first: int,
-    step: int,
-) -> None:
-    """Find the largest, over rivals, of the least lead in any objective over widths.
-
-    Args:
-        scores: Shape ``(m, n)``, ``n >= 2``.
-        rests: What the scores as floats lack, shape ``(m, n)``.
-        widths: Sensitivity of each objective and candidate, shape ``(m, n)``.
-        monotone: Shape ``(m,)``: the larger width of a pair instead of the sum.
-        worst: Minus infinity, shape ``(n,)``; the leads are written here.
-        first: The first candidate to do.
-        step: From each candidate to the next.
-    """
-    m, n = scores.shape
-    for candidate in range(first, n, step):
-        for rival in range(n):
-            if rival == candidate:
-                continue
-            least = np.inf
-            for i in range(m):
-                one, other = widths[i, candidate], widths[i, rival]
-                width = max(one, other) if monotone[i] else one + other
-                lead = scores[i, rival] - scores[i, candidate]
-                lead += rests[i, rival] - rests[i, candidate]
-                least = min(least, lead / width)
-                if least <= worst[candidate]:
-                    break
-            worst[candidate] = max(worst[candidate], least)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import dpselect as dp
 from dpselect import scaling, trees
-from dpselect.combine import ParetoSensitivity, pareto_front
-from dpselect.combine.pareto import closing
+from dpselect.combine import ParetoSensitivity, closing, pareto_front
 from dpselect.combine.pareto import sensitivity as module
 from dpselect.errors import ParameterError
 from support.strategies import (

@@ -25,78 +25,9 @@ import numpy as np
 from dpselect._compiled import compiled
 from dpselect.combine.candidate_groups import GroupTable
 from dpselect.combine.pareto.dominance_kernels import add, below
+from dpselect.combine.range_kernels import sort, still_open, write_ranges
 from dpselect.combine.score_range import SLACK
 from dpselect.typing import Indices, Values
-
-
-@compiled
-def write_ranges(of: GroupTable, i: int, groups: Indices, steps: int, ends: Values) -> None:
-    """Write both ends of the ranges of some groups in objective ``i``, shape ``(2, c)``.
-
-    The operations are those of :func:`dpselect.combine.score_range.radius`, in their order.
-    """
-    scores, table, rows, rates = of.scores, of.table, of.rows, of.rates
-    slack = steps * SLACK
-    for group in groups:
-        score, inside = scores[i, group], min(steps, rows[1, i, group])
-        total = table[rows[0, i, group] + inside] + (steps - inside) * rates[0, i]
-        radius = rates[1, i] * total + slack * (abs(score) + total)
-        ends[0, group], ends[1, group] = score - radius, score + radius
-
-
-@compiled
-def still_open(ends: Values, groups: Indices, others: Indices) -> Indices:
-    """Return those of ``groups`` that do not overlap all ``others``, in their order."""
-    first, last = np.inf, -np.inf
-    for other in others:
-        first, last = min(first, ends[1, other]), max(last, ends[0, other])
-    kept, size = np.empty(groups.size, np.int64), 0
-    for group in groups:
-        if ends[0, group] > first or ends[1, group] < last:
-            kept[size] = group
-            size += 1
-    return kept[:size]
-
-
-@compiled
-def open_steps(of: GroupTable, i: int, most: int, enough: int) -> int:
-    """Return the sum of the numbers of open groups over distances up to ``most``.
-
-    Or some number from ``enough`` on, as soon as it is reached.
-    """
-    ends = np.empty((2, of.scores.shape[1]))
-    groups = np.arange(of.scores.shape[1])
-    total = 0
-    for steps in range(1, most + 1):
-        write_ranges(of, i, groups, steps, ends)
-        groups = still_open(ends, groups, groups)
-        total += groups.size
-        if groups.size == 0 or total >= enough:
-            break
-    return total
-
-
-@compiled
-def sort(values: Values, order: Indices) -> None:
-    """Sort an order by merging, where it is not sorted: O(n) if it is, else O(n log n)."""
-    spare = np.empty(order.size, np.int64)
-    width = 1
-    while width < order.size:
-        for low in range(0, order.size - width, 2 * width):
-            middle, high = low + width, min(low + 2 * width, order.size)
-            if values[order[middle - 1]] <= values[order[middle]]:
-                continue
-            spare[low:middle] = order[low:middle]
-            left, right, to = low, middle, low
-            while left < middle:
-                if right < high and values[order[right]] < values[spare[left]]:
-                    order[to] = order[right]
-                    right += 1
-                else:
-                    order[to] = spare[left]
-                    left += 1
-                to += 1
-        width *= 2
 
 
 @compiled
@@ -202,8 +133,8 @@ def shortfall_of_two(
     """
     rivals = weights.sum() - 1
     of_wide, totals = np.zeros(members.size, np.int64), np.zeros(members.size, np.int64)
-    for group in range(wide.size):
-        of_wide[wide[group]] += weights[group]
+    for each in range(wide.size):
+        of_wide[wide[each]] += weights[each]
     more = np.zeros(weights.size, np.int64)
     possible, sure = dominators.copy(), dominators.copy()
     ends, counted = np.empty((2, weights.size)), np.empty((2, weights.size), np.int64)
@@ -211,7 +142,7 @@ def shortfall_of_two(
     parted = np.empty((4, members.size), np.int64)
     wide_low, wide_high = np.arange(members.size), np.arange(members.size)
     for steps in range(1, most + 1):
-        write_ranges(of, 1 - narrow, members, steps, ends)
+        write_ranges(of, 1 - narrow, members, steps, steps * SLACK, ends)
         wide_ends = ends[:, members]
         sort(wide_ends[0], wide_low)
         sort(wide_ends[1], wide_high)
@@ -220,7 +151,7 @@ def shortfall_of_two(
         totals += rivals - alone
         if by_low.size == 0:
             continue
-        write_ranges(of, narrow, by_low, steps, ends)
+        write_ranges(of, narrow, by_low, steps, steps * SLACK, ends)
         sort(ends[0], by_low)
         sort(ends[1], by_high)
         count_open(ends, by_low, by_high, weights, wide, parted, counted)

@@ -42,7 +42,7 @@ from dpselect.combine.candidate_groups import (
     sum_keys,
     tabulate,
 )
-from dpselect.combine.pareto.closing import closing_groups
+from dpselect.combine.closing import closing_groups
 from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import radius, running_sums
 from dpselect.errors import ParameterError

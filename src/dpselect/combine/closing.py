@@ -31,7 +31,7 @@ def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
         most: Distances to count at.
         limit: Nanoseconds.
     """
-    from dpselect.combine.pareto.distance_kernels import open_steps
+    from dpselect.combine.range_kernels import open_steps
 
     if len(of.scores) != 2:
         return None
