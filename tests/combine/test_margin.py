@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dp
@@ -53,6 +53,7 @@ def test_the_local_margin_equals_its_definition(objectives):
     assert local_margin(objectives).scores == pytest.approx(expected)
 
 
+@settings(max_examples=30)
 @given(several_objectives(most_candidates=9), st.sampled_from([0, 1]))
 def test_the_local_margin_of_two_is_that_of_all_pairs(objectives, narrow):
     """To the last bit, whichever objective closes, and whether or not anything closes in it."""
@@ -63,6 +64,18 @@ def test_the_local_margin_of_two_is_that_of_all_pairs(objectives, narrow):
         patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, narrow))
 
         assert (local_margin(pair).scores == expected).all()
+
+
+def test_a_rival_that_leads_by_an_exact_number_of_steps_is_compared():
+    """Its sums stand still after one step, so that a lead of one is worth four."""
+    changes = [[0, 1, 1], *[[0, 1, 0]] * 3]
+    part = dp.Objective(
+        [0, 1.5, 1], dp.ElementSensitivity(changes.__getitem__, 1.0, len(changes), EDGE)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, 0))
+
+        assert local_margin([part, part]).scores[0] == -4
 
 
 @pytest.mark.parametrize("seed", range(4))

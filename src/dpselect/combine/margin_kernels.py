@@ -159,7 +159,7 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
                     and before[1 - narrow, 0, other] > before[1 - narrow, 1, group]
                 ):
                     raise_to(scores, rests, table, rows, rates, other, group, worst)
-            remain[group] = worst[group] < steps - 1 or steps == 0
+            remain[group] = worst[group] < steps - 1
         earlier = by_low
         by_low, by_high = (
             still_open(now[narrow], by_low, by_low),
@@ -172,22 +172,18 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
 
 @compiled
 def _beaten(ends: Values, narrow: int, by_low: Indices, by_high: Indices) -> Flags:
-    """Return whether any other range is above, in both objectives, in the order ``by_high``."""
+    """Return whether any range is above in both objectives, in the order ``by_high``.
+
+    A range smaller than nothing can be above itself, so that its group remains to be done.
+    """
     beaten = np.empty(by_high.size, np.bool_)
-    best, owner, second = -np.inf, -1, -np.inf
-    at = by_low.size - 1
+    best, at = -np.inf, by_low.size - 1
     for place in range(by_high.size - 1, -1, -1):
         group = by_high[place]
         while at >= 0 and ends[narrow, 0, by_low[at]] > ends[narrow, 1, group]:
-            reach = ends[1 - narrow, 0, by_low[at]]
-            if reach > best:
-                best, owner, second = reach, by_low[at], best
-            elif reach > second:
-                second = reach
+            best = max(best, ends[1 - narrow, 0, by_low[at]])
             at -= 1
-        # A smaller range than nothing is above itself.
-        others = second if owner == group else best
-        beaten[place] = others > ends[1 - narrow, 1, group]
+        beaten[place] = best > ends[1 - narrow, 1, group]
     return beaten
 
 

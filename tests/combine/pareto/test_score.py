@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpselect as dp
@@ -121,6 +121,7 @@ def test_the_shortfall_is_the_same_distance_by_distance(objectives, horizon):
         assert (ParetoSensitivity(objectives, horizon).shortfall() == expected).all()
 
 
+@settings(max_examples=50)
 @given(
     several_objectives(most_candidates=6),
     st.integers(1, 12),
