@@ -137,7 +137,7 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
     scores, rests, table, rows, rates = of
     now, before = np.empty((2, 2, worst.size)), np.empty((2, 2, worst.size))
     by_low, by_high = np.arange(worst.size), np.arange(worst.size)
-    earlier = by_low
+    earlier = by_low[:0]  # nothing is compared before a first distance
     led, remain = np.ones(worst.size, np.bool_), np.zeros(worst.size, np.bool_)
     steps = 0
     while led.any():
