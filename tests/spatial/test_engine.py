@@ -1,8 +1,11 @@
 """Points that stay in their engine: the same counts, so the same law of every map."""
 
+from itertools import product
+
 import narwhals as nw
 import numpy as np
 import polars as pl
+import pytest
 
 import dpselect as dp
 from dpselect.spatial import (
@@ -74,6 +77,31 @@ def test_cells_and_many_rectangles_are_those_of_numpy(engine, crossing):
     inside = [((x >= w) & (x < e) & (y >= s) & (y < n)).sum() for w, s, e, n in corners]
     assert held.tolist() == inside
     assert sum(crossing) <= 10 * len(lattice)  # groups that hold points, not 201 x 201
+
+
+@pytest.mark.parametrize("outside", ["drop", "clip"])
+@every_engine
+def test_points_at_the_edges_of_a_box_are_in_the_same_cells(engine, outside):
+    # Around 0.1 and 1, as float64 and as float32; the second box has few floats a cell.
+    boxes = [Box(-0.0, 0.1, 1, 1), Box(1, 1, 1 + 2**-48, 1 + 2**-48)]
+    edges = [edge for box in boxes for edge in box.bounds]
+    near = [*np.nextafter(edges, -np.inf), *edges, *np.nextafter(edges, np.inf)]
+    wide = [*near, -0.0, 0.1 + 2**-30, 1e308, -1e308, np.inf, -np.inf, np.nan, None]
+    pairs = pl.DataFrame(list(product(wide, wide)), schema=["x", "y"], orient="row")
+    partitions = [uniform_grid((3, 16)), BLOCKS]
+
+    for rows in (pairs, pairs.cast(pl.Float32)):
+        there = held_by(engine, rows)
+        for box in boxes:
+            points, counts = (
+                reading.read_points(frame, x="x", y="y", box=box, outside=outside)
+                for frame in (rows, there)
+            )
+            for partition in partitions:
+                assert (
+                    counts.in_cells(partition).tolist() == points.in_cells(partition).tolist()
+                )
+                assert points.in_cells(partition).any()
 
 
 @every_engine

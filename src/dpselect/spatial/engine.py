@@ -141,17 +141,20 @@ def located(
     Raises:
         ColumnError: A column is missing or not numeric.
     """
-    plain = [] if user is None else [user]
-    table = tables.check_columns(points, numeric=[x, y], plain=plain)
-    types = tables.schema(table, points)
-    clip = outside == "clip"
-    columns = [
-        _lattice_position(x, box.west, box.east, clip=clip).alias("x"),
-        _lattice_position(y, box.south, box.north, clip=clip).alias("y"),
-        *(_individual(column, types[column]).alias("user") for column in plain),
-    ]
-    positions = table.lazy().select(*columns)
-    return positions.drop_nulls()
+    table = tables.check_columns(points, numeric=[x, y], plain=[] if user is None else [user])
+    columns = {"x": nw.col(x).cast(nw.Float64), "y": nw.col(y).cast(nw.Float64)}
+    axes = {"x": (box.west, box.east), "y": (box.south, box.north)}
+    # Rows are dropped before they have places: Spark would compute a place that can be null
+    # twice, to drop the row and to count it.
+    kept = [_is_kept(nw.col(axis), *axes[axis], outside) for axis in axes]
+    if user is not None:
+        columns["user"] = _individual(user, tables.schema(table, points)[user])
+        kept.append(~nw.col("user").is_null())
+    rows = table.lazy().select(**columns).filter(*kept)
+    return rows.with_columns(
+        _lattice_position(nw.col(axis), *bounds, outside).alias(axis)
+        for axis, bounds in axes.items()
+    )
 
 
 def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
@@ -162,14 +165,20 @@ def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals
     return nw.when(~who.is_nan()).then(who) if dtype.is_float() else who
 
 
-def _lattice_position(column: str, low: float, high: float, *, clip: bool) -> nw.Expr:
-    """Return the lattice position of a coordinate, null where the record is dropped."""
-    value = tables.known(column)
-    if clip:
+def _is_kept(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:
+    """Return whether a coordinate has a place; null or false if not."""
+    if outside == "clip":
+        return ~value.is_nan()
+    # Engines order NaN above all numbers, below them, or nowhere: it is outside in each.
+    return (value >= low) & (value < high)
+
+
+def _lattice_position(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:
+    """Return the lattice position of a coordinate that has one."""
+    if outside == "clip":
         value = value.clip(low, float(np.nextafter(high, -np.inf)))
-    inside = (value >= low) & (value < high)
     place = (value - low) * (POSITIONS / (high - low))
-    return nw.when(inside).then(place.floor().clip(0.0, float(POSITIONS - 1)))
+    return nw.min_horizontal(place, nw.lit(float(POSITIONS - 1))).floor()
 
 
 class _Axis:
