@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpselect import _numbers, _validate
+from dpselect import _numbers, _passes, _validate
+from dpselect._passes import Pass
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
@@ -154,6 +155,8 @@ class Plan:
         public: What the caller declares public by calling the function, in words.
         composition: Why the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
+        passes: The most that counting takes where an engine holds the records, and nothing
+            in memory.
 
     Raises:
         ParameterError: A number is out of its range, or the spends add up to more than the
@@ -171,6 +174,7 @@ class Plan:
     public: tuple[str, ...] = ()
     composition: str = "sequential: the prices of all steps add up"
     error: ErrorBound | None = None
+    passes: tuple[Pass, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         _keep_price(self)
@@ -235,10 +239,11 @@ class Plan:
         """Raise what :meth:`charge` would raise now; call it before rows are counted.
 
         A refusal costs no pass over the data then. Spends of others in between are seen by
-        :meth:`charge` alone.
+        :meth:`charge` alone. Whoever watches is told the passes that follow.
         """
         if budget is not None:
             self.remaining_after(budget)
+        _passes.expect(self.passes)
 
     def remaining_after(self, budget: SupportsSpend) -> float:
         """Return the epsilon that would remain after :meth:`charge`, without spending.

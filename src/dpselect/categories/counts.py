@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
+from dpselect._passes import Pass
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class RowsOfPeople:
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
-        most = len(candidates) * max(1, len(groups))
+        most = most_rows(len(candidates), groups)
         found = self._collected(lambda grouped: grouped, most)
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
@@ -110,7 +111,7 @@ class RowsOfPeople:
     def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
         import narwhals as nw
 
-        most = number * max(1, len(groups))
+        most = most_rows(number, groups)
 
         def query(grouped: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
             if groups:
@@ -214,6 +215,16 @@ class RowsOfPeople:
             return [0] * len(found["key"])
         places = {self.rows.group.encode(one): place for place, one in enumerate(groups)}
         return [places[_plain(one)] for one in found["group"]]
+
+
+def most_rows(keys: int, groups: Sequence[Hashable]) -> int:
+    """Return the most rows of a query for so many keys, of each group if there are groups."""
+    return keys * max(1, len(groups))
+
+
+def pass_over(keys: int, groups: Sequence[Hashable]) -> Pass:
+    """Return what such a query takes in an engine."""
+    return Pass(most_rows(keys, groups))
 
 
 def people_in(data: object, question: Question) -> PeoplePerKey:

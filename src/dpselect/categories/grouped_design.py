@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpselect import _validate
+from dpselect._passes import Pass
 from dpselect.budget.amount import exact, floor
 from dpselect.categories.asked import Question, changed_keys, checked_delta
 from dpselect.categories.counts import PeoplePerKey
@@ -136,6 +137,7 @@ def _plan_of_both(
     second = widest.plan
     if second.delta > delta - first.delta:
         raise ParameterError("where groups are released first, mechanism must cost no delta")
+    of_each = widest.limit + (widest.candidates is None)
     what = f"{widest.k} keys" if widest.above is None else "the keys above a threshold"
     of_keys = Spend(f"{what} of each group, at most", second.epsilon, delta=second.delta)
     return replace(
@@ -149,4 +151,5 @@ def _plan_of_both(
         epsilon=epsilon,
         delta=delta,
         public=tuple(one for one in second.public if one != "the groups"),
+        passes=(*first.passes, Pass(f"{of_each} for each group that is released")),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dpselect import _validate
+from dpselect._passes import Pass
 from dpselect.categories.asked import (
     Missing,
     Question,
@@ -61,6 +62,13 @@ class KeysDesign:
             )
 
         return draw
+
+
+def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:
+    if isinstance(law, WeightedLaw):
+        each = Pass("one for each value and number of values that a person has")
+        return (each,) * len(law.rounds)
+    return (Pass(f"one for each value that at least {least} people have"),)
 
 
 def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
@@ -120,5 +128,6 @@ def design_keys(  # noqa: PLR0913 -- the public arguments
         delta=delta,
         neighbours=relation,
         public=("the least number of people",) if least > 1 else (),
+        passes=_passes(law, least),
     )
     return KeysDesign(plan, question, law, least)

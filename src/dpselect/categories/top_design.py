@@ -20,7 +20,7 @@ from dpselect.categories.asked import (
     checked_delta,
 )
 from dpselect.categories.columns import checked_names
-from dpselect.categories.counts import PeoplePerKey
+from dpselect.categories.counts import PeoplePerKey, pass_over
 from dpselect.categories.objectives import STOP, by_count, of_most_common, offset_of_stop
 from dpselect.categories.release import KeyRelease
 from dpselect.errors import ParameterError
@@ -204,8 +204,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
     if not 0 <= _validate.finite("counts_share", counts_share) < 1:
         raise ParameterError("counts_share must be at least 0 and below 1")
     changed = changed_keys(question.max_per_user, relation)
-    of_groups = max(1, len(question.groups))
-    of_counts = epsilon * counts_share
+    of_groups, of_counts = max(1, len(question.groups)), epsilon * counts_share
     if listed is None:
         if mechanism not in {None, ExponentialMechanism.name}:
             raise ParameterError("without candidates the mechanism is 'exponential'")
@@ -263,6 +262,7 @@ def design_top(  # noqa: PLR0913 -- the public arguments
         neighbours=relation,
         public=_public(known=listed is not None, grouped=bool(named), above=above is not None),
         error=_error(draws.draw, listed, k, question.groups, above),
+        passes=(pass_over(width + (listed is None), question.groups),),
     )
     return TopDesign(
         plan=plan,
@@ -298,8 +298,8 @@ def _of_unknown(
         delta=share,
         neighbours=neighbours,
     )
-    purpose = f"up to {k} keys, or the stop"
-    return _Draws(draw, (Spend(purpose, draw.epsilon, times=times, delta=share),), offset)
+    spend = Spend(f"up to {k} keys, or the stop", draw.epsilon, times=times, delta=share)
+    return _Draws(draw, (spend,), offset)
 
 
 def _of_known(

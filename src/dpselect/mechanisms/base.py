@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from dpselect import _validate
+from dpselect._passes import Pass
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -193,6 +194,7 @@ class Mechanism(ABC):
         arguments: Mapping[str, object] | None = None,
         public: tuple[str, ...] = (),
         error: ErrorBound | None = None,
+        passes: tuple[Pass, ...] = (),
     ) -> Plan:
         """Return the price of a release of ``k`` candidates; needs no data.
 
@@ -203,6 +205,7 @@ class Mechanism(ABC):
             arguments: Its public arguments.
             public: What is declared public, in words.
             error: A bound on the error that holds on all data.
+            passes: What counting takes in an engine.
         """
         k = _validate.at_least("k", k, 1)
         spend = self.spend(self.paid_for, k)
@@ -216,6 +219,7 @@ class Mechanism(ABC):
             neighbours=_validate.neighbours(neighbours),
             public=public,
             error=error,
+            passes=passes,
         )
 
     @np.errstate(all="ignore")

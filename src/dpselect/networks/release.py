@@ -18,7 +18,7 @@ from dpselect.mechanisms import MechanismFactory, NoisySequence
 from dpselect.mechanisms.base import Drawn, charged_release
 from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.networks.accepted import AnyGraph, accepted, check_persons
-from dpselect.networks.graph import Graph
+from dpselect.networks.asked import AskedCounts
 from dpselect.networks.metrics import Metric, MetricChoice, choose
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
@@ -74,7 +74,7 @@ def plan_nodes(  # noqa: PLR0913 -- keyword-only, each one a public claim
         >>> plan.mechanism
         "ShiftedLocalDampening(epsilon=1.0, draw=Exponential(), direction='non-decreasing')"
     """
-    empty = Graph.without_edges(nodes)
+    empty = AskedCounts(nodes)
     choice = choose(
         metric,
         combine=combine,
@@ -175,7 +175,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         epsilon=epsilon,
         mechanism=WITH_SCORES if mechanism is None and above is not None else mechanism,
     )
-    empty = Graph.without_edges(held.nodes)
+    empty = AskedCounts(held.nodes)
     choice, plan = _planned(choice, empty, k, above, among, suited=mechanism is None)
     plan.check(budget)
     if among == "left":
@@ -223,7 +223,7 @@ def _check_rounds(choice: MetricChoice, among: Among) -> None:
 
 def _planned(
     choice: MetricChoice,
-    empty: Graph,
+    empty: AskedCounts,
     k: int | None,
     above: float | None,
     among: Among,
@@ -261,6 +261,7 @@ def _planned(
             attained=0.0 if choice.combine == "pareto" and k == 1 else None,
             largest=_largest_error(choice, objective),
         ),
+        passes=empty.passes,
     )
     return choice, plan
 

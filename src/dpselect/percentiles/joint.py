@@ -75,6 +75,10 @@ class Joint:
             )
 
     @property
+    def asked(self) -> tuple[Values, ...]:
+        return (self.points,)
+
+    @property
     def shares(self) -> tuple[Fraction, ...]:
         """Of all records that are wanted between the percentiles; they sum to 1."""
         inner = [Fraction(round(exact_fraction(one) * FINEST), FINEST) for one in self.percents]

@@ -46,6 +46,10 @@ class Percentiles(Protocol):
         """The candidates."""
 
     @property
+    def asked(self) -> tuple[Values | None, ...]:
+        """The candidates whose ranks are counted together; None if all numbers are read."""
+
+    @property
     def exact(self) -> bool:
         """Whether all is drawn by the library's own samplers."""
 
@@ -92,6 +96,10 @@ class OneByOne:
     @property
     def points(self) -> Values | Range:
         return self.singles[0].points
+
+    @property
+    def asked(self) -> tuple[Values | None, ...]:
+        return tuple(one.asked for one in self.singles)
 
     @property
     def exact(self) -> bool:
@@ -144,6 +152,10 @@ class Recursive:
     epsilon: float
     per_user: int = 1
     name: Method = "recursive"
+
+    @property
+    def asked(self) -> tuple[Values, ...]:
+        return (self.points,)
 
     @property
     def exact(self) -> bool:

@@ -6,12 +6,14 @@ be interpolated.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from dpselect import tables
+from dpselect._passes import Pass
 from dpselect.tables.users import UserCap
 from dpselect.tables.values import NOBODY, identities, of_series
 from dpselect.typing import Indices, Values
@@ -102,12 +104,8 @@ class NumbersInEngine:
     def ranks(self, candidates: Values) -> Ranks:
         table = tables.as_numbers(tables.open_table(self.data), self.data, [self.column])
         numbers = self._numbers(table.lazy())
-        edges, which = np.unique(candidates, return_inverse=True)
-        block = tables.EDGES_AT_ONCE
-        parts = [
-            self._of_edges(numbers, edges[first : first + block])
-            for first in range(0, edges.size, block)
-        ]
+        which = np.unique(candidates, return_inverse=True)[1]
+        parts = [self._of_edges(numbers, edges) for edges in _blocks(candidates)]
         return Ranks(
             below=np.concatenate([part.below for part in parts])[which],
             upto=np.concatenate([part.upto for part in parts])[which],
@@ -147,7 +145,7 @@ class NumbersInEngine:
                 number.max().alias("most"),
             )
         )
-        table = tables.collect(grouped, self.data, most=positions + 1)
+        table = tables.collect(grouped, self.data, most=_most_rows(edges))
         at = tables.counts(table["position"])
         held = np.zeros(positions + 1, dtype=np.int64)
         held[at] = tables.counts(table["count"])
@@ -165,6 +163,31 @@ class NumbersInEngine:
             numbers=int(sums[-1]),
             missing=int(held[MISSING]),
         )
+
+
+def passes(asked: Iterable[Values | None]) -> tuple[Pass, ...]:
+    """Return what ranks take in an engine.
+
+    Args:
+        asked: Candidates whose ranks are asked for together; None for all numbers. Public.
+    """
+    different = {None if one is None else one.tobytes(): one for one in asked}
+    return tuple(
+        Pass(rows)
+        for one in different.values()
+        for rows in (["one for each record"] if one is None else map(_most_rows, _blocks(one)))
+    )
+
+
+def _blocks(candidates: Values) -> list[Values]:
+    """Return ascending candidates, in parts that are asked for at once."""
+    edges = np.unique(candidates)
+    return np.split(edges, range(tables.EDGES_AT_ONCE, edges.size, tables.EDGES_AT_ONCE))
+
+
+def _most_rows(edges: Values) -> int:
+    """Return the most rows of a grouping: on and between the edges, and without a number."""
+    return 2 * edges.size + 2
 
 
 def numbers_of(

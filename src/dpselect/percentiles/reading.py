@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Source:
     users: UserCap | None
     neighbours: Neighbours
     on_invalid: OnInvalid
+    _read: dict[bytes, Ranks] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def drops_missing(self) -> bool:
@@ -40,12 +41,15 @@ class Source:
         return self.neighbours is Neighbours.ADD_REMOVE or self.users is not None
 
     def ranks(self, points: Values) -> Ranks:
-        """Return the ranks of public points; of a lazy frame no row is read.
+        """Return the ranks of public points, counted once; of a lazy frame no row is read.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
-        ranks = numbers_of(self.data, self.column, self.users).ranks(points)
+        asked = points.tobytes()
+        if asked not in self._read:
+            self._read[asked] = numbers_of(self.data, self.column, self.users).ranks(points)
+        ranks = self._read[asked]
         self._check(ranks.missing)
         relation = Neighbours.ADD_REMOVE if self.drops_missing else self.neighbours
         return with_missing(ranks, points, relation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpselect import _validate, tables
+from dpselect._passes import Pass
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
@@ -66,6 +67,7 @@ def plan_percentile_record(  # noqa: PLR0913 -- keyword-only, each one a public 
             "on_invalid": on_invalid,
         },
         public=("the number, the order and the labels of the records", "p", "upper", "horizon"),
+        passes=(Pass(records),),
         error=ErrorBound(error.value, unit, error.probability, largest=float(upper)),
     )
 

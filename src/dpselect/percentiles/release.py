@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from dpselect import _validate, tables
 from dpselect.mechanisms import MechanismFactory
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.percentiles import methods
+from dpselect.percentiles import methods, ranks
 from dpselect.percentiles.choosing import chosen
 from dpselect.percentiles.objectives import checked_candidates, no_records
 from dpselect.percentiles.ranges import Range
@@ -90,6 +90,7 @@ def plan_percentiles(  # noqa: PLR0913 -- keyword-only, each one a public claim
         public=tuple(public),
         composition=drawn.composition,
         error=drawn.error,
+        passes=ranks.passes(drawn.asked),
     )
 
 

@@ -40,6 +40,10 @@ class Single(Protocol):
         """The candidates."""
 
     @property
+    def asked(self) -> Values | None:
+        """The candidates whose ranks are counted; None if all numbers are read."""
+
+    @property
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
@@ -87,6 +91,10 @@ class ByRank:
     neighbours: Neighbours
     per_user: int
     draw: Mechanism
+
+    @property
+    def asked(self) -> Values:
+        return self.points
 
     @property
     def mechanism(self) -> str:
@@ -145,6 +153,7 @@ class ByPieces:
     neighbours: Neighbours
     per_user: int
     draw: ExponentialMechanism
+    asked: None = None
 
     @property
     def mechanism(self) -> str:

@@ -148,6 +148,10 @@ class ByThreshold:
         alarms = EULER - first / second - (0 if self.share <= Fraction(1, 2) else LOW * noise)
         return min(noise / log(1 / few) * exp(alarms), COARSEST) if few else COARSEST
 
+    @property
+    def asked(self) -> Values | None:
+        return None if isinstance(self.points, Range) else self.visited
+
     @cached_property
     def visited(self) -> Values:
         """The candidates that are visited, in order."""

@@ -16,11 +16,9 @@ import numpy as np
 from dpselect import tables
 from dpselect.spatial.box import POSITIONS, Box, Outside
 from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.spatial.passes import blocks_of, rows_of_cells
 from dpselect.tables.values import refused_type
 from dpselect.typing import Indices, Values
-
-RECTANGLES_AT_ONCE = 100
-"""Rectangles of one grouping, which has at most 201 x 201 groups."""
 
 
 class EngineCounts:
@@ -51,10 +49,7 @@ class EngineCounts:
         The edges of some rectangles cut the plane into an irregular grid: one grouping by its
         cells, and sums over them, instead of comparing every point with every rectangle.
         """
-        parts = [
-            self._in_block(queries[first : first + RECTANGLES_AT_ONCE])
-            for first in range(0, len(queries), RECTANGLES_AT_ONCE)
-        ]
+        parts = [self._in_block(block) for block in blocks_of(queries)]
         return np.concatenate(parts).astype(np.float64)
 
     def _in_grid(self, nx: int, ny: int) -> Indices:
@@ -82,10 +77,7 @@ class EngineCounts:
             key.alias("key"), x.cell("i", "nx").alias("a"), y.cell("j", "ny").alias("b")
         )
         grouped = cells.group_by("key", "a", "b").agg(nw.len().alias("count"))
-        # Along an axis, squares and cells of a region cut each other into no more groups.
-        _, _, span, along_x, along_y, _ = partition.regions.T
-        most = int(((span + along_x) * (span + along_y)).sum())
-        table = tables.collect(grouped, self._points, most=most)
+        table = tables.collect(grouped, self._points, most=rows_of_cells(partition))
         key_, a, b, count = (
             table[name].astype(np.int64) for name in ("key", "a", "b", "count")
         )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
+from dpselect._passes import Pass
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
@@ -260,6 +261,7 @@ def release_heavy_cells(  # noqa: PLR0913 -- each argument is one public claim
         mechanism=mechanism,
         outside=outside,
     )
+    design.plan.check(budget)
     # narwhals takes as long to import as all of this room.
     from dpselect.spatial import reading
 
@@ -327,6 +329,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
             bound=empty.sensitivity.bound,
             unit="points" if k == 1 else "points in each draw",
         ),
+        passes=(Pass(cells.cells),),
     )
     return _Design(plan, chosen, box, cells, most)
 

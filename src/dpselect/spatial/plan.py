@@ -17,7 +17,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import SHOWN, Plan, shown
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.spatial import geo
+from dpselect.spatial import geo, passes
 from dpselect.spatial.box import Box, Outside, checked_outside
 from dpselect.spatial.error_measures import ErrorMeasure, Weighted
 from dpselect.spatial.objective import candidate_grids
@@ -204,6 +204,13 @@ def design_histogram(arguments: PublicArguments) -> Design:
         neighbours=relation,
         public=_public(relation, arguments.user),
         error=count_error(steps.counts_scale, "points in the count of one cell"),
+        passes=passes.passes(
+            *candidates,
+            queries,
+            coarse=steps.coarse_scale is not None,
+            chosen=steps.choice is not None,
+            most_records=None if measure is None else measure.most_records,
+        ),
     )
     return Design(plan, box, queries, candidates, steps, sanity, measure, most)
 

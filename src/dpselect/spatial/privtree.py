@@ -144,6 +144,11 @@ class PrivTree:
         above = f" threshold={self.threshold}" if self.threshold else ""
         return f"privtree depth={self.depth}{above}"
 
+    @property
+    def most_rows(self) -> int:
+        """The most groups by which an engine counts the leaves."""
+        return 4**self.depth
+
     def grow(self, points: Counts, splits: SplitNoise) -> Partition:
         """Draw a tree and return its leaves as a partition; a release.
 

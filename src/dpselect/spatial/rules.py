@@ -86,6 +86,10 @@ class PartitionRule(Protocol):
     def name(self) -> str:
         """The rule with its parameter."""
 
+    @property
+    def most_rows(self) -> int:
+        """The most groups by which an engine counts the cells of its partitions."""
+
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         """Return the partition for counts that will be released with ``epsilon``."""
 
@@ -108,6 +112,11 @@ class _PointsPerCell:
     def name(self) -> str:
         return f"{self.method} c={self.c:g}"
 
+    @property
+    def most_rows(self) -> int:
+        # Each coarse cell is cut at most so finely, by its own edges too.
+        return COARSE**2 * (MOST_ALONG // COARSE + 1) ** 2
+
 
 @dataclass(frozen=True)
 class Guideline(_PointsPerCell):
@@ -118,6 +127,10 @@ class Guideline(_PointsPerCell):
     """
 
     method: ClassVar[str] = "guideline"
+
+    @property
+    def most_rows(self) -> int:
+        return MOST_ALONG**2
 
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         grid = uniform_grid(guideline_size(coarse.total, epsilon=epsilon, c=self.c))

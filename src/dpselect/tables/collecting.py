@@ -10,6 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import _passes
+from dpselect._passes import MOST_SUMS, Pass
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
 from dpselect.tables.opening import Frame, unreadable
@@ -17,9 +19,6 @@ from dpselect.tables.spark import on_spark, silenced
 from dpselect.typing import Indices
 
 Column: TypeAlias = NDArray[Any]
-
-MOST_SUMS = 200
-"""Sums of one pass; more go in several."""
 
 FEW = 100_000
 """Rows of Spark up to which it makes an object of each: ten times as much memory as Arrow."""
@@ -43,6 +42,7 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
         columns = replaced(lambda: _rows(first, most), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")
+    _passes.made()
     return columns
 
 
@@ -54,7 +54,7 @@ def counts(column: Column) -> Indices:
 
 
 def sum_in_blocks(
-    table: Frame, data: object, sums: Sequence[nw.Expr], *, by: Sequence[str], most: int
+    table: Frame, data: object, sums: Sequence[nw.Expr], *, by: Sequence[str], most: Pass
 ) -> list[dict[str, Column]]:
     """Return sums by groups, as many in one pass as the engine computes well.
 
@@ -63,12 +63,16 @@ def sum_in_blocks(
         data: What they were made from, to name in an error.
         sums: The sums, each with a name.
         by: The columns of the groups.
-        most: How many groups there can be.
+        most: How many groups there can be, and how many sums there are.
     """
     grouped = table.lazy().group_by(*by)
     return [
-        collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
-        for first in range(0, len(sums), MOST_SUMS)
+        collect(
+            grouped.agg(*sums[place * MOST_SUMS : (place + 1) * MOST_SUMS]),
+            data,
+            most=int(rows),
+        )
+        for place, rows in enumerate(most.queries(spark=False))
     ]
 
 

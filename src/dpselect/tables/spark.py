@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import logging
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import PurePosixPath
-from socket import create_connection
 from typing import Any
-from urllib.parse import urlsplit
 
 import narwhals as nw
 from numpy.typing import NDArray
 
-from dpselect._optional import needed
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
 from dpselect.tables.opening import CSV, MANAGED, PARQUET, Frame, kind_of, separator_of
+from dpselect.tables.sessions import session
 from dpselect.tables.where import FilteredFile, kept
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
-
-PATIENCE = 5.0
-"""Seconds to wait for a master to answer."""
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -180,59 +174,3 @@ def silenced(table: Frame) -> Iterator[None]:
         context.setLogLevel(level)
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
-
-
-def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
-    """Return the session of a master, started if there is none.
-
-    Raises:
-        MissingDependencyError: PySpark, or what Spark Connect needs, is not installed.
-        DataError: No master answers, or Spark cannot be started: it needs Java 17 or later.
-    """
-    needed("pyspark", extra="spark")
-    if master is not None and master.startswith(("sc://", "spark://")):
-        check_answer(master)
-    if master is not None and master.startswith("sc://"):
-        needed("grpc", extra="connect")
-        return _connected(master)
-    from pyspark.sql import SparkSession
-
-    quiet: dict[str, Any] = {
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-    }
-    builder = SparkSession.builder.appName("dpselect").config(map=quiet)
-    if master is not None:
-        builder = builder.master(master)
-    try:
-        return builder.getOrCreate()
-    except Exception:  # noqa: BLE001 -- a page of Java
-        raise DataError(
-            "Spark cannot be started: it needs Java 17 or later, and a master that answers"
-        ) from None
-
-
-def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
-    """Return a session of Spark Connect, beside any that there is."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of versions of pandas, which we do not use
-        connect = import_module("pyspark.sql.connect.session")
-        return replaced(
-            lambda: connect.SparkSession.builder.remote(master).getOrCreate(),
-            lambda: DataError(f"{master} is no server of Spark Connect"),
-        )
-
-
-def check_answer(master: str) -> None:
-    """Raise at once if nobody listens at any address of a master; Spark tries for a minute.
-
-    Raises:
-        DataError: Nobody does.
-    """
-    places = [urlsplit(f"//{place}") for place in master.split("://")[1].split(",")]
-    for place in places:
-        with suppress(OSError, ValueError):
-            port = place.port or (15002 if master.startswith("sc:") else 7077)
-            create_connection((place.hostname, port), timeout=PATIENCE).close()
-            return
-    raise DataError(f"no Spark answers at {master}: is it the right host and port?")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any, cast
 
 import narwhals as nw
@@ -22,6 +23,7 @@ from dpselect.trees import records, spark
 from dpselect.trees.candidates import Individual, branches
 from dpselect.trees.counts import Branching, Target
 from dpselect.trees.domains import Bins, Categories
+from dpselect.trees.passes import of_hits, of_tables
 from dpselect.trees.users import counted_rows
 from dpselect.typing import Indices, Values
 
@@ -38,15 +40,22 @@ class EngineCounts:
         label: Its column of labels.
         public: Columns, domains and classes.
         users: The persons of the records, if one can have several.
+        most_records: The most records that are counted. Public.
 
     Raises:
         ColumnError: A column is missing, or of another type than its domain.
     """
 
     def __init__(
-        self, data: object, label: str, public: records.Schema, users: UserCap | None = None
+        self,
+        data: object,
+        label: str,
+        public: records.Schema,
+        users: UserCap | None = None,
+        most_records: float = inf,
     ) -> None:
         self._data, self._public, self._users = data, public, users
+        self._most_records = most_records
         self._totals: Indices | None = None
         self._table = tables.check_columns(data, plain=[*public.names, label])
         self._columns = (*public.names, label)
@@ -87,6 +96,11 @@ class EngineCounts:
             finally:
                 self._codes, self._totals = before, None
 
+    @property
+    def on_spark(self) -> bool:
+        """Whether Spark holds the records."""
+        return on_spark(self._table)
+
     def number(self) -> int:
         if self._users is None:
             return tables.count_records(self._data)
@@ -124,7 +138,9 @@ class EngineCounts:
 
     def _count(self, sizes: dict[str, int], splits: Target, leaves: int) -> Indices:
         classes = len(self._public.classes)
-        return count_tables(self._codes, sizes, LABEL, classes, splits, leaves)
+        return count_tables(
+            self._codes, sizes, LABEL, classes, splits, leaves, self._most_records
+        )
 
     def _coded(
         self, *, repaired: bool = True, more: Mapping[str, nw.Expr] | None = None
@@ -170,6 +186,7 @@ def count_tables(
     classes: int,
     splits: Target,
     leaves: int,
+    most_records: float = inf,
 ) -> Indices:
     """Count records by leaf of a partial tree, value of each column and class.
 
@@ -183,6 +200,7 @@ def count_tables(
         classes: How many classes there are.
         splits: The partial tree, its leaves numbered from 0.
         leaves: How many leaves there are.
+        most_records: The most records that are counted. Public.
 
     Returns:
         Shape ``(leaves, values of all columns, classes)``. Private.
@@ -191,8 +209,10 @@ def count_tables(
         DataError: The engine refuses the query.
     """
     table = tables.open_table(codes).lazy()
+    size = sum(sizes.values())
+    most = of_tables(leaves, size, classes, len(sizes), most_records)
     if on_spark(table):
-        return spark.count_tables(table, codes, sizes, label, classes, splits, leaves)
+        return spark.count_tables(table, codes, sizes, label, classes, splits, leaves, most)
     values = [(column, code) for column, size in sizes.items() for code in range(size)]
     counted = table.with_columns(_leaf(splits).alias("leaf"))
     counted = counted.filter(~nw.col("leaf").is_null())
@@ -202,7 +222,7 @@ def count_tables(
     ]
     out = np.zeros((leaves, len(values), classes), dtype=np.int64)
     groups = ["leaf", label]
-    for block in sum_in_blocks(counted, codes, sums, by=groups, most=leaves * classes):
+    for block in sum_in_blocks(counted, codes, sums, by=groups, most=most):
         leaf, group = counts(block.pop("leaf")), counts(block.pop(label))
         for name, column in block.items():
             out[leaf, int(name.removeprefix("value")), group] = counts(column)
@@ -225,14 +245,15 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
         DataError: The engine refuses the query.
     """
     table = tables.open_table(codes).lazy()
+    most = of_hits(len(trees), classes)
     if on_spark(table):
-        return spark.count_hits(table, codes, label, classes, trees)
+        return spark.count_hits(table, codes, label, classes, trees, most)
     hits = [
         (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
         for position, tree in enumerate(trees)
     ]
     out = np.zeros((len(trees), classes), dtype=np.int64)
-    for block in sum_in_blocks(table, codes, hits, by=[label], most=classes):
+    for block in sum_in_blocks(table, codes, hits, by=[label], most=most):
         group = counts(block.pop(label))
         for name, column in block.items():
             out[int(name.removeprefix("tree")), group] = counts(column)

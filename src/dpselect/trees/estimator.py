@@ -9,8 +9,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from dpselect import _validate, tables
+from dpselect import _passes, _validate, tables
 from dpselect._optional import needed
+from dpselect._passes import Pass
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -19,6 +20,7 @@ from dpselect.trees import records
 from dpselect.trees.counts import Counts, MemoryCounts
 from dpselect.trees.criteria import records_per_step
 from dpselect.trees.engine import EngineCounts
+from dpselect.trees.passes import of_reading
 from dpselect.trees.randomness import Exact, Sampler, check_noise
 from dpselect.trees.tree import Tree
 from dpselect.trees.users import counted
@@ -38,6 +40,10 @@ MOST_LINES = 40
 
 class Training(Protocol):
     """Public parameters of what is drawn, with the prices."""
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What the counts take in an engine."""
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
         """Return the prices under a relation of one or several steps of a record."""
@@ -182,6 +188,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             public=tuple(claims),
             composition=composition,
             error=self._error(training),
+            passes=(*of_reading(strict=self.on_invalid == "raise"), *training.passes),
         )
 
     def _of_users(self) -> dict[str, object]:
@@ -246,7 +253,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names = [name for name in tables.open_table(X).collect_schema().names() if name != y]
         public, training, plan = self._planned(names)
         plan.check(budget)
-        counts = EngineCounts(X, y, public, self._users())
+        counts = EngineCounts(X, y, public, self._users(), training.max_records)
+        _passes.expect(plan.passes, spark=counts.on_spark)
         records.check_number(counts.number(), training.max_records)
         if self.on_invalid == "raise":
             counts.refuse_outside()

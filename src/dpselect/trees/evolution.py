@@ -23,6 +23,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from dpselect._passes import Pass
 from dpselect.combine import disjoint_sum, local_margin, margin, pareto
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -36,6 +37,7 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts
+from dpselect.trees.passes import of_hits, of_tables
 from dpselect.trees.randomness import Sampler
 from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
@@ -107,6 +109,23 @@ class Evolution:
         ]
         return tuple(spend for spend in spends if spend.epsilon > 0)
 
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What the counts take in an engine: totals, and the hits of each generation."""
+        classes, size = len(self.schema.classes), int(self.schema.sizes[0])
+        later = self.survivors + 2 * self._pairs
+        trees = [self.population] + [later] * (len(self.epsilons) - 1)
+        trees += [self.front] if self.rates_epsilon else []
+        return (
+            of_tables(1, size, classes, 1, self.max_records),
+            *(of_hits(number, classes) for number in trees),
+        )
+
+    @property
+    def _pairs(self) -> int:
+        """Parents that have two children each in a generation."""
+        return (self.population + 1) // 2
+
     def mechanism(self) -> str:
         """Return how trees are selected, as a plan shows it."""
         return f"{self._selected_by(1.0).label} by {self.selection}, {self.sensitivity}"
@@ -132,7 +151,7 @@ class Evolution:
             drawn = sampler.choose(self._selected_by(epsilon), objective, kept)
             trees = [trees[position] for position in drawn]
             if generation < len(self.epsilons) - 1:
-                trees += breeder.children(trees, (self.population + 1) // 2)
+                trees += breeder.children(trees, self._pairs)
         return trees
 
     def noisy_rates(

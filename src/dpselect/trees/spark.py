@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from dpselect._passes import Pass
 from dpselect.tables.collecting import collect, counts
 from dpselect.tables.spark import array_of, functions
 from dpselect.trees.counts import Branching, Target, flat
@@ -29,6 +30,7 @@ def count_tables(
     classes: int,
     splits: Target,
     leaves: int,
+    most: Pass,
 ) -> Indices:
     """Count as :func:`dpselect.trees.engine.count_tables` does.
 
@@ -40,6 +42,7 @@ def count_tables(
         classes: How many classes there are.
         splits: The partial tree.
         leaves: How many leaves there are.
+        most: The most cells that hold records.
     """
     f = functions(codes)
     starts = np.cumsum([0, *sizes.values()]).tolist()
@@ -54,11 +57,16 @@ def count_tables(
     )
     counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
     shape = leaves, classes, starts[-1]
-    return _counted(native.select(counted.alias(KEY)), data, shape).transpose(0, 2, 1)
+    return _counted(native.select(counted.alias(KEY)), data, shape, most).transpose(0, 2, 1)
 
 
 def count_hits(
-    codes: nw.LazyFrame[Any], data: object, label: str, classes: int, trees: Sequence[Target]
+    codes: nw.LazyFrame[Any],
+    data: object,
+    label: str,
+    classes: int,
+    trees: Sequence[Target],
+    most: Pass,
 ) -> Indices:
     """Count as :func:`dpselect.trees.engine.count_hits` does, in one pass for all trees.
 
@@ -68,6 +76,7 @@ def count_hits(
         label: The column of the class.
         classes: How many classes there are.
         trees: The number of a leaf is a class. Public.
+        most: The most hits that are not 0.
     """
     f = functions(codes)
     forest = Forest(trees)
@@ -76,15 +85,15 @@ def count_hits(
     native = forest.walked(codes, native)
     hit = f.col(NODE) == f.col(label) + forest.leaf
     key = f.when(hit, f.col(PLACE) * classes + f.col(label))
-    return _counted(native.select(key.alias(KEY)), data, (len(trees), classes))
+    return _counted(native.select(key.alias(KEY)), data, (len(trees), classes), most)
 
 
-def _counted(keys: Any, data: object, shape: tuple[int, ...]) -> Indices:  # noqa: ANN401
+def _counted(keys: Any, data: object, shape: tuple[int, ...], most: Pass) -> Indices:  # noqa: ANN401
     """Return how often each key occurs, as an array of a shape; null is not counted."""
-    size = int(np.prod(shape))
-    table = collect(nw.from_native(keys.groupBy(KEY).count()), data, most=size + 1)
+    [rows] = most.queries(spark=True)
+    table = collect(nw.from_native(keys.groupBy(KEY).count()), data, most=int(rows))
     known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
-    out = np.zeros(size, np.int64)
+    out = np.zeros(int(np.prod(shape)), np.int64)
     out[counts(table[KEY][known])] = counts(table["count"][known])
     return out.reshape(shape)
 
