@@ -49,11 +49,11 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watching(show: Progress) -> Iterator[None]:
-    """Tell how far the counts of releases are that are made in the block.
+    """Tell how far the counts of releases are that an engine makes in the block.
 
     Args:
-        show: Called before the first query of a release, and after each, with the number
-            done and the number of all: at most so many, since a tree can stay small.
+        show: Called before and after each query of a release, with the number done and the
+            number of all: at most so many, since a tree can stay small.
     """
     before = _WATCH.set(_Watch(show))
     try:
@@ -67,12 +67,16 @@ def expect(passes: Sequence[Pass], *, spark: bool = False) -> None:
     watch = _WATCH.get()
     if watch is not None:
         watch.done, watch.whole = 0, sum(len(one.queries(spark=spark)) for one in passes)
-        watch.show(watch.done, watch.whole)
 
 
-def made() -> None:
-    """Tell a watcher that a query is done, if it was to be expected."""
+@contextmanager
+def query() -> Iterator[None]:
+    """Tell a watcher of the query of the block, if it was to be expected."""
     watch = _WATCH.get()
-    if watch is not None and watch.done < watch.whole:
-        watch.done += 1
-        watch.show(watch.done, watch.whole)
+    if watch is None or watch.done == watch.whole:
+        yield
+        return
+    watch.show(watch.done, watch.whole)
+    yield
+    watch.done += 1
+    watch.show(watch.done, watch.whole)

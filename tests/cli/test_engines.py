@@ -70,6 +70,54 @@ def test_a_dry_run_says_which_rows(run, many_stays, options, said):
     assert said in " ".join((ran.out + ran.error).split())
 
 
+def test_a_dry_run_says_what_counting_takes(run, many_stays):
+    asked = ("percentile", many_stays, *PERCENTILE, "--neighbours", "add-remove", "--dry-run")
+
+    text = " ".join(run(*asked, "--engine", "polars").out.split())
+    counting = run(*asked, "--engine", "polars", "--json").json["counting"]
+
+    assert "passes 1 over the records rows out in a pass at most 8 memory here about" in text
+    assert (counting["passes"], counting["rows"]) == (1, [8])
+    assert "passes" not in run(*asked).out
+    assert "counting" not in run(*asked, "--json").json
+
+
+@pytest.mark.parametrize(
+    ("options", "passes", "rows"),
+    [
+        (("--metric", "degree"), 1, "31"),
+        (("--metric", "degree", "--strict"), 2, "31"),
+        (("--metric", "ego-betweenness"), 3, "31, or two for each edge"),
+    ],
+)
+def test_a_dry_run_says_what_counting_nodes_takes(run, tmp_path, options, passes, rows):
+    star = pl.DataFrame({"source": [0] * 30, "target": range(1, 31)})
+    star.write_parquet(tmp_path / "star.parquet")
+
+    ran = run(
+        *("nodes", tmp_path / "star.parquet", "--nodes", 31, "--epsilon", 1, *options),
+        *(*on("polars"), "--dry-run"),
+    )
+
+    assert f"passes {passes} over" in " ".join(ran.out.split())
+    assert f"at most {rows}" in ran.out
+
+
+def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
+    shown = []
+    monkeypatch.setattr("rich.status.Status.update", lambda _, text: shown.append(text))
+    asked = ("percentile", many_stays, *PERCENTILE[:5], 1000, *PERCENTILE[6:], "--step", 1)
+
+    ran = run(*asked, *ADD_REMOVE, *on("polars"))
+
+    assert (ran.code, ran.error) == (0, "")
+    assert list(dict.fromkeys(shown)) == [
+        "choosing, pass 1 of 2 ...",
+        "choosing, pass 2 of 2 ...",
+        "choosing ...",
+    ]
+
+
 @every_engine
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_nodes(run, tmp_path, engine, kind):

@@ -68,7 +68,8 @@ def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:
     if isinstance(law, WeightedLaw):
         each = Pass("one for each value and number of values that a person has")
         return (each,) * len(law.rounds)
-    return (Pass(f"one for each value that at least {least} people have"),)
+    of_many = f" of at least {least} people" if least > 1 else ""
+    return (Pass(f"one for each value{of_many}"),)
 
 
 def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import options, output, waiting
 
 HELP = """Compare all mechanisms by their exact expected errors, to pick one.
 
@@ -42,7 +42,7 @@ def compare(
     from dpselect.mechanisms import MECHANISMS, by_name
     from dpselect.percentiles import percentile
 
-    with output.working("comparing"):
+    with waiting.working("comparing"):
         objective = percentile(tables.numeric_column(data, column), p=p, upper=upper)
         mechanisms = [by_name(name, epsilons[0]) for name in MECHANISMS]
         table = accuracy.compare(objective, mechanisms, epsilons)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dpselect._optional import needed
-from dpselect.cli import options, output
+from dpselect.cli import options, output, waiting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
     needed("sklearn", extra="standard")
     from dpselect.cli.demo_tasks import tasks
 
-    with output.working("five tasks, about 15 seconds"):
+    with waiting.working("five tasks, about 15 seconds"):
         done = tasks()
         if plot is not None:
             output.save(_picture(done).axes[0], plot)

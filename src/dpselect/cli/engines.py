@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dpselect._passes import Pass
+from dpselect.cli.waiting import working
 from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.plan import Plan
+    from dpselect.tables import Load
 
 Data: TypeAlias = Annotated[
     str,
@@ -108,10 +114,26 @@ def opened(
     from dpselect import tables
 
     if engine == "spark":
-        return tables.spark_table(path, master=master, numeric=numeric, whole=whole)
+        with working("starting Spark and looking for the table"):
+            return tables.spark_table(path, master=master, numeric=numeric, whole=whole)
     columns = list(numeric)
     table = tables.check_columns(path, numeric=columns)
     return tables.as_numbers(table, path, columns) if columns else table
+
+
+def load(plan: Plan, engine: str, *, before: tuple[Pass, ...] = ()) -> Load | None:
+    """Return what the counting of a plan takes of an engine; None in memory.
+
+    Args:
+        plan: The plan.
+        engine: One of ``ENGINES``.
+        before: Passes that the plan does not know.
+    """
+    if engine == "memory":
+        return None
+    from dpselect import tables
+
+    return tables.load([*before, *plan.passes], spark=engine == "spark")
 
 
 def checked(engine: str, master: str | None) -> None:

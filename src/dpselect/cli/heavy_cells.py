@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import engines, map_options, options, output
+from dpselect.cli import engines, map_options, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
@@ -80,9 +80,11 @@ def heavy(
     if dry_run:
         plan = plan_heavy_cells(**public)
         map_options.check_columns(table, x, y, user)
-        output.print_plan(plan, budget, source=points, as_json=as_json)
+        output.print_plan(
+            plan, budget, source=points, as_json=as_json, load=engines.load(plan, engine)
+        )
         return
-    with output.working("counting and choosing"):
+    with waiting.working("counting and choosing"):
         release = release_heavy_cells(table, budget=budget, **public)
     _print_cells(release, budget, source=points, as_json=as_json)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpselect.cli import engines, key_options, options, output
+from dpselect.cli import engines, key_options, options, output, waiting
 
 HELP = """Release which values of a column there are: those that enough people have.
 
@@ -89,9 +89,16 @@ def keys(
 
         people_in(table, asked_question(**rows))
         needed = key_options.people_for(chances)
-        output.print_plan(plan, budget, source=data, as_json=as_json, more={"a value": needed})
+        output.print_plan(
+            plan,
+            budget,
+            source=data,
+            as_json=as_json,
+            more={"a value": needed},
+            load=engines.load(plan, engine),
+        )
     else:
-        with output.working("counting and choosing"):
+        with waiting.working("counting and choosing"):
             release = release_keys(table, **rows, **law, budget=budget)
         output.print_release(
             release,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import engines, heavy_cells, map_options, map_query, options, output
+from dpselect.cli import engines, heavy_cells, map_options, map_query, options, output, waiting
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -140,13 +140,13 @@ def release(
     if plot is not None:
         map_options.writable(plot)
     if dry_run:
-        _print_plan(table, public, budget, source=points, as_json=as_json)
+        _print_plan(table, public, budget, source=points, as_json=as_json, engine=engine)
         return
     if not out:
         raise ParameterError("give --out, where to write the map, such as map.parquet")
     from dpselect.spatial import release_histogram
 
-    with output.working("drawing the map"):
+    with waiting.working("drawing the map"):
         released = release_histogram(table, budget=budget, **public)
         for path in out:
             released.to_file(path)
@@ -199,13 +199,15 @@ def _print_plan(
     *,
     source: str,
     as_json: bool,
+    engine: str,
 ) -> None:
     """Print the plan, after a check that the columns are there; no row is read."""
     from dpselect.spatial import plan_histogram
 
     plan = plan_histogram(**public)
     map_options.check_columns(points, public["x"], public["y"], public["user"])
-    output.print_plan(plan, budget, source=source, as_json=as_json)
+    load = engines.load(plan, engine)
+    output.print_plan(plan, budget, source=source, as_json=as_json, load=load)
 
 
 def _print_map(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect._optional import needed
-from dpselect.cli import engines, options, output
+from dpselect._passes import Pass
+from dpselect.cli import engines, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import DataError, ParameterError
 
@@ -159,9 +160,10 @@ def nodes(
     plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
         _check_table(edges, labels, ends, engine, master)
-        output.print_plan(plan, budget, source=edges, as_json=as_json)
+        load = engines.load(plan, engine, before=(Pass(1),) * strict)
+        output.print_plan(plan, budget, source=edges, as_json=as_json, load=load)
         return
-    with output.working("reading edges and scoring nodes"):
+    with waiting.working("reading edges and scoring nodes"):
         graph = _graph(edges, labels, ends, strict, engine, master)
         release = released(graph, top, **asked, epsilon=epsilon, budget=budget)
     output.print_release(

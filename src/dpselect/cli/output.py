@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.plan import Plan
     from dpselect.release import Release
+    from dpselect.tables import Load
 
 
 def console() -> Console:
@@ -127,6 +127,7 @@ def print_plan(
     source: str | Path | None = None,
     as_json: bool,
     more: Mapping[str, object] | None = None,
+    load: Load | None = None,
 ) -> None:
     """Print what would be spent and what would remain; refuse what a release would.
 
@@ -136,6 +137,7 @@ def print_plan(
         source: The file that would be read.
         as_json: Print one JSON object.
         more: What else is known without the data, by name.
+        load: What counting would take of an engine and of this process.
 
     Raises:
         NeighboursError: The budget is kept for another neighbour relation.
@@ -143,7 +145,8 @@ def print_plan(
     """
     remaining = None if budget is None else plan.remaining_after(budget)
     if as_json:
-        known = {"dry_run": True, **rows(source), **plan.to_dict(), **(more or {})}
+        counting = {} if load is None else {"counting": load._asdict()}
+        known = {"dry_run": True, **rows(source), **plan.to_dict(), **(more or {}), **counting}
         print_json({**known, "remaining_budget": remaining})
         return
     facts: dict[str, object] = {"would spend": price(plan), "mechanism": plan.mechanism}
@@ -156,11 +159,30 @@ def print_plan(
     if plan.error is not None:
         facts["error"] = plan.error
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
+    if load is not None:
+        facts.update(_counting(load))
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
         facts["would remain"] = f"{remaining:.6g}"
     print_facts(facts)
+
+
+def _counting(load: Load) -> dict[str, str]:
+    """Return what counting takes, in words."""
+    from dpselect.tables.driver import BYTES_A_ROW
+
+    listed = [rows for rows in load.rows if isinstance(rows, int)]
+    said = list(dict.fromkeys(rows for rows in load.rows if isinstance(rows, str)))
+    most = [f"{max(listed):,}"] if listed else []
+    memory = f"about {load.driver_bytes / 1e6:,.0f} MB"
+    if said:
+        memory += f", and {BYTES_A_ROW} bytes for each row whose number the records decide"
+    return {
+        "passes": f"{load.passes} over the records",
+        "rows out": f"in a pass at most {', or '.join([*most, *said])}",
+        "memory here": memory,
+    }
 
 
 def _fact(fact: object) -> str:
@@ -173,13 +195,6 @@ def price(plan: Plan) -> str:
     """Return epsilon, delta and the neighbour relation of a plan."""
     delta = f", delta {plan.delta:.3g}" if plan.delta else ""
     return f"epsilon {plan.epsilon:g}{delta} ({plan.neighbours} neighbours)"
-
-
-@contextmanager
-def working(doing: str) -> Iterator[None]:
-    """Show on a terminal that something is going on."""
-    with Console(stderr=True).status(f"{doing} ..."):
-        yield
 
 
 def comparison_table(comparison: Comparison, unit: str) -> Table:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from dpselect._numbers import shown
-from dpselect.cli import engines, options, output
+from dpselect.cli import engines, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
@@ -157,10 +157,17 @@ def percentile(
     if dry_run:
         plan = which.plan(table, shared)
         more = which.facts(plan, mechanism)
-        output.print_plan(plan, budget, source=data, as_json=as_json, more=more)
+        output.print_plan(
+            plan,
+            budget,
+            source=data,
+            as_json=as_json,
+            more=more,
+            load=engines.load(plan, engine),
+        )
         which.warn(plan)
         return
-    with output.working("choosing"):
+    with waiting.working("choosing"):
         release = which.release(table, budget, shared)
     output.print_release(release, which.chosen, budget, source=data, as_json=as_json)
     which.warn(release.plan)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import options, output, waiting
 from dpselect.cli.worksheet import Cap, Seed, checked_seed, worksheet
 from dpselect.errors import ParameterError
 
@@ -82,7 +82,7 @@ def plan(
 
     from dpselect import pooling
 
-    with output.working("simulating"):
+    with waiting.working("simulating"):
         found = pooling.compare_designs(
             n=n,
             prevalence=prevalence,

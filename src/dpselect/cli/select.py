@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import engines, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
@@ -89,7 +89,7 @@ def select(
     if dry_run:
         output.print_plan(plan, budget, as_json=as_json)
         return
-    with output.working("choosing"):
+    with waiting.working("choosing"):
         whole = table.objective(table.column, table.labels(label_column))
         release = how.release(whole, k, budget, plan=plan)
     output.print_release(

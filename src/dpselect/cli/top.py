@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import engines, key_options, options, output
+from dpselect.cli import engines, key_options, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ParameterError
 
@@ -155,9 +155,16 @@ def top(
             name: key_options.people_for(law, more_than=more_than)
             for name, (more_than, law) in laws.items()
         }
-        output.print_plan(plan, budget, source=data, as_json=as_json, more=more)
+        output.print_plan(
+            plan,
+            budget,
+            source=data,
+            as_json=as_json,
+            more=more,
+            load=engines.load(plan, engine),
+        )
     else:
-        with output.working("counting and choosing"):
+        with waiting.working("counting and choosing"):
             release = release_top(table, **asked, budget=budget)
         output.print_release(
             release,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import engines, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import ColumnError, DataError, ParameterError
 
@@ -235,12 +235,14 @@ def _train(
     if dry_run:
         users = user_cap(classifier.user, classifier.max_per_user)
         _check_columns(declared, users, *held)
-        output.print_plan(classifier.plan(), classifier.budget, source=held[0], as_json=as_json)
+        plan = classifier.plan()
+        load = engines.load(plan, held[1])
+        output.print_plan(plan, classifier.budget, source=held[0], as_json=as_json, load=load)
         return
     tested = None if test is None else declared.read(test)
     _check_folders(save, plot)
     x, y = _records(declared, classifier.user, *held)
-    with output.working("growing"):
+    with waiting.working("growing"):
         classifier.fit(x, y)
     shown = {**output.rows(held[0]), **_released(classifier)}
     if tested is not None:

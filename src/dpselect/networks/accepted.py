@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 from dpselect.errors import ParameterError
 from dpselect.networks.counts import NodeCounts
@@ -52,7 +53,7 @@ def accepted(graph: AnyGraph) -> NodeCounts:
     if igraph is not None and isinstance(graph, igraph.Graph):
         named = "name" in graph.vs.attributes()
         return Graph.from_igraph(graph, nodes=graph.vs["name"] if named else graph.vcount())
-    if not isinstance(graph, NodeCounts):
+    if not _counts(graph):
         kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
         raise ParameterError(
             f"graph must be a Graph or an EdgeTable of dpselect.networks, or an undirected "
@@ -60,3 +61,9 @@ def accepted(graph: AnyGraph) -> NodeCounts:
             "Graph.from_edges"
         )
     return graph
+
+
+def _counts(graph: object) -> TypeGuard[NodeCounts]:
+    """Return whether a graph can count; ``isinstance`` would have it count its degrees."""
+    names = ("nodes", "degrees", "triangles", "common_neighbours", "ego_betweenness", "__len__")
+    return all(getattr_static(graph, name, None) is not None for name in names)

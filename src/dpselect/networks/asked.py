@@ -9,7 +9,7 @@ from dpselect.networks.graph import Graph
 from dpselect.networks.reading import Nodes
 from dpselect.typing import Indices, Values
 
-OF_PAIRS = "two for each edge, at most"
+OF_PAIRS = "two for each edge"
 """Rows of the count for ego betweenness."""
 
 
@@ -52,6 +52,7 @@ class AskedCounts(Graph):
         return self._empty.common_neighbours()
 
     def ego_betweenness(self, progress: Progress | None = None) -> Values:
-        _ = self.degrees, self.triangles()
+        _ = self.degrees
         self._asked["pairs"] = Pass(OF_PAIRS)
+        self.triangles()
         return self._empty.ego_betweenness(progress)

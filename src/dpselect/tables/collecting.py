@@ -38,11 +38,10 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
             are more rows.
     """
     first = table.lazy().head(most + 1)
-    with silenced(first):
+    with _passes.query(), silenced(first):
         columns = replaced(lambda: _rows(first, most), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")
-    _passes.made()
     return columns
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed
+from dpselect._passes import query
 from dpselect._replacing import replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collecting import collect
@@ -115,7 +116,7 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
     if isinstance(table, nw.DataFrame):
         return table
     spark = table.implementation.is_spark_like()
-    with silenced(table):
+    with query(), silenced(table):
         return replaced(
             lambda: _of_spark(table) if spark else table.collect(), lambda: unreadable(data)
         )

@@ -26,14 +26,15 @@ from dpselect.errors import DataError
 PATIENCE = 5.0
 """Seconds to wait until somebody listens where a master is said to be."""
 
-LONGEST_START = 25.0
+LONGEST_START = 20.0
 """Seconds to wait until who listens there answers as Spark does."""
 
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 JAVA = "PySpark needs Java 17 or later"
 _REASON = re.compile(
-    r"^(?:: |Caused by: |Exception in thread \S+ )[\w.$]+(?:Exception|Error): (.+)$", re.MULTILINE
+    r"^(?:: |Caused by: |Exception in thread \S+ )[\w.$]+(?:Exception|Error): (.+)$",
+    re.MULTILINE,
 )
 
 
@@ -85,7 +86,7 @@ def _start(master: str | None) -> None:
             return SparkContext(conf=settings, gateway=gateway)
 
         try:
-            gateway = launch_gateway(settings, {"stderr": log})
+            gateway = launch_gateway(settings, {"stderr": log})  # type: ignore[no-untyped-call]
             limited = master is not None and master.startswith("spark://")
             _within(LONGEST_START, started, str(master)) if limited else started()
         except DataError:
@@ -117,14 +118,14 @@ def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of versions of pandas, which we do not use
         connect = import_module("pyspark.sql.connect.session")
-
-        def connected() -> Any:  # noqa: ANN401 -- a SparkSession
-            made = connect.SparkSession.builder.remote(master).getOrCreate()
-            _ = made.version  # asks the server
-            return made
-
+        client = import_module("pyspark.sql.connect.client")
+        # Its client would try for minutes, and again at the end of the process.
+        channel = client.DefaultChannelBuilder(master).toChannel()
+        ready = import_module("grpc").channel_ready_future(channel)
+        replaced(lambda: ready.result(2 * PATIENCE), lambda: _other_listener(master))
+        channel.close()
         return replaced(
-            lambda: _within(LONGEST_START, connected, master),
+            lambda: connect.SparkSession.builder.remote(master).getOrCreate(),
             lambda: DataError(f"{master} is no server of Spark Connect"),
         )
 
@@ -153,11 +154,15 @@ def _within(seconds: float, make: Callable[[], Any], master: str) -> Any:  # noq
     thread.start()
     thread.join(seconds)
     if not ended:
-        raise DataError(
-            f"who listens at {master} does not answer as Spark does: is it the port of a "
-            "master (7077) or of Spark Connect (15002), and not of a web page?"
-        )
+        raise _other_listener(master)
     return ended[0]()
+
+
+def _other_listener(master: str) -> DataError:
+    return DataError(
+        f"who listens at {master} does not answer as Spark does: is it the port of a master "
+        "(7077) or of Spark Connect (15002), and not of a web page?"
+    )
 
 
 def check_answer(master: str) -> None:

@@ -264,16 +264,24 @@ def _leaf(target: Target) -> nw.Expr:
     """Return the number of the leaf that a record reaches; null for none."""
     if not isinstance(target, Branching):
         return nw.lit(target, nw.Int64)
-    # Codes with the same target are one case.
-    codes: dict[Target, list[int]] = {}
-    for code, below in enumerate(target.targets):
-        codes.setdefault(below, []).append(code)
-    chosen = nw.lit(None, nw.Int64)
-    value = nw.col(_name(target.column))
-    for below, same in codes.items():
-        holds = value == same[0] if len(same) == 1 else value.is_in(same)
-        chosen = nw.when(holds).then(_leaf(below)).otherwise(chosen)
-    return chosen
+    code = nw.col(_name(target.column))
+    found = _below(code, target.targets, 0, len(target.targets))
+    return nw.when(~code.is_null()).then(found)
+
+
+def _below(code: nw.Expr, targets: Sequence[Target], first: int, last: int) -> nw.Expr:
+    """Return the leaf below a code from ``first`` on and before ``last``, by halves.
+
+    One case for each code would be nested as deep as there are codes.
+    """
+    if len(set(targets[first:last])) == 1:
+        return _leaf(targets[first])
+    middle = (first + last) // 2
+    return (
+        nw.when(code >= middle)
+        .then(_below(code, targets, middle, last))
+        .otherwise(_below(code, targets, first, middle))
+    )
 
 
 def _name(column: int) -> str:
