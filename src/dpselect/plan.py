@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpselect import _numbers, _passes, _validate
-from dpselect._passes import Pass
+from dpselect import _numbers, _validate, passes
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
+from dpselect.passes import Pass
 
 ROUNDING = 1e-9
 """Relative excess of the spends' sum over the total that floating point may cause."""
@@ -243,7 +243,7 @@ class Plan:
         """
         if budget is not None:
             self.remaining_after(budget)
-        _passes.expect(self.passes)
+        passes.expect(self.passes)
 
     def remaining_after(self, budget: SupportsSpend) -> float:
         """Return the epsilon that would remain after :meth:`charge`, without spending.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect._passes import Pass
+from dpselect.passes import Pass
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:

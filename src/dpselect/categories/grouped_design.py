@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpselect import _validate
-from dpselect._passes import Pass
 from dpselect.budget.amount import exact, floor
 from dpselect.categories.asked import Question, changed_keys, checked_delta
 from dpselect.categories.counts import PeoplePerKey
@@ -16,6 +15,7 @@ from dpselect.categories.release import KeyRelease
 from dpselect.categories.top_design import TopDesign, design_top
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
+from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 
 GROUPS_SHARE = 0.2

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dpselect import _validate
-from dpselect._passes import Pass
 from dpselect.categories.asked import (
     Missing,
     Question,
@@ -20,6 +19,7 @@ from dpselect.categories.release import KeyRelease
 from dpselect.categories.weighted import WeightedLaw
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
+from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.typing import Indices
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dpselect._passes import Pass
+from dpselect import passes
 from dpselect.cli.waiting import working
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.plan import Plan
-    from dpselect.tables import Load
 
 Data: TypeAlias = Annotated[
     str,
@@ -121,7 +120,9 @@ def opened(
     return tables.as_numbers(table, path, columns) if columns else table
 
 
-def load(plan: Plan, engine: str, *, before: tuple[Pass, ...] = ()) -> Load | None:
+def load(
+    plan: Plan, engine: str, *, before: tuple[passes.Pass, ...] = ()
+) -> passes.Load | None:
     """Return what the counting of a plan takes of an engine; None in memory.
 
     Args:
@@ -131,9 +132,7 @@ def load(plan: Plan, engine: str, *, before: tuple[Pass, ...] = ()) -> Load | No
     """
     if engine == "memory":
         return None
-    from dpselect import tables
-
-    return tables.load([*before, *plan.passes], spark=engine == "spark")
+    return passes.load([*before, *plan.passes], spark=engine == "spark")
 
 
 def checked(engine: str, master: str | None) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect._optional import needed
-from dpselect._passes import Pass
 from dpselect.cli import engines, options, output, waiting
 from dpselect.cli.choices import ListsNames
 from dpselect.errors import DataError, ParameterError
+from dpselect.passes import Pass
 
 if TYPE_CHECKING:
     from dpselect.networks import NodeCounts

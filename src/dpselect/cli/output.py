@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from dpselect.accuracy import Comparison
     from dpselect.budget import Budget
+    from dpselect.passes import Load
     from dpselect.plan import Plan
     from dpselect.release import Release
-    from dpselect.tables import Load
 
 
 def console() -> Console:
@@ -170,7 +170,7 @@ def print_plan(
 
 def _counting(load: Load) -> dict[str, str]:
     """Return what counting takes, in words."""
-    from dpselect.tables.driver import BYTES_A_ROW
+    from dpselect.passes import BYTES_A_ROW
 
     listed = [rows for rows in load.rows if isinstance(rows, int)]
     said = list(dict.fromkeys(rows for rows in load.rows if isinstance(rows, str)))

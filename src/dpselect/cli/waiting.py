@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from dpselect._passes import watching
+from dpselect.passes import watching
 
 
 @contextmanager

@@ -11,11 +11,11 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from dpselect import _validate
-from dpselect._passes import Pass
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
+from dpselect.passes import Pass
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores

@@ -64,6 +64,6 @@ def accepted(graph: AnyGraph) -> NodeCounts:
 
 
 def _counts(graph: object) -> TypeGuard[NodeCounts]:
-    """Return whether a graph can count; ``isinstance`` would have it count its degrees."""
+    """Return whether a graph can count; ``isinstance`` counts degrees on Python 3.11."""
     names = ("nodes", "degrees", "triangles", "common_neighbours", "ego_betweenness", "__len__")
     return all(getattr_static(graph, name, None) is not None for name in names)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dpselect._parallel import Progress
-from dpselect._passes import Pass
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.graph import Graph
 from dpselect.networks.reading import Nodes
+from dpselect.passes import Pass
 from dpselect.typing import Indices, Values
 
 OF_PAIRS = "two for each edge"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from dpselect._parallel import Progress
 from dpselect.typing import Indices, Values
@@ -22,6 +22,7 @@ class CommonNeighbours(NamedTuple):
     """The maximum for every node, shape ``(n,)``."""
 
 
+@runtime_checkable
 class NodeCounts(Protocol):
     """An undirected graph on public nodes that can count around each of them.
 

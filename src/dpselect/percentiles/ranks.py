@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from dpselect import tables
-from dpselect._passes import Pass
+from dpselect.passes import Pass
 from dpselect.tables.users import UserCap
 from dpselect.tables.values import NOBODY, identities, of_series
 from dpselect.typing import Indices, Values

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dpselect import _validate, tables
-from dpselect._passes import Pass
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
 from dpselect.neighbours import Neighbours
+from dpselect.passes import Pass
 from dpselect.percentiles.objectives import percentile, rank_of
 from dpselect.plan import ErrorBound, Plan, SupportsSpend
 from dpselect.release import Release

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect._passes import Pass
 from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
@@ -29,6 +28,7 @@ from dpselect.mechanisms import (
 from dpselect.mechanisms.crossing import rounds_or_sequence
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
+from dpselect.passes import Pass
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpselect._passes import Pass
+from dpselect.passes import Pass
 from dpselect.spatial.partition import Partition
 from dpselect.spatial.privtree import PrivTree
 from dpselect.spatial.rules import COARSE, PartitionRule

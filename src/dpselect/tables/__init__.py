@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         read_columns,
         series_numbers,
     )
-    from dpselect.tables.driver import Load, load, watching
     from dpselect.tables.lookup import EDGES_AT_ONCE, known, with_codes, with_positions
     from dpselect.tables.opening import (
         Frame,
@@ -38,7 +37,6 @@ _HOME = {
     "Column": "collecting",
     "EDGES_AT_ONCE": "lookup",
     "Frame": "opening",
-    "Load": "driver",
     "SeparatedFile": "opening",
     "as_numbers": "columns",
     "check_columns": "opening",
@@ -49,7 +47,6 @@ _HOME = {
     "is_lazy": "opening",
     "is_table": "opening",
     "known": "lookup",
-    "load": "driver",
     "numeric_column": "columns",
     "open_table": "opening",
     "read_columns": "columns",
@@ -58,7 +55,6 @@ _HOME = {
     "silenced": "spark",
     "spark_table": "spark",
     "sum_in_blocks": "collecting",
-    "watching": "driver",
     "with_codes": "lookup",
     "with_positions": "lookup",
 }
@@ -67,7 +63,6 @@ __all__ = [
     "EDGES_AT_ONCE",
     "Column",
     "Frame",
-    "Load",
     "SeparatedFile",
     "as_numbers",
     "check_columns",
@@ -78,7 +73,6 @@ __all__ = [
     "is_lazy",
     "is_table",
     "known",
-    "load",
     "numeric_column",
     "open_table",
     "read_columns",
@@ -87,7 +81,6 @@ __all__ = [
     "silenced",
     "spark_table",
     "sum_in_blocks",
-    "watching",
     "with_codes",
     "with_positions",
 ]

@@ -10,10 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _passes
-from dpselect._passes import MOST_SUMS, Pass
+from dpselect import passes
 from dpselect._replacing import replaced
 from dpselect.errors import DataError
+from dpselect.passes import MOST_SUMS, Pass
 from dpselect.tables.opening import Frame, unreadable
 from dpselect.tables.spark import on_spark, silenced
 from dpselect.typing import Indices
@@ -38,7 +38,7 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
             are more rows.
     """
     first = table.lazy().head(most + 1)
-    with _passes.query(), silenced(first):
+    with passes.query(), silenced(first):
         columns = replaced(lambda: _rows(first, most), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")

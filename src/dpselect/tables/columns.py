@@ -8,9 +8,9 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed
-from dpselect._passes import query
 from dpselect._replacing import replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.opening import (
     Frame,

@@ -31,6 +31,9 @@ LONGEST_START = 20.0
 
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
+DEBUG = "DPSELECT_DEBUG"
+"""Environment variable that lets Java print what it has to say; it may quote private values."""
+
 JAVA = "PySpark needs Java 17 or later"
 _REASON = re.compile(
     r"^(?:: |Caused by: |Exception in thread \S+ )[\w.$]+(?:Exception|Error): (.+)$",
@@ -86,7 +89,8 @@ def _start(master: str | None) -> None:
             return SparkContext(conf=settings, gateway=gateway)
 
         try:
-            gateway = launch_gateway(settings, {"stderr": log})  # type: ignore[no-untyped-call]
+            heard = {} if os.environ.get(DEBUG) else {"stderr": log}
+            gateway = launch_gateway(settings, heard)  # type: ignore[no-untyped-call]
             limited = master is not None and master.startswith("spark://")
             _within(LONGEST_START, started, str(master)) if limited else started()
         except DataError:

@@ -9,11 +9,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from dpselect import _passes, _validate, tables
+from dpselect import _validate, passes, tables
 from dpselect._optional import needed
-from dpselect._passes import Pass
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.passes import Pass
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.tables.users import UserCap, user_cap
 from dpselect.trees import records
@@ -254,7 +254,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         public, training, plan = self._planned(names)
         plan.check(budget)
         counts = EngineCounts(X, y, public, self._users(), training.max_records)
-        _passes.expect(plan.passes, spark=counts.on_spark)
+        passes.expect(plan.passes, spark=counts.on_spark)
         records.check_number(counts.number(), training.max_records)
         if self.on_invalid == "raise":
             counts.refuse_outside()

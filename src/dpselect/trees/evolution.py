@@ -23,7 +23,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpselect._passes import Pass
 from dpselect.combine import disjoint_sum, local_margin, margin, pareto
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -33,11 +32,12 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
+from dpselect.passes import Pass
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts
-from dpselect.trees.passes import of_hits, of_tables
+from dpselect.trees.passes import of_hits, of_levels
 from dpselect.trees.randomness import Sampler
 from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
@@ -112,12 +112,12 @@ class Evolution:
     @property
     def passes(self) -> tuple[Pass, ...]:
         """What the counts take in an engine: totals, and the hits of each generation."""
-        classes, size = len(self.schema.classes), int(self.schema.sizes[0])
         later = self.survivors + 2 * self._pairs
         trees = [self.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.front] if self.rates_epsilon else []
+        classes = len(self.schema.classes)
         return (
-            of_tables(1, size, classes, 1, self.max_records),
+            *of_levels(self.schema, 0, self.max_records),
             *(of_hits(number, classes) for number in trees),
         )
 

@@ -18,17 +18,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod, sqrt
+from math import sqrt
 
 import numpy as np
 
-from dpselect._passes import Pass
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
+from dpselect.passes import Pass
 from dpselect.plan import Spend
 from dpselect.trees.counts import Branching, Counts, Target
 from dpselect.trees.criteria import Criterion, objective_of
-from dpselect.trees.passes import of_tables
+from dpselect.trees.passes import of_levels
 from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Schema
 from dpselect.trees.tree import Leaf, Node, Split
@@ -184,14 +184,7 @@ class Growth:
     @property
     def passes(self) -> tuple[Pass, ...]:
         """What the counts take in an engine: totals, and a table of every level."""
-        classes, most = len(self.schema.classes), self.max_records
-        # A column is split on once in a path, so the largest come first at the worst.
-        ways = np.sort(self.schema.sizes)[::-1].tolist()
-        leaves = [prod(ways[:level]) for level in range(self.depth)]
-        return (
-            of_tables(1, int(self.schema.sizes[0]), classes, 1, most),
-            *(of_tables(open_, sum(ways), classes, len(ways), most) for open_ in leaves),
-        )
+        return of_levels(self.schema, self.depth, self.max_records)
 
     def grow(self, counts: Counts, sampler: Sampler) -> Node:
         """Return the root of a tree drawn from records.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 
-from dpselect._passes import Pass
+import numpy as np
+
+from dpselect.passes import Pass
+from dpselect.trees.records import Schema
 
 
 def of_tables(
@@ -24,6 +27,18 @@ def of_tables(
         int(min(groups, most_records)),
         sums=values,
         cells=int(min(groups * values, most_records * columns)),
+    )
+
+
+def of_levels(schema: Schema, levels: int, most_records: int) -> tuple[Pass, ...]:
+    """Return what class totals and the tables of some levels of a tree take."""
+    classes = len(schema.classes)
+    # A column is split on once in a path, so the largest come first at the worst.
+    ways = np.sort(schema.sizes)[::-1].tolist()
+    leaves = [prod(ways[:level]) for level in range(levels)]
+    return (
+        of_tables(1, int(schema.sizes[0]), classes, 1, most_records),
+        *(of_tables(open_, sum(ways), classes, len(ways), most_records) for open_ in leaves),
     )
 
 

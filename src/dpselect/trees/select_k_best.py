@@ -14,10 +14,12 @@ from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
 from dpselect.neighbours import NeighboursLike
+from dpselect.passes import Pass
 from dpselect.plan import Spend, SupportsSpend
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
 from dpselect.trees.estimator import PrivateEstimator
+from dpselect.trees.passes import of_levels
 from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Domains, Schema
 from dpselect.typing import OnInvalid
@@ -165,6 +167,11 @@ class _Selection:
     def draw(self) -> Mechanism:
         """The mechanism of all draws."""
         return by_name(self.mechanism, self.epsilon)
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What the counts take in an engine."""
+        return of_levels(self.schema, 1, self.max_records)
 
     def spends(self, steps: int = 1) -> tuple[Spend, ...]:
         """Return the prices under a relation of so many steps of a record."""

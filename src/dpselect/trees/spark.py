@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect._passes import Pass
+from dpselect.passes import Pass
 from dpselect.tables.collecting import collect, counts
 from dpselect.tables.spark import array_of, functions
 from dpselect.trees.counts import Branching, Target, flat

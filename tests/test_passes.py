@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpselect import tables
+from dpselect import passes, tables
 from dpselect.categories import plan_keys, plan_top, release_keys, release_top
 from dpselect.networks import EdgeTable, plan_nodes, release_nodes
 from dpselect.percentiles import Range, plan_percentiles, release_percentiles
@@ -18,7 +18,12 @@ from dpselect.spatial import (
 )
 from dpselect.spatial.box import Box
 from dpselect.tables import collecting, columns
-from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
+from dpselect.trees import (
+    Bins,
+    ID3Classifier,
+    MultiObjectiveTreeClassifier,
+    PrivateSelectKBest,
+)
 from support.engines import SPARK, held_by
 
 SIZE = 3000
@@ -104,6 +109,7 @@ COUNTED = {
         initial_depth=1,
         max_depth=1,
     ),
+    "columns of a table": lambda: tree(PrivateSelectKBest, k=1),
     "cells": heavy,
     "grids": lambda: histogram(grids=[(2, 8), 4]),
     "a declared number": lambda: histogram(
@@ -156,10 +162,10 @@ def test_a_plan_states_the_passes_and_rows_of_its_release(case, engine, asked):
     plan, release = COUNTED[case]()
     shown = []
 
-    with tables.watching(lambda *step: shown.append(step)):
+    with passes.watching(lambda *step: shown.append(step)):
         release(held_by(engine, FRAME))
 
-    stated = tables.load(plan.passes, spark=engine == "spark")
+    stated = passes.load(plan.passes, spark=engine == "spark")
     assert [most for most in stated.rows if isinstance(most, int)] == [
         most for most, said in zip(asked, stated.rows, strict=True) if isinstance(said, int)
     ]
@@ -174,7 +180,7 @@ def test_a_release_stays_within_the_stated_passes_and_rows(case, asked):
 
     release(held_by("polars", FRAME))
 
-    stated = tables.load(plan.passes).rows
+    stated = passes.load(plan.passes).rows
     assert len(asked) <= len(stated)
     for most, bound in zip(asked, stated, strict=False):
         assert isinstance(bound, str) or most <= bound
@@ -183,7 +189,7 @@ def test_a_release_stays_within_the_stated_passes_and_rows(case, asked):
 def test_nobody_is_told_of_what_was_not_expected():
     shown = []
 
-    with tables.watching(lambda *step: shown.append(step)):
+    with passes.watching(lambda *step: shown.append(step)):
         tables.count_records(FRAME.lazy())
 
     assert not shown
@@ -191,7 +197,7 @@ def test_nobody_is_told_of_what_was_not_expected():
 
 def test_memory_grows_with_the_rows():
     few, many = (
-        tables.load(plan_nodes(n, 1, metric="degree", epsilon=1.0).passes, spark=True)
+        passes.load(plan_nodes(n, 1, metric="degree", epsilon=1.0).passes, spark=True)
         for n in (10**4, 10**6)
     )
 

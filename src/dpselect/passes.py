@@ -1,4 +1,4 @@
-"""Passes over records that an engine holds: what leaves it in each, and how many are done."""
+"""Passes over records that an engine holds: what they take, and how many are done."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from dpselect._parallel import Progress
 
 MOST_SUMS = 200
 """Sums of one query; more go in several."""
+
+BYTES_A_ROW, BYTES_A_ROW_OBJECT = 120, 420
+"""Of a row that is collected with Arrow or by an embedded engine, and of one that Spark makes
+an object of, together with what is drawn from them: measured on degrees."""
+
+BYTES_A_SUM = 16
+"""Of a sum in a wide row: the engine's and ours."""
+
+START, START_WITH_SPARK = 200e6, 160e6
+"""Bytes of a process that has read nothing, and of one whose rows Spark holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +45,49 @@ class Pass:
         if self.sums and spark:
             return [self.cells + 1]  # and one for the records that are not counted
         return [self.rows] * max(1, -(-self.sums // MOST_SUMS))
+
+
+class Load(NamedTuple):
+    """What counting takes; public."""
+
+    passes: int
+    """Queries over all records, at most."""
+
+    rows: tuple[int | str, ...]
+    """The most rows that leave the engine in each; in words where the records bound them."""
+
+    driver_bytes: int
+    """Memory of the process that draws, about, without rows that are stated in words."""
+
+
+def load(passes: Sequence[Pass], *, spark: bool = False) -> Load:
+    """Return what the passes of a plan take where an engine holds the records.
+
+    Args:
+        passes: Of a :class:`dpselect.Plan`.
+        spark: Whether that engine is Spark, which counts some tables in another way.
+
+    Examples:
+        >>> from dpselect.percentiles import plan_percentiles
+        >>> plan = plan_percentiles(
+        ...     p=90, candidates=range(21), epsilon=1.0, neighbours="add-remove"
+        ... )
+        >>> load(plan.passes)[:2]
+        (1, (44,))
+    """
+    rows = tuple(most for one in passes for most in one.queries(spark=spark))
+    largest = max((_bytes(one, spark=spark) for one in passes), default=0)
+    return Load(len(rows), rows, int(largest + (START_WITH_SPARK if spark else START)))
+
+
+def _bytes(one: Pass, *, spark: bool) -> int:
+    objects = spark and find_spec("pyarrow") is None
+    each = BYTES_A_ROW_OBJECT if objects else BYTES_A_ROW
+    if not isinstance(one.rows, int):
+        return 0
+    if spark and one.sums:
+        return one.cells * each + one.rows * one.sums * BYTES_A_SUM
+    return one.rows * max(each, one.sums * BYTES_A_SUM)
 
 
 @dataclass(slots=True)
