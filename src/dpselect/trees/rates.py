@@ -102,7 +102,10 @@ class RateSensitivity(Sensitivity):
         left = total - telescoped
         # While the rarer kind is removed, M/((P-t)(P-t-1)) telescopes; after it, harmonic.
         sums = self._more / max(total, 1) * (telescoped / np.maximum(left, 1))
-        sums += _harmonic(total - body + self._shift, left + self._shift)
+        harmonic = body > telescoped
+        if harmonic.any():
+            low, high = total - body + self._shift, left + self._shift
+            sums[harmonic] += _harmonic(low[harmonic], high[harmonic])
         if distances.max() >= min(total, self.horizon):
             sums += np.where((total >= 1) & (inside >= total), self._last, 0.0)
             sums += np.maximum(inside - total, 0) + (distances - inside)
