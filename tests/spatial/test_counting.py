@@ -73,7 +73,8 @@ def test_rectangles_hold_the_points_that_are_in_them(points, queries):
     assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
 
 
-def test_many_rectangles_go_in_blocks():
+def test_many_points_and_rectangles_go_in_blocks(monkeypatch):
+    monkeypatch.setattr(counting, "POINTS_AT_ONCE", 20)
     rng = np.random.default_rng(0)
     points = as_points(rng.integers(0, POSITIONS, (50, 2)))
     corners = np.sort(rng.integers(0, POSITIONS, (2500, 2, 2)), axis=1)

@@ -297,7 +297,8 @@ def largest_loads(
     weight :math:`\sum_t w_t`, both over the queries that cut it, so that a query costs its
     boundary and not its area. The second load is 0 if there is one cell only.
     """
-    load, cutting = np.zeros(cells), np.zeros(cells)
+    # Side by side: a query's upper and lower edge visit one cell of each column of cells.
+    sums = np.zeros((cells, 2))
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
         for r in range(regions.shape[0]):
@@ -315,49 +316,9 @@ def largest_loads(
                     share = across * _share(b, y_start, y_stop, y_head, y_tail)
                     if share < 1.0:
                         cell = offset + a * ny + b
-                        load[cell] += weights[t] * max(share, 1.0 - share)
-                        cutting[cell] += weights[t]
+                        sums[cell, 0] += weights[t] * max(share, 1.0 - share)
+                        sums[cell, 1] += weights[t]
+    load = sums[:, 0].copy()
     first = load.argmax()
     largest, load[first] = load[first], 0.0
-    return largest, load.max(), cutting.max()
-
-
-@compiled
-def count_irregular(
-    x: Positions, y: Positions, x_edges: Indices, y_edges: Indices, bits: int
-) -> Values:
-    """Return prefix sums of the counts between edges, shape ``(len(x_edges) + 1, ...)``.
-
-    Entry ``(a, b)`` counts the points below edge ``a`` and below edge ``b``. A table of the
-    top ``bits`` of a position gives the first edge that can be above it.
-    """
-    shift = BITS - bits
-    x_table, y_table = _table(x_edges, bits), _table(y_edges, bits)
-    sums = np.zeros((x_edges.size + 1, y_edges.size + 1))
-    for i in range(x.size):
-        here, there = np.int64(x[i]), np.int64(y[i])
-        a, b = x_table[here >> shift], y_table[there >> shift]
-        while a < x_edges.size and x_edges[a] <= here:
-            a += 1
-        while b < y_edges.size and y_edges[b] <= there:
-            b += 1
-        sums[a, b] += 1
-    for a in range(sums.shape[0]):
-        for b in range(1, sums.shape[1]):
-            sums[a, b] += sums[a, b - 1]
-    for a in range(1, sums.shape[0]):
-        for b in range(sums.shape[1]):
-            sums[a, b] += sums[a - 1, b]
-    return sums
-
-
-@compiled
-def _table(edges: Indices, bits: int) -> Indices:
-    """Return for each leading block of positions how many edges are at or below its start."""
-    table = np.empty(1 << bits, np.int64)
-    edge = 0
-    for block in range(table.size):
-        while edge < edges.size and edges[edge] <= block << (BITS - bits):
-            edge += 1
-        table[block] = edge
-    return table
+    return largest, load.max(), sums[:, 1].max()
