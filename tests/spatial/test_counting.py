@@ -110,6 +110,37 @@ def test_overlaps_are_areas_over_areas(partition, query, data):
     assert overlap.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
+    """Hundreds of regions in any order; edges on, beside and between those of squares."""
+    rng = np.random.default_rng(3)
+    squares = np.stack(np.divmod(np.arange(256), 16), axis=1)
+    if shuffled:
+        squares = rng.permutation(squares)
+    sides = np.column_stack([np.ones(256, np.int64), rng.integers(1, 4, 256)])
+    partition = nested("many", 16, np.column_stack([squares, sides]))
+    ends = np.sort(rng.integers(0, 17, (60, 2, 2)), axis=1) * (POSITIONS // 16)
+    ends[:, 1] += POSITIONS // 64
+    ends = np.clip(ends + rng.integers(-1, 2, ends.shape), 0, POSITIONS)
+    queries = np.column_stack([ends[:, 0], ends[:, 1]])
+    counts, weights = rng.integers(0, 50, partition.cells).astype(float), rng.random(60)
+
+    x0, y0, x1, y1 = partition.rectangles().T
+    low_x, low_y, high_x, high_y = queries.T[:, :, None] / POSITIONS
+    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
+    along = np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
+    alpha = across * along
+    cut = (alpha > 0) & (alpha < 1)
+    loads = weights @ np.where(cut, np.maximum(alpha, 1 - alpha), 0)
+    overlap, counted = Overlap.of(partition, queries), CountedCells(partition, counts)
+
+    assert counted.answers(queries) == pytest.approx(alpha @ counts)
+    assert counted.of_cut_cells(queries) == pytest.approx((alpha * (1 - alpha)) @ counts)
+    assert overlap.l1 == pytest.approx(alpha.sum(axis=1))
+    assert overlap.l2**2 == pytest.approx((alpha**2).sum(axis=1))
+    assert overlap.added(weights) == pytest.approx(loads.max())
+
+
 @every_partition
 def test_overlaps_agree_with_shapely(partition):
     shapely = pytest.importorskip("shapely")

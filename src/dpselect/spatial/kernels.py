@@ -23,6 +23,9 @@ LAST = 2**BITS - 1
 
 Positions = NDArray[np.uint32]
 
+BLOCK = 64
+"""Regions whose bounds are compared with a query first."""
+
 
 @compiled
 def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
@@ -135,6 +138,48 @@ def squares_of_four(counts: Values, regions: Indices) -> tuple[float, float, flo
 
 
 @compiled
+def _bounds_of_blocks(regions: Indices) -> Indices:
+    """Return bounds in squares, ``(x0, y0, x1, y1)``, of ``BLOCK`` regions after each other.
+
+    Regions come in the order in which squares were cut, so that blocks are compact.
+    """
+    bounds = np.empty(((regions.shape[0] + BLOCK - 1) // BLOCK, 4), np.int64)
+    for block in range(bounds.shape[0]):
+        some = regions[block * BLOCK : (block + 1) * BLOCK]
+        for axis in range(2):
+            bounds[block, axis] = some[:, axis].min()
+            bounds[block, 2 + axis] = (some[:, axis] + some[:, 2]).max()
+    return bounds
+
+
+@compiled
+def _write_near(
+    query: Indices, base: int, blocks: Indices, regions: Indices, near: Indices
+) -> int:
+    """Write the regions that a query may overlap, in their order; return how many they are."""
+    x0, y0, x1, y1 = (query * base) >> BITS
+    count = 0
+    for block in range(blocks.shape[0]):
+        if (
+            x0 < blocks[block, 2]
+            and y0 < blocks[block, 3]
+            and x1 >= blocks[block, 0]
+            and y1 >= blocks[block, 1]
+        ):
+            for r in range(block * BLOCK, min((block + 1) * BLOCK, regions.shape[0])):
+                first_x, first_y, span = regions[r, 0], regions[r, 1], regions[r, 2]
+                if (
+                    x0 < first_x + span
+                    and y0 < first_y + span
+                    and x1 >= first_x
+                    and y1 >= first_y
+                ):
+                    near[count] = r
+                    count += 1
+    return count
+
+
+@compiled
 def _axis(
     low: int, high: int, base: int, first: int, span: int, cells: int
 ) -> tuple[int, int, float, float]:
@@ -210,9 +255,10 @@ def answers(
         power: :math:`k`, 1 or 2.
     """
     out = np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
-        for r in range(regions.shape[0]):
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
             first_x, first_y, span, nx, ny, _ = regions[r]
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             rows = _axis(y0, y1, base, first_y, span, ny)
@@ -236,9 +282,10 @@ def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values
     Shares are products over the two axes, so both sums are products of the sums along each.
     """
     total, squares = np.zeros(queries.shape[0]), np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
-        for r in range(regions.shape[0]):
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
             first_x, first_y, span, nx, ny, _ = regions[r]
             x1_norm, x2_norm = _axis_norms(_axis(x0, x1, base, first_x, span, nx))
             y1_norm, y2_norm = _axis_norms(_axis(y0, y1, base, first_y, span, ny))
@@ -269,9 +316,10 @@ def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values
         Two arrays of shape ``(m,)``; 1 and 0 for a query that cuts no cell.
     """
     least, most = np.ones(queries.shape[0]), np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
-        for r in range(regions.shape[0]):
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
             first_x, first_y, span, nx, ny, _ = regions[r]
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
@@ -299,9 +347,10 @@ def largest_loads(
     """
     # Side by side: a query's upper and lower edge visit one cell of each column of cells.
     sums = np.zeros((cells, 2))
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
-        for r in range(regions.shape[0]):
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
             first_x, first_y, span, nx, ny, offset = regions[r]
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
