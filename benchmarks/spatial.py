@@ -19,13 +19,17 @@ from rich.table import Table
 import dpselect as dp
 from dpselect.spatial import (
     Box,
+    CountedCells,
+    Overlap,
     Points,
+    PrivTree,
     Weighted,
     even_queries,
     lattice_rectangles,
     partition_error,
     uniform_grid,
 )
+from dpselect.spatial.privtree import SplitNoise
 from dpselect.typing import Values
 
 POINTS = 6_442_841
@@ -134,6 +138,70 @@ def _times(theirs: float, ours: float) -> tuple[str, str]:
     return f"{theirs:,.1f}", f"{theirs / ours:,.0f}"
 
 
+def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
+    """Compare counts and overlaps of many queries with NumPy, which does a few of them.
+
+    Counts of points by a mask for each query; answers, norms and loads of a partition into
+    squares of many sizes by the overlaps of every query with every cell.
+    """
+    points = Points(*BOX.locate(x, y))
+    queries = even_queries(BOX, each=each)
+    edges = lattice_rectangles(queries, bounds=BOX)
+    few = np.linspace(0, len(edges) - 1, 20).astype(int)
+    x0, y0, x1, y1 = edges[few].T
+    start = perf_counter()
+    inside = [
+        ((points.x >= w) & (points.x < e) & (points.y >= s) & (points.y < n)).sum()
+        for w, s, e, n in zip(x0, y0, x1, y1, strict=True)
+    ]
+    masks = (perf_counter() - start) * len(edges) / few.size
+    if (points.in_rectangles(edges)[few] != inside).any():
+        raise AssertionError("the counts differ")
+    ours = seconds(lambda: points.in_rectangles(edges))
+    name = f"exact counts of {len(edges):,} queries"
+    table.add_row(name, f"{ours:.3f}", "masks, from 20", *_times(masks, ours))
+
+    some = Points(points.x[::6].copy(), points.y[::6].copy())
+    noise = SplitNoise.for_epsilon(
+        1.0, depth=10, points_per_user=1, neighbours=dp.Neighbours.ADD_REMOVE
+    )
+    partition = PrivTree().grow(some, noise)
+    counts, weights = some.in_cells(partition), np.full(few.size, 1.0)
+    held = CountedCells(partition, counts)
+    squares = partition.rectangles()
+    start = perf_counter()
+    alpha = np.array([_shares(squares, query) for query in edges[few] / 2**32])
+    load = (
+        weights @ np.where((alpha > 0) & (alpha < 1), np.maximum(alpha, 1 - alpha), 0)
+    ).max()
+    sums, norms = alpha @ counts, np.linalg.norm(alpha, axis=1)
+    dense = (perf_counter() - start) * len(edges) / few.size
+    overlap = Overlap.of(partition, edges[few])
+    found = np.array([held.answers(edges[few]), overlap.l2])
+    if not np.allclose(found, [sums, norms]) or not np.isclose(overlap.added(weights), load):
+        raise AssertionError("the overlaps differ")
+
+    def answer() -> None:
+        held.answers(edges)
+        Overlap.of(partition, edges).added(np.ones(len(edges)))
+
+    ours = seconds(answer, repeat=1)
+    name = f"{len(edges):,} queries on {partition.cells:,} squares of PrivTree"
+    table.add_row(name, f"{ours:.3f}", "all overlaps, from 20", *_times(dense, ours))
+
+
+def _shares(squares: Values, query: Values) -> Values:
+    """Return the share of each square that a query covers, all as shares of the box."""
+    across, along = (
+        np.maximum(
+            np.minimum(squares[:, i + 2], query[i + 2]) - np.maximum(squares[:, i], query[i]), 0
+        )
+        for i in (0, 1)
+    )
+    area = (squares[:, 2] - squares[:, 0]) * (squares[:, 3] - squares[:, 1])
+    return across * along / area
+
+
 def growth(table: Table, x: Values, y: Values) -> None:
     """Fit how the time of phase 1 grows: a power of points, of queries, of cells along a side.
 
@@ -191,6 +259,7 @@ def main() -> None:
     queries = even_queries(BOX, each=120)
     phase_one(x[:10], y[:10], queries)
     against_others(table, x, y, queries)
+    many_queries(table, x, y)
     growth(table, x, y)
     whole_release(table, x, y, queries)
     Console(width=150).print(table)

@@ -132,6 +132,19 @@ def resized(branch, like, *, end):
     return halves.Branch(weights, like.first)
 
 
+def test_all_places_and_shares_release_what_each_does():
+    ranks = NumbersInMemory(np.array([0.0, 1, 1, 1, 2, 2, 3])).ranks(POINTS)
+    branch = halves.Branch.of_all(ranks)
+    below, above = branch.split(3, 0.25)
+    for one in (branch, below, above, *above.split(1, 0.75), *below.split(0, 1.0)):
+        places = range(one.weights.size)
+        expected = [
+            [one.candidate(place, part / 5, 3) for part in range(6)] for place in places
+        ]
+
+        assert one.released(5, 3).tolist() == expected
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.453), (BOTH[1], 756, 1.239)], ids=str

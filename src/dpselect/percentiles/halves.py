@@ -39,7 +39,7 @@ from dpselect.objective import Objective
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 MOST_PARTS, LEAST_PARTS = 32, 4
 """On HEPTH, where records share few values, 4 parts err three times as much as 16."""
@@ -196,6 +196,17 @@ class Branch:
         among_all = self.first + place
         above = among_all % 2 or self._cut(place, share) > 0.5
         return min(max(among_all // 2 - (not above), 0), candidates - 1)
+
+    def released(self, parts: int, candidates: int) -> Indices:
+        """Return :meth:`candidate` of every place and share, shape ``(places, parts + 1)``."""
+        shares = [part / parts for part in range(parts + 1)]
+        among_all = self.first + np.arange(self.weights.size)[:, None]
+        above = np.tile(np.array(shares) > 0.5, (self.weights.size, 1))
+        for place in (0, -1):  # all others are cut by the share itself
+            at = place % self.weights.size
+            above[place] = [self._cut(at, share) > 0.5 for share in shares]
+        nearest = among_all // 2 - ((among_all % 2 == 0) & ~above)
+        return np.clip(nearest, 0, candidates - 1)
 
     def _cut(self, place: int, share: float) -> float:
         """Return which part of all records of a place is below."""

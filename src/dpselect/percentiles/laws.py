@@ -207,14 +207,7 @@ def _follow(
     objective = branch.objective(half, parts, drawn.neighbours)
     price = halves.price_of_draw(half, drawn.neighbours)
     law = by_name(drawn.factory, price).probabilities(objective).reshape(-1, parts + 1)
-    places = range(branch.weights.size)
-    chosen = np.array(
-        [
-            [branch.candidate(place, part / parts, candidates) for part in range(parts + 1)]
-            for place in places
-        ]
-    )
-    np.add.at(laws[half.position], chosen, chance * law)
+    np.add.at(laws[half.position], branch.released(parts, candidates), chance * law)
     if half.below is None and half.above is None:
         return
     # Shares of no record are one outcome.
