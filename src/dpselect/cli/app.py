@@ -7,6 +7,7 @@ alone.
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import re
@@ -113,6 +114,12 @@ def _wrap_helps(commands: typer.Typer) -> None:
 _wrap_helps(app)
 
 
+@functools.cache
+def _command() -> Any:
+    """The tree of commands: a tenth of a second to build, and no run changes it."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -121,11 +128,11 @@ def main(arguments: list[str] | None = None) -> None:
     logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         # Without arguments the help is printed, which is all that there is to say.
-        code = app(args=given or ["--help"], standalone_mode=False)
+        code = _command()(args=given or ["--help"], standalone_mode=False)
         if code == INTERRUPTED:  # Typer returns it in silence
             _complain("interrupted", INTERRUPTED)
     except DPSelectError as error:
-        options = wording.options_of(typer.main.get_command(app), given)
+        options = wording.options_of(_command(), given)
         _complain(wording.with_suggestion(wording.in_options(str(error), options)), 2)
     except typer.TyperException as error:
         _complain(wording.with_suggestion(error.format_message()), 2)
