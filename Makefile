@@ -4,11 +4,12 @@ UV := .tools/bin/uv
 RUN := $(UV) run --locked
 export UV_PYTHON_DOWNLOADS := never
 
-PYTEST := pytest --numprocesses=auto --dist=loadgroup
-FAST := -m "not slow"
+PYTEST := pytest --numprocesses=auto
+# A file's tests stay in one process: its kernels are compiled and its laws computed once.
+FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo test test-slow test-python test-lowest spark check format docs notebooks dist clean
+.PHONY: demo test test-slow test-python test-lowest spark check types style format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
@@ -17,7 +18,7 @@ test: check
 	$(RUN) $(PYTEST) $(FAST)
 
 test-slow: .venv
-	$(RUN) $(PYTEST) -m slow
+	$(RUN) $(PYTEST) --dist=loadgroup -m slow
 
 # PYTHON is a version or a path; the locked versions of all packages.
 test-python: $(UV)
@@ -33,14 +34,18 @@ test-lowest: $(UV)
 # The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster
 # of a master and two workers on this machine.
 spark: .venv
-	DPSELECT_SPARK=java $(RUN) $(PYTEST) -m spark
+	DPSELECT_SPARK=java $(RUN) pytest -m spark
 
 check: .venv
+	$(MAKE) --jobs=2 --output-sync types docs style
+
+types:
+	$(RUN) mypy
+
+style:
 	$(RUN) ruff format --check
 	$(RUN) ruff check
-	$(RUN) mypy
 	$(RUN) lint-imports
-	$(RUN) python -m site_build
 
 format: .venv
 	$(RUN) ruff format

@@ -60,7 +60,6 @@ PUBLIC = dict(exported())
 FUNCTIONS = {name: found for name, found in PUBLIC.items() if inspect.isfunction(found)}
 CLASSES = {name: found for name, found in PUBLIC.items() if inspect.isclass(found)}
 RELEASES = {name: found for name, found in FUNCTIONS.items() if ".release_" in name}
-every_function = pytest.mark.parametrize("name", FUNCTIONS)
 every_release = pytest.mark.parametrize("name", RELEASES)
 
 
@@ -77,83 +76,76 @@ def is_estimator(kind):
     return hasattr(kind, "get_params")
 
 
-@every_function
-def test_prices_relations_and_budgets_are_named(name):
-    if name in OF_LAWS:
-        return
+def signatures():
+    """Yield the full name and the parameters of all that is public and has a signature."""
+    for name, found in PUBLIC.items():
+        if inspect.isclass(found) and issubclass(found, BaseException):
+            continue
+        try:
+            yield name, parameters(found)
+        except ValueError:  # a class of the standard library, such as an enumeration
+            continue
 
-    assert not set(positional(FUNCTIONS[name])) & set(LAST)
+
+def plots():
+    """Yield the full name and the parameters of every public function that draws a picture."""
+    for name, found in PUBLIC.items():
+        methods = inspect.getmembers(found, inspect.isfunction) if name in CLASSES else []
+        named = {f"{name}.{method}": function for method, function in methods} or {name: found}
+        for plot, function in named.items():
+            if plot.rsplit(".", maxsplit=1)[-1].startswith("plot"):
+                yield plot, parameters(function)
 
 
-@every_function
-def test_the_last_arguments_come_in_one_order(name):
-    if name in OF_LAWS:
-        return
-    listed = list(parameters(FUNCTIONS[name]))
-    last = [one for one in listed if one in LAST]
+def test_prices_relations_and_budgets_are_named():
+    for name in FUNCTIONS.keys() - OF_LAWS:
+        assert not set(positional(FUNCTIONS[name])) & set(LAST), name
+
+
+def test_the_last_arguments_come_in_one_order():
     place = {"outside": LAST.index("on_invalid")}
-    order = [place.get(one, LAST.index(one)) for one in last]
+    for name in FUNCTIONS.keys() - OF_LAWS:
+        listed = list(parameters(FUNCTIONS[name]))
+        last = [one for one in listed if one in LAST]
+        order = [place.get(one, LAST.index(one)) for one in last]
 
-    assert order == sorted(order)
-    if {"epsilon", "budget"} <= set(last):
-        first = listed.index("epsilon")
-        between = listed[first : listed.index("budget") + 1]
-        assert set(between) <= set(LAST), f"{name}: {between}"
-
-
-@pytest.mark.parametrize("name", {**FUNCTIONS, **CLASSES})
-def test_epsilon_and_neighbours_have_no_default(name):
-    found = PUBLIC[name]
-    if name in OF_LAWS:
-        return
-    if inspect.isclass(found) and (is_estimator(found) or found.__init__ is object.__init__):
-        return
-    try:
-        listed = parameters(found)
-    except ValueError:  # a class of the standard library, such as an enumeration
-        return
-    for argument in ("epsilon", "neighbours"):
-        if argument in listed:
-            assert listed[argument].default is Parameter.empty
+        assert order == sorted(order), name
+        if {"epsilon", "budget"} <= set(last):
+            first = listed.index("epsilon")
+            between = listed[first : listed.index("budget") + 1]
+            assert set(between) <= set(LAST), f"{name}: {between}"
 
 
-@pytest.mark.parametrize("name", {**FUNCTIONS, **CLASSES})
-def test_pictures_take_axes(name):
-    found = PUBLIC[name]
-    plots = (
-        {name: found}
-        if inspect.isfunction(found)
-        else {
-            f"{name}.{method}": function
-            for method, function in inspect.getmembers(found, inspect.isfunction)
-        }
-    )
-    for plot, function in plots.items():
-        if plot.rsplit(".", maxsplit=1)[-1].startswith("plot"):
-            listed = parameters(function)
-            assert {"ax", "axes"} & set(listed), plot
-            if "axes" in listed:
-                assert any(
-                    word in str(listed["axes"].annotation)
-                    for word in ("Sequence", "ndarray", "NDArray")
-                ), f"{plot} takes one axes: call it ax"
-            taken = listed.get("ax", listed.get("axes"))
-            assert taken.default is None
+def test_epsilon_and_neighbours_have_no_default():
+    for name, listed in signatures():
+        found = PUBLIC[name]
+        plain = inspect.isclass(found) and found.__init__ is object.__init__
+        if name in OF_LAWS or plain or is_estimator(found):
+            continue
+        for argument in {"epsilon", "neighbours"} & set(listed):
+            assert listed[argument].default is Parameter.empty, name
 
 
-@pytest.mark.parametrize("name", {**FUNCTIONS, **CLASSES})
-def test_records_that_do_not_fit_have_one_vocabulary(name):
-    if inspect.isclass(PUBLIC[name]) and issubclass(PUBLIC[name], BaseException):
-        return
-    try:
-        listed = parameters(PUBLIC[name])
-    except ValueError:
-        return
-    assert not set(listed) & OTHER_WORDS
-    if "on_invalid" in listed:
-        assert listed["on_invalid"].default in {"repair", Parameter.empty}
-    if "outside" in listed:
-        assert listed["outside"].default in {"drop", "clip", Parameter.empty}
+def test_pictures_take_axes():
+    several = ("Sequence", "ndarray", "NDArray")
+    drawn = dict(plots())
+
+    assert drawn
+    for plot, listed in drawn.items():
+        assert {"ax", "axes"} & set(listed), plot
+        if "axes" in listed:
+            annotation = str(listed["axes"].annotation)
+            assert any(word in annotation for word in several), f"{plot} takes one axes: ax"
+        assert listed.get("ax", listed.get("axes")).default is None, plot
+
+
+def test_records_that_do_not_fit_have_one_vocabulary():
+    for name, listed in signatures():
+        assert not set(listed) & OTHER_WORDS, name
+        if "on_invalid" in listed:
+            assert listed["on_invalid"].default in {"repair", Parameter.empty}, name
+        if "outside" in listed:
+            assert listed["outside"].default in {"drop", "clip", Parameter.empty}, name
 
 
 @pytest.mark.parametrize("room", ["categories", "networks", "percentiles", "spatial"])

@@ -185,7 +185,6 @@ def test_engines_that_there_are_not(run, many_stays, options, message):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_file_that_spark_cannot_read(run, tmp_path):
     for name, message in (("no.parquet", "cannot be read by Spark"), ("no.txt", "must end in")):
         ran = run(*("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, *on("spark")))

@@ -147,7 +147,6 @@ def test_what_is_wrong_is_refused_as_in_memory():
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_rows_of_spark_have_no_numbers_to_release():
     held = held_by("spark", pl.DataFrame({"v": [1.0, 2.0], "who": ["ann", "bob"]}))
     asked = {"column": "v", "p": 50, "upper": 3, "epsilon": 1.0}

@@ -12,7 +12,7 @@ import duckdb
 import ibis
 import pytest
 
-SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
+SPARK = pytest.param("spark", marks=pytest.mark.spark)
 ENGINES = ["polars", "duckdb", "ibis", SPARK]
 
 every_engine = pytest.mark.parametrize("engine", ENGINES)

@@ -108,7 +108,6 @@ def test_numpy_does_not_warn_of_scores():
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(not JAVA, reason="Spark Connect prints nothing here")
 def test_spark_is_silent_while_a_query_of_ours_runs():
     def level():

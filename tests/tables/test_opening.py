@@ -211,7 +211,6 @@ def test_files_that_a_log_may_have_deleted_are_refused(tmp_path, log, kind, patt
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_spark_refuses_the_files_of_a_delta_table_too(tmp_path):
     [*_, server] = (None, *master())
     pl.DataFrame({"days": [1]}).write_parquet(tmp_path / "part-0.parquet")
