@@ -3,6 +3,8 @@ UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := $(UV) run --locked
 export UV_PYTHON_DOWNLOADS := never
+# Tests start many processes: what one has compiled to byte code the others read.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST := pytest --numprocesses=auto
 # A file's tests stay in one process: its kernels are compiled and its laws computed once.
@@ -17,7 +19,7 @@ demo: .venv
 test: check
 	$(RUN) $(PYTEST) $(FAST)
 
-test-slow: .venv
+test-slow: docs
 	$(RUN) $(PYTEST) --dist=loadgroup -m slow
 
 # PYTHON is a version or a path; the locked versions of all packages.
@@ -37,7 +39,7 @@ spark: .venv
 	DPSELECT_SPARK=java $(RUN) pytest -m spark
 
 check: .venv
-	$(MAKE) --jobs=2 --output-sync types docs style
+	$(MAKE) --jobs=2 --output-sync types style
 
 types:
 	$(RUN) mypy

@@ -9,6 +9,8 @@ import pytest
 import dpselect as dp
 from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
 
+pytestmark = pytest.mark.slow
+
 CUBE = list(product((0, 1), repeat=3))
 HORIZON = 5
 

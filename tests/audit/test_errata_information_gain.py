@@ -12,6 +12,8 @@ import pytest
 
 import dpselect as dp
 
+pytestmark = pytest.mark.slow
+
 MOST = 5
 CELLS = list(product("ab", "01"))
 TABLES = [x for n in range(MOST + 1) for x in combinations_with_replacement(CELLS, n)]

@@ -9,6 +9,8 @@ import pytest
 import dpselect as dp
 from dpselect.audit.universe import build, evaluate, tabulate
 
+pytestmark = pytest.mark.slow
+
 HORIZON = 8
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import dpselect as dp
 
+pytestmark = pytest.mark.slow
+
 CANDIDATES = range(3)
 VOTES = list(product(CANDIDATES, repeat=2))
 DATABASES = [x for n in range(4) for x in combinations_with_replacement(VOTES, n)]

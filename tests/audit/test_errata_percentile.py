@@ -10,6 +10,8 @@ import pytest
 
 import dpselect as dp
 
+pytestmark = pytest.mark.slow
+
 TOP = 4
 
 

@@ -10,6 +10,8 @@ import pytest
 
 import dpselect as dp
 
+pytestmark = pytest.mark.slow
+
 MOST = 9
 EMPTY_RATES = (0.0, 0.5, 1.0)
 POSITIVES = [

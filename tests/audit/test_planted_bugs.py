@@ -12,6 +12,8 @@ import pytest
 import dpselect as dp
 from dpselect.errors import AuditError, ParameterError
 
+pytestmark = pytest.mark.slow
+
 AR = dp.Neighbours.ADD_REMOVE
 BALLOTS = [x for n in range(5) for x in combinations_with_replacement("ab", n)]
 DEFAULT_SCALINGS = [

@@ -143,6 +143,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.__name__)
 def test_planted_faults_are_found(fault, record_property):
     message, least = PLANTED[fault]

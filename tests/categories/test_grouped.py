@@ -249,6 +249,7 @@ def test_a_delta_that_both_steps_have_in_full_is_caught():
 # What is read, drawn and paid.
 
 
+@pytest.mark.slow
 def test_draws_follow_the_law():
     """Unseeded: false alarm 1 in 10^6; a shift of 14 % of mass is seen 99 times in 100."""
     from scipy import stats

@@ -195,6 +195,7 @@ def test_keys_counted_by_rows_are_caught():
     assert exact_delta(pairs, limited_domain(1, 1, 1, epsilon=1.0, delta=0.01), 1.0) > 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_the_delta_of_one_key_for_a_person_of_three_is_caught(law):
     pairs = [*neighbouring(4, 4, 3), *at_every_count(law(0.3, 1e-3, 1), 3)]
@@ -239,6 +240,7 @@ def test_no_private_law_of_one_key_is_above_the_optimal_one(epsilon, delta):
     np.testing.assert_allclose(ours, largest, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("changed", [1, 7])
 def test_draws_of_keys_follow_the_law(law, changed):

@@ -13,10 +13,10 @@ from dpselect.categories import counts
 from dpselect.categories.asked import Question
 from dpselect.categories.counts import people_in
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import every_engine, held_by
+from support.engines import ENGINES, every_engine, held_by
 from support.key_definitions import limited, subsets
 
-embedded = pytest.mark.parametrize("engine", ["polars", "duckdb", "ibis"])
+embedded = pytest.mark.parametrize("engine", ENGINES[:3])
 
 RNG = np.random.default_rng(18)
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee", "é", "日本", ""]

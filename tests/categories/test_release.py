@@ -43,6 +43,7 @@ VISITS = pl.DataFrame(
 OF_PATIENTS = {"column": "diagnosis", "user": "patient", "max_per_user": 4}
 
 
+@pytest.mark.slow
 def test_draws_of_an_unknown_domain_follow_the_law():
     """Unseeded: false alarm 1 in 10^6; a shift of 5 % of mass is seen 99 times in 100."""
     from scipy import stats

@@ -123,7 +123,7 @@ def test_what_does_not_exist_is_one_line(run, arguments, message):
 
 
 def test_a_bug_shows_no_message(run, monkeypatch):
-    monkeypatch.setattr(program, "app", lambda **_: {}["the income of Ann is 424242"])
+    monkeypatch.setattr(program, "_command", lambda: {}["the income of Ann is 424242"])
     ran = run("demo")
 
     assert ran.code == 70
@@ -133,17 +133,17 @@ def test_a_bug_shows_no_message(run, monkeypatch):
 
 def test_a_bug_is_shown_to_who_asks(monkeypatch):
     monkeypatch.setenv(program.DEBUG, "1")
-    monkeypatch.setattr(program, "app", lambda **_: {}["x"])
+    monkeypatch.setattr(program, "_command", lambda: {}["x"])
 
     with pytest.raises(KeyError):
         program.main(["demo"])
 
 
 def test_an_interrupt_is_not_a_crash(run, monkeypatch):
-    def interrupt(**_):
+    def interrupt():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(program, "app", interrupt)
+    monkeypatch.setattr(program, "_command", interrupt)
 
     assert run("demo").code == 130
 

@@ -47,6 +47,7 @@ def test_bounds_by_floats_hold_for_every_continuation_of_the_bits(noise, scale, 
             assert known.high[at] - known.low[at] <= slack
 
 
+@pytest.mark.slow
 def test_bits_decide_by_the_law_of_permute_and_flip():
     """All pairs of 11 bits: what they decide is less than the law, with the rest more."""
     bits, scale, gap = 11, 2.0, 3

@@ -58,6 +58,7 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @every_draw
 def test_opendp_draws_by_the_same_law(draw):
     with reference.drawn_by_opendp():
@@ -68,6 +69,7 @@ def test_opendp_draws_by_the_same_law(draw):
     assert not reference.selected()
 
 
+@pytest.mark.slow
 @every_draw
 def test_many_scores_in_blocks_are_drawn_by_one_law(draw):
     """Two candidates of three blocks share the best score; nobody else has a chance."""
@@ -94,6 +96,7 @@ def test_a_wrong_scale_or_order_or_mass_elsewhere_is_seen_99_times_in_100(draw):
         assert stats.ncx2.sf(critical, df=len(law) - 1, nc=moved) > 0.99
 
 
+@pytest.mark.slow
 @every_draw
 def test_two_simulated_draws_are_two_rounds_without_replacement(draw):
     draws = 100_000

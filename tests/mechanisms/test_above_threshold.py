@@ -62,6 +62,7 @@ def test_the_law_keeps_epsilon_on_every_pair_of_queries_and_attains_it(stops, re
     assert report.loss == pytest.approx(EPSILON, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stops", "relation", "scales"),
     [

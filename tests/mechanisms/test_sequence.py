@@ -123,6 +123,7 @@ def test_planted_scores_that_were_not_paid_for():
     assert loss(SEQUENCE, READINGS["the first with its score"], shares) <= EPSILON + 1e-9
 
 
+@pytest.mark.slow
 def test_planted_a_threshold_read_off_the_data():
     assert loss(SEQUENCE, above(lambda one: one.scores.sum())) > 1.2 * EPSILON
 
@@ -216,6 +217,7 @@ def test_gaussian_degrees_are_private_by_their_laws_and_an_l1_of_one_is_caught()
     assert diverged > 1.9 * rho
 
 
+@pytest.mark.slow
 def test_gaussian_laws_agree_with_simulations_and_draws():
     """Of noise on integers, and of noise so wide that ties are left out."""
     rng = np.random.default_rng(5)

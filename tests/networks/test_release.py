@@ -344,6 +344,7 @@ ROUNDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ROUNDS, ids=lambda m: m.name)
 def test_simulations_of_k_follow_the_law_of_k_rounds(mechanism):
     """False alarm 1 in 10^6 each; a 5 % error in one of 20 outcomes is seen 9 times in 10."""

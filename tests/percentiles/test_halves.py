@@ -157,6 +157,7 @@ def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pair
     assert report.loss == pytest.approx(worst, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize(
     ("percents", "name"), [((10, 90, 100), "permute-and-flip"), ((25, 50, 75), "exponential")]
@@ -167,6 +168,7 @@ def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bug", "relation"),
     [
@@ -200,6 +202,7 @@ def _drawn(data):
     return method.prepared(Source(np.array(data), None, None, BOTH[0], "repair"))
 
 
+@pytest.mark.slow
 def test_releases_follow_the_law(monkeypatch):
     """Unseeded: false alarm 1 in 10^6."""
     from scipy import stats

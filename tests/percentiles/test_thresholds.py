@@ -55,6 +55,7 @@ def test_it_is_private_on_every_small_database(p, upwards, relation):
     assert found.loss > 0.5 * EPSILON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "upwards", "scales"),
     [

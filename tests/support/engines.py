@@ -13,7 +13,7 @@ import ibis
 import pytest
 
 SPARK = pytest.param("spark", marks=pytest.mark.spark)
-ENGINES = ["polars", "duckdb", "ibis", SPARK]
+ENGINES = ["polars", "duckdb", pytest.param("ibis", marks=pytest.mark.slow), SPARK]
 
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 

@@ -15,6 +15,9 @@ from math import exp, expm1, inf, log, log1p, sqrt, tanh
 SLACK = 2.0**-40
 """Relative margin above the rounding errors of a few elementary functions (2^-50)."""
 
+MOST_STEPS = 60
+"""Of Newton's method, which takes 3 to 10."""
+
 LARGEST_DELTA = 1 - 2.0**-40
 """Below 1, where no epsilon is needed."""
 
@@ -54,8 +57,8 @@ def epsilon_of(rho: float, delta: float) -> float:
             + \frac{\ln(1/\delta) - \ln\alpha}{\alpha - 1}
 
     Each :math:`\alpha` gives a valid epsilon. The derivative has the sign of
-    :math:`\rho(\alpha - 1)^2 + \ln\alpha - \ln(1/\delta)`, which increases, so bisection
-    finds the best one.
+    :math:`\rho(\alpha - 1)^2 + \ln\alpha - \ln(1/\delta)`, which increases: its root is the
+    best one.
 
     Args:
         rho: >= 0; may be infinite.
@@ -72,17 +75,16 @@ def epsilon_of(rho: float, delta: float) -> float:
     if delta == 0 or rho == inf:
         return inf
     log_inverse = -log(delta)
-    # x = alpha - 1. At `low` each of the two terms is at most half of ln(1/delta), at
-    # `high` one of them is all of it.
-    low = min(sqrt(log_inverse / rho / 2), expm1(log_inverse / 2))
-    high = min(sqrt(log_inverse / rho), expm1(log_inverse))
-    for _ in range(60):
-        x = (low + high) / 2
-        if rho * x * x + log1p(x) < log_inverse:
-            low = x
-        else:
-            high = x
-    terms = (rho, rho * high, log(high), -log1p(high), (log_inverse - log1p(high)) / high)
+    # x = alpha - 1. At the first one of the two terms is all of ln(1/delta). Both are convex
+    # in ln(x), in which Newton's method then goes down to the root and stops at rounding.
+    x = min(sqrt(log_inverse / rho), expm1(log_inverse))
+    for _ in range(MOST_STEPS):
+        square = rho * x * x
+        change = (square + log1p(x) - log_inverse) / (2 * square + x / (1 + x))
+        if not change > SLACK:
+            break
+        x *= exp(-change)
+    terms = (rho, rho * x, log(x), -log1p(x), (log_inverse - log1p(x)) / x)
     return max(0.0, sum(terms) + SLACK * sum(map(abs, terms)))
 
 

@@ -115,7 +115,7 @@ _wrap_helps(app)
 
 
 @functools.cache
-def _command() -> Any:
+def _command() -> Any:  # noqa: ANN401
     """The tree of commands: a tenth of a second to build, and no run changes it."""
     return typer.main.get_command(app)
 
