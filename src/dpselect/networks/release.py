@@ -159,6 +159,7 @@ def release_nodes(  # noqa: PLR0913 -- the plan's arguments, and a budget
         section 7 (DP-MOTkIN).
 
     Examples:
+        >>> from dpselect.networks import Graph
         >>> star = Graph.from_edges([(0, leaf) for leaf in range(1, 50)], nodes=50)
         >>> chosen = release_nodes(star, 1, metric="degree", epsilon=2.0)
         >>> chosen.answer, chosen.mechanism
