@@ -13,6 +13,7 @@ def test_there_are_five():
     assert len(FILES) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored(path, monkeypatch):
     """Cells tagged "drawn" are random, and have to run only; pictures are not compared."""
