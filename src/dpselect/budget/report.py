@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dpselect.budget import wording
 from dpselect.budget.entry import Entry
-
-if TYPE_CHECKING:
-    from dpselect.budget.accountant import Budget
+from dpselect.neighbours import Neighbours
 
 STYLE = """
 body { font: 11pt/1.5 Georgia, serif; color: #111; max-width: 46rem; margin: 2rem auto;
@@ -37,7 +35,27 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 """
 
 
-def html(budget: Budget, *, name: str) -> str:
+class Reported(Protocol):
+    """What a report says of a :class:`~dpselect.Budget`."""
+
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def neighbours(self) -> Neighbours: ...
+    @property
+    def composition(self) -> str: ...
+    @property
+    def spent(self) -> float: ...
+    @property
+    def remaining(self) -> float: ...
+    @property
+    def entries(self) -> Sequence[Entry]: ...
+    def to_json(self) -> str: ...
+
+
+def html(budget: Reported, *, name: str) -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
     Args:
@@ -64,13 +82,13 @@ def html(budget: Budget, *, name: str) -> str:
     )
 
 
-def _state(budget: Budget) -> str:
+def _state(budget: Reported) -> str:
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     return f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
 
 
-def _summary(budget: Budget, number: int) -> Iterator[str]:
+def _summary(budget: Reported, number: int) -> Iterator[str]:
     share = min(100.0, 100 * budget.spent / budget.epsilon)
     delta = f", delta {budget.delta:.3g}" if budget.delta else ""
     yield "<h2>The budget</h2>"
@@ -86,7 +104,7 @@ def _summary(budget: Budget, number: int) -> Iterator[str]:
     )
 
 
-def _promise(budget: Budget) -> Iterator[str]:
+def _promise(budget: Reported) -> Iterator[str]:
     hidden = wording.RELATIONS[budget.neighbours]
     yield "<h2>What is promised</h2>"
     yield (
