@@ -50,6 +50,14 @@ def test_an_error_says_what_was_meant(run, stays, arguments, message):
     assert message in ran.error
 
 
+def test_values_of_an_option_are_joined_by_commas(run, stays):
+    box = ("--x", "x", "--y", "y", "--bounds", 0, 0, 1, 1)
+    ran = run("map", stays, *box, "--epsilon", 1)
+
+    assert ran.code == 2
+    assert "nothing takes the words 0 1 1: join the values of an option by commas" in ran.error
+
+
 def test_without_arguments_the_help_is_printed_and_no_error(run):
     ran = run()
 

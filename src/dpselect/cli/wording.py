@@ -12,6 +12,7 @@ OTHER_WORDS = {"on_invalid": "--strict"}
 
 _VERBS = r"(?= must | and | or | is | goes | go | needs | has )"
 _LISTED = re.compile(r"must be one of (?P<names>[^;:]*), not '(?P<given>[^']*)'")
+_EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
 _POSSIBLE = re.compile(r"No such option: (?P<given>\S+) \(Possible options: (?P<names>.*)\)")
 
 
@@ -48,6 +49,11 @@ def with_suggestion(message: str) -> str:
     if unknown:
         near = get_close_matches(unknown["given"], unknown["names"].split(", "), n=1)
         return f"no such option: {unknown['given']}" + _meant(near)
+    if extra := _EXTRA.search(message):
+        return (
+            f"nothing takes the words {extra['given']}: join the values of an option by commas, "
+            "and quote what has spaces"
+        )
     listed = _LISTED.search(message)
     if listed:
         near = get_close_matches(listed["given"], listed["names"].split(", "), n=1)
