@@ -51,8 +51,8 @@ def with_suggestion(message: str) -> str:
         return f"no such option: {unknown['given']}" + _meant(near)
     if extra := _EXTRA.search(message):
         return (
-            f"nothing takes the words {extra['given']}: join the values of an option by commas, "
-            "and quote what has spaces"
+            f"nothing takes the words {extra['given']}: join the values of an option by "
+            "commas, and quote what has spaces"
         )
     listed = _LISTED.search(message)
     if listed:
