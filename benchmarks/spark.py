@@ -1,4 +1,4 @@
-"""Counts on PySpark beside what one would write by hand, and beside pyspark.ml.
+"""Counts on PySpark beside what one would write by hand, pyspark.ml and polars.
 
 Run: ``python benchmarks/spark.py FOLDER ADULT [--tasks ...] [--rows 1e6] [--edges 1e6]
 [--repeats 2] [--master local[2]]``. ADULT is the Parquet file of the Adult data, repeated up to
@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -39,6 +40,7 @@ LABEL = "income"
 CODES = {f"code{j}": 4 for j in range(4)}
 EDGES = np.linspace(0, 60, 101)
 GRID = 128
+GRAPHS = ("uniform", "power", "hubs")
 
 
 def adult(path: Path, rows: int) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -117,6 +119,36 @@ def degrees(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa
     return ours, theirs
 
 
+def triangles(session: Any, asked: argparse.Namespace, kind: str) -> tuple[Run, Run]:  # noqa: ANN401
+    """Count the triangles of a graph: on Spark, and by the same query on polars."""
+    path = asked.folder / f"{kind}-{asked.edges}.parquet"
+    nodes = asked.edges // 10
+    if not path.exists():
+        write_graph(path, kind, asked.edges, nodes)
+
+    def counted(table: object) -> int:
+        graph = EdgeTable(table, nodes=nodes, source="source", target="target")
+        return int(graph.triangles().sum())
+
+    table = session.read.parquet(str(path))
+    return lambda: counted(table), lambda: counted(pl.scan_parquet(path))
+
+
+def write_graph(path: Path, kind: str, edges: int, nodes: int) -> None:
+    """Write a graph: uniform, of degrees that follow a power law, or with five hubs.
+
+    Each hub is an end of one edge to every node, so that they are half of the ends.
+    """
+    rng = np.random.default_rng(5)
+    ends = rng.integers(0, nodes, (2, edges))
+    if kind == "power":
+        weights = np.arange(1, nodes + 1) ** (-1 / 1.2)
+        ends = rng.permutation(nodes)[rng.choice(nodes, (2, edges), p=weights / weights.sum())]
+    elif kind == "hubs":
+        ends[:, : 5 * nodes] = np.repeat(np.arange(5), nodes), np.tile(np.arange(nodes), 5)
+    pl.DataFrame({"source": ends[0], "target": ends[1]}).write_parquet(path)
+
+
 def records(session: Any, asked: argparse.Namespace) -> Any:  # noqa: ANN401
     """Return a table of numbers, points and codes."""
     path = asked.folder / f"records-{asked.rows}.parquet"
@@ -177,7 +209,10 @@ def contingency(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # 
     return lambda: count_tables(table, CODES, "label", 2, splits, 4), theirs
 
 
-TASKS = {task.__name__: task for task in (trees, degrees, ranks, cells, contingency)}
+TASKS: dict[str, Callable[..., tuple[Run, Run]]] = {
+    task.__name__: task for task in (trees, degrees, ranks, cells, contingency)
+}
+TASKS |= {f"triangles-{kind}": partial(triangles, kind=kind) for kind in GRAPHS}
 
 
 def session_of(master: str, memory: str) -> Any:  # noqa: ANN401
@@ -239,7 +274,7 @@ def main() -> None:
         ours, theirs = TASKS[name](session, asked)
         runs = [(*seconds(theirs), *seconds(ours)) for _ in range(asked.repeats)]
         hand, busy, own, ours_busy = (min(column) for column in zip(*runs, strict=True))
-        size = asked.edges if name == "degrees" else asked.rows
+        size = asked.edges if name.startswith(("degrees", "triangles")) else asked.rows
         print(json.dumps({"task": name, "size": size, "runs": runs}), flush=True)
         ratios = f"{own / hand:.2f}", f"{ours_busy / busy:.2f}"
         table.add_row(name, f"{size:.0e}", f"{own:.1f}", f"{hand:.1f}", *ratios)

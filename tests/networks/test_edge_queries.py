@@ -1,5 +1,6 @@
 """Every engine counts around nodes what the definitions say, and only counts leave it."""
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -41,6 +42,25 @@ def test_degrees_and_triangles(engine, crossing):
     inner = {v: sum(len(around[u] & near) for u in near) // 2 for v, near in around.items()}
     assert triangles == {v: count for v, count in inner.items() if count}
     assert max(crossing) <= 25
+
+
+@every_engine
+def test_triangles_of_hubs(engine, crossing):
+    # Two hubs, which know each other and all others: a triangle for each of the others, and one
+    # more for each edge between others and each hub.
+    others = [(v, v + 1) for v in range(2, 98, 2)]
+    rows = [(0, 1), *((v, hub) for v in range(2, 100) for hub in (0, 1)), *others, (1, 0)]
+    data = pl.DataFrame(rows, schema=["a", "b"], orient="row")
+    edges = queries.simple_edges(held_by(engine, data), "a", "b", range(100))
+
+    triangles = by_node(queries.count_triangles(edges, nodes=100), "triangles")
+
+    joined = {v for edge in others for v in edge}
+    hub = 98 + len(others)
+    assert triangles == {0: hub, 1: hub} | {v: 1 + 2 * (v in joined) for v in range(2, 100)}
+    upwards = queries._upwards(edges).group_by("a").agg(nw.len().alias("edges"))
+    assert max(queries.collect(upwards, data, most=100)["edges"]) == 3
+    assert max(crossing) <= 100
 
 
 @every_engine

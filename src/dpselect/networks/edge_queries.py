@@ -82,7 +82,7 @@ def count_invalid_edges(
     """
     s, t = nw.col("source"), nw.col("target")
     both = _is_node(s, nodes) & _is_node(t, nodes)
-    table = _ends(data, source, target, nodes).select(
+    table = _ends(data, source, target, nodes, dropped=False).select(
         nw.when(both).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias("unknown"),
         nw.when(both & (s == t)).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("loops"),
     )
@@ -157,7 +157,11 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
     Returns:
         ``node``, ``k`` and how many ``pairs``; only where there are some. Private.
     """
-    with _triangles(edges) as found, persisted(_ego_edges(found)) as inner:
+    with (
+        _triangles(edges) as triangles,
+        persisted(triangles) as found,
+        persisted(_ego_edges(found)) as inner,
+    ):
         there = inner.rename({"u": "w"})
         meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
         pairs = meeting.group_by("node", "u", "w").agg(nw.len().alias("k"))
@@ -169,7 +173,7 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
 
 @contextmanager
 def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    r"""Hold every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
+    r"""Return every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
 
     Each is found from its corner of the least degree, so that :math:`O(m^{3/2})` pairs of
     edges are joined, whatever the hubs.
@@ -178,22 +182,21 @@ def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
     with persisted(edges) as simple, persisted(_upwards(simple)) as upwards:
         pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
         closing = simple.rename({"low": "b", "high": "c"})
-        with persisted(pairs.join(closing, on=["b", "c"]).select(a, b, c)) as found:
-            yield found
+        yield pairs.join(closing, on=["b", "c"]).select(a, b, c)
 
 
 def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return edges from the end of lower degree, the smaller of two equal, to the other."""
-    directed = _both_directions(edges)
-    degree = _degrees(edges)
-    here = degree.rename({"degree": "here"})
-    there = degree.rename({"node": "other", "degree": "there"})
-    node, other = nw.col("node"), nw.col("other")
-    rises = (nw.col("here") < nw.col("there")) | (
-        (nw.col("here") == nw.col("there")) & (node < other)
+    low, high, degree = nw.col("low"), nw.col("high"), _degrees(edges)
+    known = edges
+    for end in ("low", "high"):
+        known = known.join(degree.rename({"node": end, "degree": f"{end} degree"}), on=end)
+    rises = nw.col("low degree") <= nw.col("high degree")
+    # All pass the filter, without which Ibis could not join the columns of a join again.
+    return known.filter(low < high).select(
+        nw.when(rises).then(low).otherwise(high).alias("a"),
+        nw.when(rises).then(high).otherwise(low).alias("b"),
     )
-    known = directed.join(here, on="node").join(there, on="other").filter(rises)
-    return known.select(node.alias("a"), other.alias("b"))
 
 
 def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -237,10 +240,14 @@ def _ends(
     target: str,
     nodes: Sequence[Hashable],
     users: UserCap | None = None,
+    *,
+    dropped: bool = True,
 ) -> nw.LazyFrame[Any]:
     """Return the two columns as ``source`` and ``target``, of the type of the nodes.
 
-    With ``user`` and ``name_weight`` beside them, if the rows belong to persons.
+    With ``user`` and ``name_weight`` beside them, if the rows belong to persons. Rows with an
+    id too large for the type of the nodes are dropped, or else another that is no node stands
+    for it.
     """
     for name, column in (("source", source), ("target", target)):
         _validate.instance(name, column, str)
@@ -265,16 +272,14 @@ def _ends(
         return ends
     if is_csv(data):
         return _whole(ends)
-    # An id that is no node may be too large for the type of the nodes. Another one stands for
-    # it: a null would turn the integers of pandas into floats, which cannot be cast back.
+    there = {end: _is_between(nw.col(end), nodes) for end in ("source", "target")}
+    if dropped:
+        return ends.filter(*there.values()).with_columns(nw.col(*there).cast(nw.Int64))
+    # A null would turn the integers of pandas into floats, which cannot be cast back.
     absent = -1 if isinstance(nodes, range) else next(i for i in count() if i not in nodes)
     return ends.with_columns(
-        nw.when(_is_between(nw.col(end), nodes))
-        .then(nw.col(end))
-        .otherwise(nw.lit(absent))
-        .cast(nw.Int64)
-        .alias(end)
-        for end in ("source", "target")
+        nw.when(known).then(nw.col(end)).otherwise(nw.lit(absent)).cast(nw.Int64).alias(end)
+        for end, known in there.items()
     )
 
 
