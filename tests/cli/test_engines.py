@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from dpselect.budget import Budget
-from support.engines import SPARK, master
+from support.engines import JAVA, SPARK, master, spark
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")
@@ -189,6 +189,34 @@ def test_a_file_that_spark_cannot_read(run, tmp_path):
     for name, message in (("no.parquet", "cannot be read by Spark"), ("no.txt", "must end in")):
         ran = run(*("percentile", tmp_path / name, *PERCENTILE, *ADD_REMOVE, *on("spark")))
         assert (ran.code, message in ran.error) == (2, True)
+
+
+@pytest.fixture
+def named(tmp_path):
+    """Return the names of a table in the catalogue of the session."""
+    pl.DataFrame({"days": [day % 21 for day in range(400)]}).write_parquet(
+        tmp_path / "stays.parquet"
+    )
+    session, place = spark(), tmp_path / "stays.parquet"
+    session.sql(f"CREATE TABLE default.hospital_stays USING parquet LOCATION '{place}'")
+    yield "default.hospital_stays", f"{CATALOGUE}.default.hospital_stays"
+    session.sql("DROP TABLE default.hospital_stays")
+
+
+CATALOGUE = "spark_catalog" if JAVA else "sail"
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_table_of_a_catalogue(run, named):
+    for name in named:
+        ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))
+        assert ran.code == 0, ran.error
+        assert (ran.json["answer"], ran.json["source"]) == ([20.0], name)
+    for name in ("default.unknown_stays", "unknown.default.hospital_stays"):
+        ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.error == f"dpselect: there is no table {name} in the catalogue\n"
 
 
 def test_an_interrupted_command_says_so(run, many_stays, monkeypatch):

@@ -1,0 +1,109 @@
+"""What is wrong with a master, or with Java, in one line and soon."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from dpselect.errors import DataError
+from dpselect.tables import sessions
+from support.engines import JAVA
+
+PAGE = """An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: org.apache.spark.SparkException: External scheduler cannot be instantiated
+\tat org.apache.spark.SparkContext$.createTaskScheduler(SparkContext.scala:3251)
+Caused by: java.net.ConnectException: Connection refused
+\tat java.base/sun.nio.ch.Net.pollConnect(Native Method)
+\t... 12 more
+"""
+LAUNCH = """WARNING: Using incubator modules: jdk.incubator.vector
+Exception in thread "main" org.apache.spark.SparkException: Could not parse Master URL: 'x'
+\tat org.apache.spark.deploy.SparkSubmit.error(SparkSubmit.scala:1068)
+"""
+
+
+@pytest.fixture
+def listener():
+    """Return the address of somebody who listens and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        yield f"127.0.0.1:{silent.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("scheme", ["sc", "spark"])
+def test_nobody_listens(scheme):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        place = f"{scheme}://127.0.0.1:{closed.getsockname()[1]}"
+
+    with pytest.raises(DataError, match=f"no Spark answers at {place}"):
+        sessions.session(place)
+
+
+def test_another_program_listens(listener, monkeypatch):
+    monkeypatch.setattr(sessions, "PATIENCE", 0.1)
+
+    with pytest.raises(DataError, match="does not answer as Spark does"):
+        sessions.session(f"sc://{listener}")
+
+
+def test_there_is_no_java(monkeypatch):
+    monkeypatch.setattr(sessions, "which", lambda _: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+
+    with pytest.raises(DataError, match="needs Java 17 or later, and there is none"):
+        sessions._start(None)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (PAGE, ": Connection refused; PySpark"),
+        (LAUNCH, ": Could not parse Master URL: 'x'; PySpark"),
+        ("killed", "Spark cannot be started; PySpark"),
+    ],
+)
+def test_a_page_of_java_becomes_one_line(said, reason):
+    told = str(sessions._not_started(said))
+
+    assert reason in told
+    assert "\n" not in told
+
+
+def test_what_takes_too_long_is_given_up():
+    with pytest.raises(DataError, match="does not answer as Spark does"):
+        sessions._within(0.01, lambda: socket.create_server(("127.0.0.1", 0)).accept(), "x")
+    with pytest.raises(KeyError):
+        sessions._within(9, lambda: {}["missing"], "x")
+    assert sessions._within(9, lambda: 7, "x") == 7
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.skipif(not JAVA, reason="make spark starts Java")
+@pytest.mark.parametrize("master", ["spark://{}", "nonsense"])
+def test_a_wrong_master_is_one_line(listener, tmp_path, master):
+    pl.DataFrame({"v": [1]}).write_parquet(tmp_path / "rows.parquet")
+    asked = ("--column", "v", "--p", "50", "--upper", "9", "--step", "1", "--epsilon", "1")
+
+    ran = subprocess.run(
+        [
+            *(
+                Path(sys.executable).parent / "dpselect",
+                "percentile",
+                tmp_path / "rows.parquet",
+            ),
+            *(*asked, "--neighbours", "add-remove", "--engine", "spark"),
+            *("--master", master.format(listener)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert ran.returncode == 2
+    assert len(ran.stderr.splitlines()) == 1, ran.stderr
+    assert "Master must either be" in ran.stderr or "does not answer as Spark" in ran.stderr

@@ -1,0 +1,113 @@
+"""The package as a file beside a job, sent with it and not installed anywhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from support.engines import JAVA
+
+ROOT = Path(__file__).parents[1]
+JOB = """
+import json
+import sys
+
+import dpselect
+from dpselect.networks import EdgeTable, release_nodes
+from dpselect.percentiles import release_percentiles
+
+{open}
+edges = EdgeTable(rows, source="source", target="target", nodes=40)
+nodes = release_nodes(edges, 1, metric="ego-density", epsilon=1.0)
+days = release_percentiles(
+    rows, column="target", p=50, candidates=range(40), epsilon=50.0, neighbours="add-remove"
+)
+print(json.dumps([dpselect.__file__, days.version, *days.answer, *nodes.answer]))
+"""
+
+
+@pytest.fixture
+def sent(tmp_path):
+    """Return the zipped package, and a folder with all other packages."""
+    shutil.make_archive(str(tmp_path / "dpselect"), "zip", ROOT / "src", "dpselect")
+    others = tmp_path / "packages"
+    others.mkdir()
+    for package in Path(sysconfig.get_path("purelib")).iterdir():
+        if "dpselect" not in package.name:
+            (others / package.name).symlink_to(package)
+    frame = pl.DataFrame({"source": [0] * 39, "target": range(1, 40)})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    return tmp_path / "dpselect.zip", others
+
+
+def job(folder, opened):
+    (folder / "job.py").write_text(JOB.replace("{open}", opened))
+    return folder / "job.py"
+
+
+def answered(command, folder, path):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
+    ran = subprocess.run(
+        [*map(str, command)],
+        cwd=folder,
+        env={**clean, "PYTHONPATH": os.pathsep.join(map(str, path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def check(answer, archive):
+    home, version, value, node = answer
+    assert str(archive) in home or archive.name in home
+    assert version == "unknown: dpselect is not installed"
+    assert abs(value - 20) <= 2
+    assert node in range(40)
+
+
+@pytest.mark.slow
+def test_a_job_imports_the_file(sent, tmp_path):
+    made = job(tmp_path, "import polars\nrows = polars.scan_parquet('rows.parquet')")
+
+    check(answered([sys.executable, "-S", made], tmp_path, sent), sent[0])
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.skipif(not JAVA, reason="make spark submits a job")
+def test_a_submitted_job_takes_the_file_along(sent, tmp_path):
+    import pyspark
+
+    made = job(
+        tmp_path,
+        "from pyspark.sql import SparkSession\n"
+        "rows = SparkSession.builder.getOrCreate().read.parquet('rows.parquet')",
+    )
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o755)
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    own = ("spark.pyspark.python", "spark.pyspark.driver.python")
+
+    check(
+        answered(
+            [
+                *(submit, "--master", "local[1]", "--py-files", sent[0]),
+                *(part for name in own for part in ("--conf", f"{name}={python}")),
+                *("--conf", "spark.sql.shuffle.partitions=1"),
+                *("--conf", "spark.ui.enabled=false", made),
+            ],
+            tmp_path,
+            sent[1:],
+        ),
+        sent[0],
+    )
