@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Cost, Totals, cost, same_relation
+from dpselect.budget.entry import Cost, Totals, cost, kept, same_relation
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -93,3 +93,12 @@ def test_the_budget_s_own_relation_is_accepted_by_name_too(relation):
 
     totals = Totals(epsilon=1.0, delta=0.0, neighbours=str(relation))
     assert totals.neighbours is relation
+
+
+def test_a_summary_has_no_tails_of_floating_point():
+    answer = {"counts": [0.1 + 0.2, *[1.0] * 9000], "cells": [[0.1 + 0.2, "a"]] * 3000}
+
+    summary = kept(answer)
+
+    assert summary["counts"] == "9001 values from 0.3 to 1"
+    assert summary["cells"] == "3000 values from [0.3, a] to [0.3, a]"

@@ -142,8 +142,17 @@ def kept(answer: Mapping[str, object]) -> dict[str, object]:
 
 def _summary(value: object) -> object:
     if isinstance(value, list) and len(value) > 1:
-        return f"{len(value)} values from {value[0]} to {value[-1]}"
+        return f"{len(value)} values from {_end(value[0])} to {_end(value[-1])}"
     return f"{value[:200]} ..." if isinstance(value, str) and len(value) > 200 else value
+
+
+def _end(value: object) -> str:
+    """Return a value of a longer list as text, numbers without what rounding adds to them."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_end, value))}]"
+    return str(value)
 
 
 def cost(epsilon: object, delta: object, rho: object, laplace: object = 0) -> Cost:

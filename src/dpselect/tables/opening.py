@@ -173,10 +173,11 @@ def unreadable(data: object) -> DataError:
         right = "its engine refused the query"
         if _is_of_spark(data):
             right = (
-                "Spark stopped the query, as it does for a file that is incomplete or not of "
-                "the types it declares, and when executors are lost; their logs say which"
+                "Spark stopped the query, as it does for a file that is incomplete, not of "
+                "the types it declares or not where its executors look for it, and when "
+                "executors are lost; their logs say which"
             )
-    name = str(data) if isinstance(data, str | Path) else f"the {type(data).__name__}"
+    name = str(data) if isinstance(data, str | Path) else "the table"
     return DataError(f"{name} cannot be read: {right}")
 
 

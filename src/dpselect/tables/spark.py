@@ -87,7 +87,10 @@ def _read(path: str, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noq
             ignoreTrailingWhiteSpace=True,
         )
 
-    return _opened(opened, f"{path} cannot be read by Spark: is it there, and complete?")
+    refusal = f"{path} cannot be read by Spark: is it there, and complete?"
+    if path.startswith("s3"):
+        refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
+    return _opened(opened, refusal)
 
 
 def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:
