@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-from dpselect import passes
 from dpselect.cli.waiting import working
 from dpselect.errors import ParameterError
-
-if TYPE_CHECKING:
-    from dpselect.plan import Plan
 
 Data: TypeAlias = Annotated[
     str,
@@ -118,21 +114,6 @@ def opened(
     columns = list(numeric)
     table = tables.check_columns(path, numeric=columns)
     return tables.as_numbers(table, path, columns) if columns else table
-
-
-def load(
-    plan: Plan, engine: str, *, before: tuple[passes.Pass, ...] = ()
-) -> passes.Load | None:
-    """Return what the counting of a plan takes of an engine; None in memory.
-
-    Args:
-        plan: The plan.
-        engine: One of ``ENGINES``.
-        before: Passes that the plan does not know.
-    """
-    if engine == "memory":
-        return None
-    return passes.load([*before, *plan.passes], spark=engine == "spark")
 
 
 def checked(engine: str, master: str | None) -> None:

@@ -80,9 +80,7 @@ def heavy(
     if dry_run:
         plan = plan_heavy_cells(**public)
         map_options.check_columns(table, x, y, user)
-        output.print_plan(
-            plan, budget, source=points, as_json=as_json, load=engines.load(plan, engine)
-        )
+        output.print_plan(plan, budget, source=points, as_json=as_json, engine=engine)
         return
     with waiting.working("counting and choosing"):
         release = release_heavy_cells(table, budget=budget, **public)

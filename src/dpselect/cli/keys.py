@@ -95,7 +95,7 @@ def keys(
             source=data,
             as_json=as_json,
             more={"a value": needed},
-            load=engines.load(plan, engine),
+            engine=engine,
         )
     else:
         with waiting.working("counting and choosing"):

@@ -206,8 +206,7 @@ def _print_plan(
 
     plan = plan_histogram(**public)
     map_options.check_columns(points, public["x"], public["y"], public["user"])
-    load = engines.load(plan, engine)
-    output.print_plan(plan, budget, source=source, as_json=as_json, load=load)
+    output.print_plan(plan, budget, source=source, as_json=as_json, engine=engine)
 
 
 def _print_map(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -160,8 +161,8 @@ def nodes(
     plan = planned(labels, top, **asked, epsilon=epsilon)
     if dry_run:
         _check_table(edges, labels, ends, engine, master)
-        load = engines.load(plan, engine, before=(Pass(1),) * strict)
-        output.print_plan(plan, budget, source=edges, as_json=as_json, load=load)
+        plan = replace(plan, passes=((Pass(1),) * strict + plan.passes))
+        output.print_plan(plan, budget, source=edges, as_json=as_json, engine=engine)
         return
     with waiting.working("reading edges and scoring nodes"):
         graph = _graph(edges, labels, ends, strict, engine, master)

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect.cli import engines
+from dpselect.passes import BYTES_A_ROW, Load, load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpselect.accuracy import Comparison
     from dpselect.budget import Budget
-    from dpselect.passes import Load
     from dpselect.plan import Plan
     from dpselect.release import Release
 
@@ -127,7 +127,7 @@ def print_plan(
     source: str | Path | None = None,
     as_json: bool,
     more: Mapping[str, object] | None = None,
-    load: Load | None = None,
+    engine: str = "memory",
 ) -> None:
     """Print what would be spent and what would remain; refuse what a release would.
 
@@ -137,15 +137,16 @@ def print_plan(
         source: The file that would be read.
         as_json: Print one JSON object.
         more: What else is known without the data, by name.
-        load: What counting would take of an engine and of this process.
+        engine: What would hold the records: what counting takes of it is printed.
 
     Raises:
         NeighboursError: The budget is kept for another neighbour relation.
         InsufficientBudgetError: The budget does not allow it.
     """
     remaining = None if budget is None else plan.remaining_after(budget)
+    counted = None if engine == "memory" else load(plan.passes, spark=engine == "spark")
     if as_json:
-        counting = {} if load is None else {"counting": load._asdict()}
+        counting = {} if counted is None else {"counting": counted._asdict()}
         known = {"dry_run": True, **rows(source), **plan.to_dict(), **(more or {}), **counting}
         print_json({**known, "remaining_budget": remaining})
         return
@@ -159,8 +160,8 @@ def print_plan(
     if plan.error is not None:
         facts["error"] = plan.error
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
-    if load is not None:
-        facts.update(_counting(load))
+    if counted is not None:
+        facts.update(_counting(counted))
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if remaining is not None:
@@ -168,18 +169,16 @@ def print_plan(
     print_facts(facts)
 
 
-def _counting(load: Load) -> dict[str, str]:
+def _counting(counted: Load) -> dict[str, str]:
     """Return what counting takes, in words."""
-    from dpselect.passes import BYTES_A_ROW
-
-    listed = [rows for rows in load.rows if isinstance(rows, int)]
-    said = list(dict.fromkeys(rows for rows in load.rows if isinstance(rows, str)))
+    listed = [rows for rows in counted.rows if isinstance(rows, int)]
+    said = list(dict.fromkeys(rows for rows in counted.rows if isinstance(rows, str)))
     most = [f"{max(listed):,}"] if listed else []
-    memory = f"about {load.driver_bytes / 1e6:,.0f} MB"
+    memory = f"about {counted.driver_bytes / 1e6:,.0f} MB"
     if said:
         memory += f", and {BYTES_A_ROW} bytes for each row whose number the records decide"
     return {
-        "passes": f"{load.passes} over the records",
+        "passes": f"{counted.passes} over the records",
         "rows out": f"in a pass at most {', or '.join([*most, *said])}",
         "memory here": memory,
     }

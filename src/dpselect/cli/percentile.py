@@ -163,7 +163,7 @@ def percentile(
             source=data,
             as_json=as_json,
             more=more,
-            load=engines.load(plan, engine),
+            engine=engine,
         )
         which.warn(plan)
         return

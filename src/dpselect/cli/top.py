@@ -161,7 +161,7 @@ def top(
             source=data,
             as_json=as_json,
             more=more,
-            load=engines.load(plan, engine),
+            engine=engine,
         )
     else:
         with waiting.working("counting and choosing"):

@@ -236,8 +236,9 @@ def _train(
         users = user_cap(classifier.user, classifier.max_per_user)
         _check_columns(declared, users, *held)
         plan = classifier.plan()
-        load = engines.load(plan, held[1])
-        output.print_plan(plan, classifier.budget, source=held[0], as_json=as_json, load=load)
+        output.print_plan(
+            plan, classifier.budget, source=held[0], as_json=as_json, engine=held[1]
+        )
         return
     tested = None if test is None else declared.read(test)
     _check_folders(save, plot)
