@@ -143,16 +143,19 @@ days = dp.percentiles.percentile_rank(
     [1.0, 5.0, 2.0, 8.0, 3.0], p=50, candidates=range(11), neighbours="add-remove"
 )
 day = dp.PermuteAndFlip(epsilon=1.0).release(days, budget=budget)
+star = dp.networks.Graph.from_edges([(0, leaf) for leaf in range(1, 50)], nodes=50)
+[node] = dp.networks.release_nodes(star, 1, metric="degree", epsilon=20.0).answer
 optional = sorted({"matplotlib", "polars", "rich", "sklearn", "typer"} & set(sys.modules))
-print(json.dumps([colour.candidate, int(day.candidate), budget.remaining, optional]))
+print(json.dumps([colour.candidate, int(day.candidate), node, budget.remaining, optional]))
 """
 
 
 def test_python_releases_with_the_required_dependencies_alone(required):
-    colour, day, remaining, optional = json.loads(required.python(RELEASES))
+    colour, day, node, remaining, optional = json.loads(required.python(RELEASES))
 
     assert colour in {"red", "green", "blue"}
     assert 0 <= day <= 10
+    assert node == 0
     assert remaining == 0
     assert optional == []
 
@@ -175,6 +178,7 @@ except dp.errors.MissingDependencyError as error:
         ("table.to_frame()", "polars"),
         ("table.plot()", "matplotlib"),
         ("dp.tables.open_table('stays.parquet')", "polars"),
+        ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=2)", "polars"),
         ("dp.trees.ID3Classifier", "sklearn"),
     ],
 )
@@ -192,6 +196,30 @@ def test_the_program_says_what_to_install(required):
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "dpselect: this needs typer, which is not installed: pip install 'dpselect[standard]'\n"
+    )
+
+
+PRICE = ("--neighbours", "add-remove", "--epsilon", "1")
+STAYS = ("percentile", "stays.parquet", "--column", "days", "--p", "90", "--upper", "60")
+SPARK = (*STAYS, "--step", "1", *PRICE, "--engine", "spark")
+PLACES = ("map", "points.csv", "--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", *PRICE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package", "extra"),
+    [
+        (SPARK, "pyspark", "spark"),
+        ((*SPARK, "--master", "sc://a"), "pyspark", "connect"),
+        ((*PLACES, "--out", "map.tif"), "rasterio", "geo"),
+    ],
+)
+def test_the_program_names_the_other_extras(standard, arguments, package, extra):
+    ran = standard.run("dpselect", *arguments)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"dpselect: this needs {package}, which is not installed: "
+        f"pip install 'dpselect[{extra}]'\n"
     )
 
 

@@ -58,28 +58,42 @@ SOURCE = Path(dpselect.__file__).parent
 
 
 class Imports(ast.NodeVisitor):
-    """Optional packages that a module imports at run time, and those it checks first."""
+    """Optional packages that a module checks, and those that a function imports unchecked."""
 
     def __init__(self):
-        self.imported = set()
         self.checked = set()
+        self.unchecked = set()
+        self._checked_here = [set()]
 
     def visit_If(self, node):
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             return
         self.generic_visit(node)
 
+    def visit_FunctionDef(self, node):
+        self._checked_here.append(set())
+        self.generic_visit(node)
+        self._checked_here.pop()
+
     def visit_Import(self, node):
-        self.imported |= {alias.name.partition(".")[0] for alias in node.names}
+        for alias in node.names:
+            self._imported(alias.name)
 
     def visit_ImportFrom(self, node):
-        self.imported.add((node.module or "").partition(".")[0])
+        self._imported(node.module or "")
 
     def visit_Call(self, node):
         if ast.unparse(node.func) in {"needed", "_optional.needed"} and node.args:
             (extra,) = (key.value.value for key in node.keywords if key.arg == "extra")
-            self.checked.add((node.args[0].value.partition(".")[0], extra))
+            package = node.args[0].value.partition(".")[0]
+            self.checked.add((package, extra))
+            self._checked_here[-1].add(package)
         self.generic_visit(node)
+
+    def _imported(self, module):
+        package = module.partition(".")[0]
+        if package in PACKAGES and package not in set().union(*self._checked_here):
+            self.unchecked.add(package)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +106,11 @@ def test_optional_packages_are_imported_through_the_one_helper(path):
     found = Imports()
     found.visit(ast.parse(path.read_text(encoding="utf-8")))
     if path.parent.name == "cli":
-        found.imported -= {"typer", "rich"}
+        found.unchecked -= {"typer", "rich"}
 
-    assert found.checked <= {*PACKAGES.items(), ("grpc", "connect")}  # of pyspark[connect]
-    assert found.imported & PACKAGES.keys() <= {package for package, _ in found.checked}
+    of_connect = {("pyspark", "connect"), ("grpc", "connect")}  # the extra is pyspark[connect]
+    assert found.checked <= {*PACKAGES.items(), *of_connect}
+    assert found.unchecked == set()
 
 
 def test_every_optional_dependency_is_known_with_its_extra():

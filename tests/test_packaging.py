@@ -1,5 +1,6 @@
 """What is said twice about the package, by files of other tools."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -37,3 +38,14 @@ def test_the_conda_recipe_asks_for_what_the_project_does():
     assert recipe["context"]["version"] == PROJECT["version"]
     assert asked == {*PROJECT["dependencies"], python}
     assert standard == set(PROJECT["optional-dependencies"]["standard"])
+
+
+def test_every_python_is_in_the_table_of_what_was_run():
+    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
+    pythons = set(re.findall(r"^\| ([\d., ]+) \|", page, re.MULTILINE))
+    listed = {python for row in pythons for python in row.split(", ")}
+    kind = "Programming Language :: Python :: "
+    claimed = {one.removeprefix(kind) for one in PROJECT["classifiers"] if kind in one}
+
+    assert claimed <= listed
+    assert f">={min(listed)}" == PROJECT["requires-python"]

@@ -154,3 +154,20 @@ def test_a_spend_that_was_written_ahead_survives_a_kill(path):
     assert journal(path) == "wal"
     assert len(Budget.open(path).entries) == 3
     assert Budget.open(path).spend(0.85, neighbours=EDGE).sequence == 4
+
+
+def test_a_file_that_is_no_database_leaves_no_connection_open(tmp_path, monkeypatch):
+    opened, connect = [], sqlite3.connect
+
+    def remembered(*arguments, **options):
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remembered)
+    path = tmp_path / "notes.db"
+    path.write_text("notes " * 1000, "utf-8")
+
+    with pytest.raises(LedgerError, match="cannot be used"):
+        Budget.open(path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")

@@ -168,8 +168,12 @@ def _opened(path: Path) -> sqlite3.Connection:
     )
     # FULL alone may forget a commit at a power loss: the rollback journal's removal is not on
     # the disk until its folder is. EXTRA syncs the folder; fullfsync is for macOS.
-    connection.execute("PRAGMA synchronous = EXTRA")
-    connection.execute("PRAGMA fullfsync = ON")
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA fullfsync = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

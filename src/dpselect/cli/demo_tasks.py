@@ -124,6 +124,7 @@ def _tumours() -> Any:  # noqa: ANN401 -- scikit-learn has no types
 
 
 def _tree() -> Task:
+    needed("sklearn", extra="standard")
     from sklearn.model_selection import StratifiedKFold
     from sklearn.tree import DecisionTreeClassifier
 

@@ -91,6 +91,11 @@ def read(
     text = _is_text(edges)
 
     def opened() -> Ends:
+        import narwhals as nw
+
+        if nw.from_native(edges, pass_through=True) is edges and values.is_listed(edges):
+            return of_pairs(edges, nodes)
+        needed("polars", extra="standard")
         import polars as pl
 
         table = _opened(edges, source, target)
@@ -222,8 +227,6 @@ def _opened(
     if isinstance(edges, str | os.PathLike):
         table = tables.open_table(edges if isinstance(edges, str) else Path(edges))
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
-        if values.is_listed(edges):
-            return edges
         pairs = _pairs(edges)
         typed = pairs.dtype.kind != "O"
         return pl.from_numpy(pairs, schema=["source", "target"]).lazy() if typed else pairs

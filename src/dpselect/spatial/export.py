@@ -104,6 +104,8 @@ def format_of(path: str | Path, box: Box) -> str:
             + ", ".join(f"{one} ({name})" for one, name in FORMATS.items())
         )
     name, system = FORMATS[suffix], box.crs
+    if name == "GeoParquet":
+        needed("polars", extra="standard")
     if name == "GeoJSON":
         _check_geojson(system)
     elif name == "GeoTIFF":
@@ -142,6 +144,7 @@ def write_parquet(
         "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
         **facts,
     }
+    needed("polars", extra="standard")
     import polars as pl
 
     shapes = pl.Series("geometry", blobs(well_known_binary(cell_bounds(cells))), pl.Binary)

@@ -48,12 +48,14 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
         MissingDependencyError: PySpark, or what Spark Connect needs, is not installed.
         DataError: No master answers, or Spark cannot be started.
     """
-    needed("pyspark", extra="spark")
-    if master is not None and master.startswith(("sc://", "spark://")):
-        check_answer(master)
     if master is not None and master.startswith("sc://"):
+        needed("pyspark", extra="connect")
         needed("grpc", extra="connect")
+        check_answer(master)
         return _connected(master)
+    needed("pyspark", extra="spark")
+    if master is not None and master.startswith("spark://"):
+        check_answer(master)
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
