@@ -41,7 +41,7 @@ def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
     while steps >= upto:
         upto = 4 * max(upto, of.scores.shape[1])
         # Measured, in ns: 10 an open group, distance and halving.
-        if 10 * upto * np.log2(upto) > 4 * limit:
+        if 10 * upto * np.log2(upto) > limit:
             return None
         both = [open_steps(of, i, most, upto) for i in range(2)]
         steps, objective = min(zip(both, range(2), strict=True))
