@@ -122,11 +122,10 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
     worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
     # Measured, in ns: 25 a pair and objective.
     closing = closing_groups(of, int(lasts.max()), 25 * len(parts) * members.size**2)
-    remaining = (
-        np.arange(members.size)
-        if closing is None
-        else local_margins_of_two(of, closing.objective, worst)
-    )
+    if closing is None:
+        remaining = np.arange(members.size)
+    else:
+        remaining = np.flatnonzero(local_margins_of_two(of, closing.objective, worst))
     each_stride(partial(local_margins, of, worst, remaining), remaining.size)
     return _unit(parts, worst[groups])
 

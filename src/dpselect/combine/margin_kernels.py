@@ -116,8 +116,8 @@ def local_margins(
 
 
 @compiled
-def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
-    r"""Find the same for two objectives, and return the groups that remain to be done.
+def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Flags:
+    r"""Find the same for two objectives, and return which groups remain to be done.
 
     A rival leads by at least :math:`k` dampened steps in an objective if its range within
     :math:`k` steps is above the candidate's. Whether any rival is above in both objectives is
@@ -139,8 +139,8 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
     by_low, by_high = np.arange(worst.size), np.arange(worst.size)
     earlier = by_low[:0]  # nothing is compared before a first distance
     led, remain = np.ones(worst.size, np.bool_), np.zeros(worst.size, np.bool_)
-    steps = 0
-    while led.any():
+    steps, left = 0, worst.size
+    while left > 0:
         for i in range(2):
             write_ranges(of, i, by_low, steps, -(steps + 1) * SLACK, now[i])
         sort(now[narrow, 0], by_low)
@@ -151,7 +151,9 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
             if not led[group] or beaten[place]:
                 continue
             led[group] = False
-            for other in earlier[::-1]:
+            left -= 1
+            for at in range(earlier.size - 1, -1, -1):
+                other = earlier[at]
                 if before[narrow, 0, other] <= before[narrow, 1, group]:
                     break
                 if (
@@ -167,7 +169,7 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Indices:
         )
         now, before = before, now
         steps += 1
-    return np.flatnonzero(remain)
+    return remain
 
 
 @compiled

@@ -81,7 +81,8 @@ def sort(values: Values, order: Indices) -> None:
             middle, high = low + width, min(low + 2 * width, order.size)
             if values[order[middle - 1]] <= values[order[middle]]:
                 continue
-            spare[low:middle] = order[low:middle]
+            for place in range(low, middle):
+                spare[place] = order[place]
             left, right, to = low, middle, low
             while left < middle:
                 if right < high and values[order[right]] < values[spare[left]]:
