@@ -156,27 +156,41 @@ def _bounds_of_blocks(regions: Indices) -> Indices:
 def _write_near(
     query: Indices, base: int, blocks: Indices, regions: Indices, near: Indices
 ) -> int:
-    """Write the regions that a query may overlap, in their order; return how many they are."""
-    x0, y0, x1, y1 = (query * base) >> BITS
+    """Write the regions that a query overlaps, in their order; return how many they are.
+
+    A region that the query covers is written as ``-1 - r``.
+    """
+    x0, y0, x1, y1 = query * base
     count = 0
     for block in range(blocks.shape[0]):
-        if (
-            x0 < blocks[block, 2]
-            and y0 < blocks[block, 3]
-            and x1 >= blocks[block, 0]
-            and y1 >= blocks[block, 1]
-        ):
+        west, south, east, north = blocks[block]
+        if _meets(x0, y0, x1, y1, west, south, east, north):
             for r in range(block * BLOCK, min((block + 1) * BLOCK, regions.shape[0])):
-                first_x, first_y, span = regions[r, 0], regions[r, 1], regions[r, 2]
-                if (
-                    x0 < first_x + span
-                    and y0 < first_y + span
-                    and x1 >= first_x
-                    and y1 >= first_y
-                ):
-                    near[count] = r
+                low_x, low_y, span = regions[r, 0], regions[r, 1], regions[r, 2]
+                high_x, high_y = low_x + span, low_y + span
+                if _meets(x0, y0, x1, y1, low_x, low_y, high_x, high_y):
+                    covers = (
+                        x0 <= low_x << BITS
+                        and y0 <= low_y << BITS
+                        and x1 >= high_x << BITS
+                        and y1 >= high_y << BITS
+                    )
+                    near[count] = -1 - r if covers else r
                     count += 1
     return count
+
+
+@compiled
+def _meets(
+    x0: int, y0: int, x1: int, y1: int, low_x: int, low_y: int, high_x: int, high_y: int
+) -> bool:
+    """Return whether a query, in lattice units, overlaps a rectangle of squares."""
+    return (
+        x0 < high_x << BITS
+        and y0 < high_y << BITS
+        and x1 > low_x << BITS
+        and y1 > low_y << BITS
+    )
 
 
 @compiled
@@ -258,8 +272,12 @@ def answers(
     blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
-        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+        for found in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            r = max(found, -1 - found)
             first_x, first_y, span, nx, ny, _ = regions[r]
+            if found < 0 and nx * ny == 1:
+                out[t] += sums[starts[r] + 3]
+                continue
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             rows = _axis(y0, y1, base, first_y, span, ny)
             if stop <= start or rows[1] <= rows[0]:
@@ -286,6 +304,10 @@ def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
         for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                total[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
+                squares[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
+                continue
             first_x, first_y, span, nx, ny, _ = regions[r]
             x1_norm, x2_norm = _axis_norms(_axis(x0, x1, base, first_x, span, nx))
             y1_norm, y2_norm = _axis_norms(_axis(y0, y1, base, first_y, span, ny))
@@ -320,6 +342,8 @@ def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
         for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                continue
             first_x, first_y, span, nx, ny, _ = regions[r]
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
@@ -351,6 +375,8 @@ def largest_loads(
     for t in range(queries.shape[0]):
         x0, y0, x1, y1 = queries[t]
         for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                continue
             first_x, first_y, span, nx, ny, offset = regions[r]
             start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
             y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
