@@ -14,15 +14,18 @@ from dpselect._parallel import Progress
 MOST_SUMS = 200
 """Sums of one query; more go in several."""
 
-BYTES_A_ROW, BYTES_A_ROW_OBJECT = 120, 420
-"""Of a row that is collected with Arrow or by an embedded engine, and of one that Spark makes
-an object of, together with what is drawn from them: measured on degrees."""
+BYTES_A_ROW = 130
+"""Of a row that is collected, with what is drawn from it: measured on 4 million degrees."""
+
+BYTES_IN_PROCESS, BYTES_AS_OBJECT = 60, 300
+"""More, where the engine groups in the same process, and where Spark has no Arrow and makes an
+object of each row."""
 
 BYTES_A_SUM = 16
 """Of a sum in a wide row: the engine's and ours."""
 
-START, START_WITH_SPARK = 200e6, 160e6
-"""Bytes of a process that has read nothing, and of one whose rows Spark holds."""
+START = 250e6
+"""Bytes of a process that has read nothing, about: 110 to 370 million by what it imports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,13 @@ class Pass:
             such as ``"two for each edge"``.
         sums: Of a wide table: how many sums a row has, one for each value that is counted.
         cells: Of a wide table: the most sums that are not 0. Spark returns a row for each.
+        bytes_a_row: Memory of the driver for each row.
     """
 
     rows: int | str
     sums: int = 0
     cells: int = 0
+    bytes_a_row: int = BYTES_A_ROW
 
     def queries(self, *, spark: bool) -> list[int | str]:
         """Return the most rows of each query that it takes."""
@@ -77,14 +82,14 @@ def load(passes: Sequence[Pass], *, spark: bool = False) -> Load:
     """
     rows = tuple(most for one in passes for most in one.queries(spark=spark))
     largest = max((_bytes(one, spark=spark) for one in passes), default=0)
-    return Load(len(rows), rows, int(largest + (START_WITH_SPARK if spark else START)))
+    return Load(len(rows), rows, int(START + largest))
 
 
 def _bytes(one: Pass, *, spark: bool) -> int:
-    objects = spark and find_spec("pyarrow") is None
-    each = BYTES_A_ROW_OBJECT if objects else BYTES_A_ROW
     if not isinstance(one.rows, int):
         return 0
+    objects = BYTES_AS_OBJECT * (find_spec("pyarrow") is None)
+    each = one.bytes_a_row + (objects if spark else BYTES_IN_PROCESS)
     if spark and one.sums:
         return one.cells * each + one.rows * one.sums * BYTES_A_SUM
     return one.rows * max(each, one.sums * BYTES_A_SUM)

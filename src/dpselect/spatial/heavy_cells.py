@@ -36,6 +36,7 @@ from dpselect.spatial import geo
 from dpselect.spatial.box import Box, Outside, checked_outside
 from dpselect.spatial.counting import largest_change
 from dpselect.spatial.partition import Partition, uniform_grid
+from dpselect.spatial.passes import BYTES_A_CELL
 from dpselect.spatial.plan import points_per_individual
 from dpselect.typing import Values
 
@@ -329,7 +330,7 @@ def _design(  # noqa: PLR0913 -- the public arguments
             bound=empty.sensitivity.bound,
             unit="points" if k == 1 else "points in each draw",
         ),
-        passes=(Pass(cells.cells),),
+        passes=(Pass(cells.cells, bytes_a_row=BYTES_A_CELL),),
     )
     return _Design(plan, chosen, box, cells, most)
 

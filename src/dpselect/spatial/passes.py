@@ -12,6 +12,9 @@ from dpselect.spatial.privtree import PrivTree
 from dpselect.spatial.rules import COARSE, PartitionRule
 from dpselect.typing import Indices
 
+BYTES_A_CELL = 210
+"""Of a cell of a map, with its noise: measured on a million cells."""
+
 RECTANGLES_AT_ONCE = 100
 """Rectangles of one grouping, which has at most 201 x 201 groups."""
 
@@ -69,4 +72,4 @@ def passes(
     rows += [4 ** (tree.depth - 1)] if tree is not None else []
     if chosen:
         rows += [rows_of_rectangles(block) for block in blocks_of(queries)] + candidates
-    return tuple(map(Pass, [*rows, max(candidates)]))
+    return tuple(Pass(most, bytes_a_row=BYTES_A_CELL) for most in [*rows, max(candidates)])
