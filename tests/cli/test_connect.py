@@ -48,6 +48,11 @@ CLAIMS = {
 ADD_REMOVE = ("--neighbours", "add-remove")
 
 
+def listens(port):
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Return the address of a server of Spark Connect."""
@@ -77,7 +82,7 @@ def server(tmp_path_factory):
         stderr=subprocess.DEVNULL,
     )
     end = time.monotonic() + 120
-    while socket.socket().connect_ex(("127.0.0.1", port)):
+    while not listens(port):
         assert started.poll() is None
         assert time.monotonic() < end, "the server took too long"
         time.sleep(0.2)
