@@ -152,11 +152,12 @@ class SpreadSensitivity(Sensitivity):
     def sums(self, distances: Indices) -> Values:
         from dpselect.networks import kernels
 
-        ascending = np.argsort(distances)
-        found = np.empty((distances.size, self._degrees.size))
-        found[ascending] = kernels.sums_of_density_changes(
-            self._degrees, self._spreads, distances[ascending]
-        )
+        order = np.argsort(distances)
+        sums = kernels.sums_of_density_changes(self._degrees, self._spreads, distances[order]).T
+        if (np.diff(distances) >= 0).all():
+            return sums
+        found = np.empty(sums.shape)
+        found[order] = sums
         return found
 
     def locate(self, heights: Values) -> Interval:

@@ -293,8 +293,8 @@ def summed_density_changes(
 
 @compiled
 def sums_of_density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
-    """Return the sums of :func:`density_change` up to ascending distances, shape ``(d, n)``."""
-    sums = np.empty((distances.size, degrees.size))
+    """Return the sums of :func:`density_change` up to ascending distances, shape ``(n, d)``."""
+    sums = np.empty((degrees.size, distances.size))
     for node in range(degrees.size):
         degree = degrees[node]
         varying = max(degree - 2, 1)
@@ -307,5 +307,5 @@ def sums_of_density_changes(degrees: Indices, spreads: Indices, distances: Indic
                 # As above: to the last bit the same sums.
                 rest = (total - raised) + delta if total >= delta else (delta - raised) + total
                 total, lost, t = raised, lost + rest, t + 1
-            sums[i, node] = total + lost + (distances[i] - upto)
+            sums[node, i] = total + lost + (distances[i] - upto)
     return sums
