@@ -1,9 +1,14 @@
-"""Time and peak memory of counts where the rows are, on polars, DuckDB and PySpark.
+"""Time and memory of every application from 10^6 to 10^8 rows, and how they grow.
 
-Run: ``python benchmarks/scale.py --folder BIG_DISK [--rows 1e6,1e7,1e8] [--edges 1e6,1e7]``.
-It writes synthetic tables (16 bytes a record) and measures each aggregate in a process of its
-own: seconds of a first run that reads from Parquet, without the start of the engine, and the
-most memory that process ever had; for Spark that of the Java process, its cluster in one.
+Run: ``python benchmarks/scale.py FOLDER [--rows 1e6,1e7] [--edges 1e6] [--engines ...]
+[--tasks ...] [--repeats 1]`` with FOLDER on a large disk; ``--show`` prints the tables of
+``docs/scale.md``. Every run is a whole release from a Parquet file (22 bytes a record, 6 an
+edge) in a process of its own that has made the same release of a small file before: imports,
+compiled kernels and the start of the engine do not count. Time is that of all processors, which
+other work on the machine changes little; memory is the most that the process ever had, for
+Spark with its Java process. Results: ``benchmarks/results/scale.csv``. An exponent is the slope
+of the least-squares line through the logarithms, of the least time and the median memory of
+each size.
 """
 
 from __future__ import annotations
@@ -11,38 +16,30 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
-from rich.console import Console
-from rich.table import Table
 
-from dpselect import tables
-from dpselect.networks import EdgeTable
-from dpselect.percentiles.ranks import NumbersInEngine
-from dpselect.spatial import Box
-from dpselect.spatial.engine import EngineCounts, located
-from dpselect.spatial.partition import uniform_grid
-from dpselect.trees.counts import Branching
-from dpselect.trees.engine import count_tables
+import dpselect as dp
+from dpselect.typing import Values
 
+RESULTS = Path(__file__).parent / "results" / "scale.csv"
 CHUNK = 1_000_000
-CODES = {f"code{j}": 4 for j in range(4)}
-BOX = Box(0, 0, 1, 1)
-MIB = 2**20
+SMALL = 1000
+THREADS = 2
+KEYS = 100_000
+CODES = [f"code{j}" for j in range(4)]
 
 
 def write_records(path: Path, rows: int) -> None:
-    """Write numbers, points and codes in chunks, so that no size has to fit memory."""
+    """Write numbers, points, codes and keys in chunks, so that no size has to fit memory."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -55,6 +52,8 @@ def write_records(path: Path, rows: int) -> None:
             "x": rng.beta(2, 5, n).astype(np.float32),
             "y": rng.beta(3, 3, n).astype(np.float32),
             "label": rng.integers(0, 2, n, dtype=np.int8),
+            "person": rng.integers(0, max(1, rows // 5), n, dtype=np.int32),
+            "key": (KEYS * rng.random(n) ** 3).astype(np.int32),
         }
         columns |= {name: rng.integers(0, 4, n, dtype=np.int8) for name in CODES}
         table = pa.table(columns)
@@ -73,15 +72,18 @@ def write_edges(path: Path, edges: int) -> None:
     pl.DataFrame({"source": hubs, "target": other}).write_parquet(path)
 
 
-def opened(engine: str, path: Path, memory: str) -> nw.LazyFrame[Any]:
-    """Return a file as a lazy frame of an engine, the engine started and warm."""
+def opened(engine: str, path: Path, memory: str) -> Any:  # noqa: ANN401 -- any engine's table
+    """Return a file as a lazy frame of an engine; in memory, as its path."""
+    if engine == "memory":
+        return str(path)
     if engine == "polars":
-        return nw.from_native(pl.scan_parquet(path))
+        return pl.scan_parquet(path)
     if engine == "duckdb":
         import duckdb
 
-        duckdb.execute("SELECT 1").fetchall()
-        return nw.from_native(duckdb.read_parquet(str(path)))
+        duckdb.execute(f"SET threads = {THREADS}; SET memory_limit = '{memory}'")
+        duckdb.execute(f"SET temp_directory = '{path.parent / 'spilled'}'")
+        return duckdb.read_parquet(str(path))
     from pyspark.sql import SparkSession
 
     settings: dict[str, Any] = {
@@ -90,136 +92,123 @@ def opened(engine: str, path: Path, memory: str) -> nw.LazyFrame[Any]:
         "spark.driver.memory": memory,
         "spark.sql.shuffle.partitions": "8",
     }
-    SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    table = tables.spark_table(str(path))
-    nw.to_native(table).limit(1).collect()
-    return table
+    SparkSession.builder.master(f"local[{THREADS}]").config(map=settings).getOrCreate()
+    return dp.tables.spark_table(str(path))
 
 
-def ranks(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
-    """Count the ranks of 101 candidates."""
-    NumbersInEngine(table, "days").ranks(np.linspace(0, 60, 101))
-
-
-def cells(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
-    """Count points in 128 x 128 cells."""
-    EngineCounts(located(table, x="x", y="y", box=BOX, outside="drop")).in_cells(
-        uniform_grid(128)
-    )
-
-
-def rectangles(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
-    """Count points in 60 rectangles exactly."""
-    corners = np.random.default_rng(2).integers(0, 2**32, (60, 2, 2))
-    queries = np.sort(corners, axis=1).reshape(-1, 4)
-    EngineCounts(located(table, x="x", y="y", box=BOX, outside="drop")).in_rectangles(queries)
-
-
-def contingency(table: nw.LazyFrame[Any], rows: int) -> None:  # noqa: ARG001 -- as all tasks
-    """Count the tables of 4 columns at 4 leaves."""
-    splits = Branching(0, (0, 1, 2, 3))
-    count_tables(table, CODES, "label", 2, splits, 4)
-
-
-def degrees(table: nw.LazyFrame[Any], rows: int) -> None:
-    """Count the neighbours of every node."""
-    _graph(table, rows).degrees.sum()
-
-
-def triangles(table: nw.LazyFrame[Any], rows: int) -> None:
-    """Count the triangles at every node."""
-    _graph(table, rows).triangles().sum()
-
-
-def _graph(table: nw.LazyFrame[Any], rows: int) -> EdgeTable:
-    return EdgeTable(table, nodes=rows // 10, source="source", target="target")
-
-
-TASKS: dict[str, Callable[[nw.LazyFrame[Any], int], None]] = {
-    task.__name__: task for task in (ranks, cells, rectangles, contingency, degrees, triangles)
+ADDED: dict[str, Any] = {"epsilon": 1.0, "neighbours": "add-remove"}
+PERSON: dict[str, Any] = {"user": "person", "max_per_user": 3}
+TREES: dict[str, Any] = {
+    "domains": {name: list(range(4)) for name in CODES},
+    "classes": [0, 1],
+    "max_records": 10**9,
 }
-OF_GRAPHS = {"degrees", "triangles"}
+DAYS = np.linspace(0, 60, 101)
+BOX: dict[str, Any] = {"x": "x", "y": "y", "bounds": (0, 0, 1, 1)}
+QUERIES = np.sort(np.random.default_rng(2).random((60, 2, 2)), axis=1).reshape(-1, 4)
 
 
-def measure(engine: str, task: str, path: Path, rows: int, memory: str) -> None:
-    """Print what one aggregate takes in this process, as JSON."""
-    table = opened(engine, path, memory)
-    start = perf_counter()
-    TASKS[task](table, rows)
-    seconds = perf_counter() - start
-    found = {"seconds": seconds, "driver": _peak(Path("/proc/self")) / MIB}
-    if engine == "spark":
-        found["java"] = _java_peak() / MIB
+def _trained(classifier: Any, table: Any) -> object:  # noqa: ANN401
+    if not isinstance(table, str):
+        return classifier.fit(table, "label")
+    frame = pl.read_parquet(table, columns=[*CODES, "label"])
+    return classifier.fit(frame.select(CODES), frame["label"])
+
+
+def _nodes(table: Any, rows: int, metric: Any) -> object:  # noqa: ANN401
+    ends: dict[str, Any] = {"source": "source", "target": "target", "nodes": rows // 10}
+    graph = (
+        dp.networks.Graph.from_edges(table, **ends)
+        if isinstance(table, str)
+        else dp.networks.EdgeTable(table, **ends)
+    )
+    return dp.networks.release_nodes(graph, 10, metric=metric, epsilon=1.0)
+
+
+Task = Callable[[Any, int], object]
+TASKS: dict[str, Task] = {
+    "percentile": lambda table, _: dp.percentiles.release_percentiles(
+        table, column="days", p=90, candidates=DAYS, **ADDED
+    ),
+    "nine percentiles": lambda table, _: dp.percentiles.release_percentiles(
+        table, column="days", p=range(10, 100, 10), candidates=DAYS, **ADDED
+    ),
+    "percentile of persons": lambda table, _: dp.percentiles.release_percentiles(
+        table, column="days", p=90, candidates=DAYS, **PERSON, **ADDED
+    ),
+    "most common": lambda table, _: dp.categories.release_top(
+        table, column="key", k=10, candidates=range(KEYS), **ADDED
+    ),
+    "most common of unknown keys": lambda table, _: dp.categories.release_top(
+        table, column="key", k=10, delta=1e-6, **ADDED
+    ),
+    "most common in 4 groups": lambda table, _: dp.categories.release_top(
+        table, column="key", k=10, delta=1e-6, group="code0", groups=range(4), **ADDED
+    ),
+    "most common of persons": lambda table, _: dp.categories.release_top(
+        table, column="key", k=10, delta=1e-6, **PERSON, **ADDED
+    ),
+    "keys": lambda table, _: dp.categories.release_keys(
+        table, column="key", delta=1e-6, **ADDED
+    ),
+    "tree": lambda table, _: _trained(dp.trees.ID3Classifier(1.0, max_depth=4, **TREES), table),
+    "front of trees": lambda table, _: _trained(
+        dp.trees.MultiObjectiveTreeClassifier(1.0, random_state=0, **TREES), table
+    ),
+    "map": lambda table, _: dp.spatial.release_histogram(
+        table, grids=[32, 64, 128], queries=QUERIES, **BOX, **ADDED
+    ),
+    "heavy cells": lambda table, _: dp.spatial.release_heavy_cells(
+        table, 10, grid=128, **BOX, **ADDED
+    ),
+    "nodes by degree": lambda table, rows: _nodes(table, rows, "degree"),
+    "nodes by ego density": lambda table, rows: _nodes(
+        table, rows, partial(dp.networks.ego_density, sensitivity="degree")
+    ),
+}
+
+
+OF_GRAPHS = {name for name in TASKS if name.startswith("nodes")}
+
+
+def measure(engine: str, task: str, folder: Path, rows: int, memory: str) -> None:
+    """Print what one release takes in this process, as JSON."""
+    for size in (SMALL, rows):
+        table = opened(engine, _written(folder, task, size), memory)
+        start, busy = perf_counter(), processors()
+        TASKS[task](table, size)
+        found = {"seconds": perf_counter() - start, "processors": processors() - busy}
+    found["mebibytes"] = most_memory()
     print(json.dumps(found), flush=True)
     os._exit(0)  # to stop Spark takes longer than the figures are worth
 
 
-def _java_peak() -> float:
+def processes() -> list[Path]:
+    """Return the folders of this process and of those that it has started."""
+    parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "comm").read_text().strip() == "java" and _is_child(folder):
-                return _peak(folder)
+            parents[folder.name] = (folder / "stat").read_text().rpartition(")")[2].split()[1]
         except OSError:  # a process that has ended meanwhile
             continue
-    return float("nan")
+    own = {str(os.getpid())}
+    while more := {child for child, parent in parents.items() if parent in own} - own:
+        own |= more
+    return [Path("/proc") / name for name in own]
 
 
-def _peak(folder: Path) -> float:
+def processors() -> float:
+    """Return the seconds that processors have worked for these processes."""
+    stats = [(one / "stat").read_text().rpartition(")")[2].split() for one in processes()]
+    ticks = sum(int(fields[11]) + int(fields[12]) for fields in stats)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def most_memory() -> float:
+    """Return the sum of the mebibytes that each of these processes had at the most."""
     # Not getrusage, which gives a child the peak of the process that started it.
-    status = (folder / "status").read_text().splitlines()
-    line = next(row for row in status if row.startswith("VmHWM"))
-    return float(line.split()[1]) * 1024
-
-
-def _is_child(folder: Path) -> bool:
-    status = (folder / "status").read_text().splitlines()
-    parent = next(row for row in status if row.startswith("PPid")).split()[1]
-    return int(parent) == os.getpid()
-
-
-def run(engine: str, task: str, path: Path, rows: int, memory: str) -> dict[str, float]:
-    """Measure in a process of its own."""
-    command = [sys.executable, __file__, "--one", engine, task, str(path), str(rows), memory]
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(  # noqa: S603 -- this very script
-        command, capture_output=True, text=True, check=False, env=environment
-    )
-    if done.returncode != 0:
-        raise SystemExit(done.stderr[-2000:])
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def main() -> None:
-    """Print one table, and how time grows from each size to the next."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--rows", default="1e6,1e7")
-    parser.add_argument("--edges", default="1e6")
-    parser.add_argument("--engines", default="polars,duckdb,spark")
-    parser.add_argument("--tasks", default=",".join(TASKS))
-    parser.add_argument("--memory", default="2g", help="of Spark's Java process")
-    asked = parser.parse_args()
-    machine = f"{platform.machine()}, {os.cpu_count()} cores"
-    names = ("polars", "duckdb", "pyspark", "narwhals")
-    table = Table(title=f"{machine}; " + ", ".join(f"{n} {version(n)}" for n in names))
-    for column in ("what", "engine", "rows", "seconds", "driver MiB", "Java MiB", "growth"):
-        table.add_column(column, justify="left" if column in {"what", "engine"} else "right")
-    for task in asked.tasks.split(","):
-        sizes = asked.edges if task in OF_GRAPHS else asked.rows
-        for engine in asked.engines.split(","):
-            before: tuple[float, float] | None = None
-            for rows in (int(float(size)) for size in sizes.split(",")):
-                path = _written(asked.folder, task, rows)
-                found = run(engine, task, path, rows, asked.memory)
-                print(task, engine, rows, found, flush=True)
-                growth = "" if before is None else f"{_exponent(before, rows, found):.2f}"
-                before = rows, found["seconds"]
-                table.add_row(
-                    *(task, engine, f"{rows:.0e}", f"{found['seconds']:.1f}"),
-                    *(f"{found['driver']:,.0f}", f"{found.get('java', 0):,.0f}", growth),
-                )
-    Console(width=110).print(table)
+    lines = [row for one in processes() for row in (one / "status").read_text().splitlines()]
+    return sum(float(row.split()[1]) for row in lines if row.startswith("VmHWM")) / 1024
 
 
 def _written(folder: Path, task: str, rows: int) -> Path:
@@ -230,12 +219,94 @@ def _written(folder: Path, task: str, rows: int) -> Path:
     return path
 
 
-def _exponent(before: tuple[float, float], rows: int, found: dict[str, float]) -> float:
-    return float(np.log(found["seconds"] / before[1]) / np.log(rows / before[0]))
+def run(engine: str, task: str, folder: Path, rows: int, memory: str) -> dict[str, float]:
+    """Measure in a process of its own."""
+    command = [sys.executable, __file__, "--one", engine, task, str(folder), str(rows), memory]
+    environment = {
+        **os.environ,
+        "NUMBA_NUM_THREADS": str(THREADS),
+        "POLARS_MAX_THREADS": str(THREADS),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    done = subprocess.run(  # noqa: S603 -- this very script
+        command, capture_output=True, text=True, check=False, env=environment
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{task}, {engine}, {rows}: {done.stderr[-2000:]}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def record(asked: argparse.Namespace) -> None:
+    """Add one row to the results for every run."""
+    for task in asked.tasks.split(","):
+        sizes = asked.edges if task in OF_GRAPHS else asked.rows
+        _written(asked.folder, task, SMALL)
+        for rows in (int(float(size)) for size in sizes.split(",")):
+            _written(asked.folder, task, rows)  # here, since to write takes memory
+            for engine in asked.engines.split(","):
+                for _ in range(asked.repeats):
+                    found = run(engine, task, asked.folder, rows, asked.memory)
+                    with RESULTS.open("a", encoding="utf-8") as stored:
+                        figures = ",".join(f"{figure:.4g}" for figure in found.values())
+                        print(f"{task},{engine},{rows},{figures}", file=stored)
+                    print(task, engine, rows, found, flush=True)
+
+
+def exponent(rows: Values, figures: Values) -> str:
+    """Return the slope of the least-squares line through the logarithms, if there is one."""
+    return f"{np.polyfit(np.log(rows), np.log(figures), 1)[0]:.2f}" if rows.size > 1 else ""
+
+
+def show() -> None:
+    """Print the stored results as tables, one an engine."""
+    found = (
+        pl.read_csv(RESULTS)
+        .group_by("application", "engine", "rows", maintain_order=True)
+        .agg(pl.min("processors"), pl.median("mebibytes"))
+        .sort("rows", maintain_order=True)
+    )
+    for engine in ("polars", "duckdb", "memory", "spark"):
+        held = found.filter(engine=engine)
+        if held.is_empty():
+            continue
+        sizes = held["rows"].unique().sort().to_list()
+        names = [f"10^{np.log10(size):.0f}^" for size in sizes]
+        print(
+            f"\n| {engine} | {' | '.join(names)} | exponent | {' | '.join(names)} | exponent |"
+        )
+        print(f"| --- |{' ---: |' * (2 * len(sizes) + 2)}")
+        for task in TASKS:
+            one = held.filter(application=task)
+            cells = []
+            for column, form in (("processors", ".2f"), ("mebibytes", ".0f")):
+                by_size = dict(zip(one["rows"], one[column], strict=True))
+                cells += [format(by_size[n], form) if n in by_size else "" for n in sizes]
+                cells.append(exponent(one["rows"].to_numpy(), one[column].to_numpy()))
+            if one.height:
+                print(f"| {task} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    """Measure, or show what was measured."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--rows", default="1e6,1e7")
+    parser.add_argument("--edges", default="1e6")
+    parser.add_argument("--engines", default="memory,polars,duckdb")
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--repeats", default=1, type=int)
+    parser.add_argument("--memory", default="2GB", help="of DuckDB, or of Spark's Java process")
+    asked = parser.parse_args()
+    if asked.show:
+        show()
+    else:
+        record(asked)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        one = sys.argv[2:]
-        measure(one[0], one[1], Path(one[2]), int(one[3]), one[4])
+        engine, task, folder, rows, memory = sys.argv[2:]
+        measure(engine, task, Path(folder), int(rows), memory)
     main()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from dpselect.spatial.partition import uniform_grid
 from dpselect.trees import Bins, ID3Classifier
 from dpselect.trees.counts import Branching
 from dpselect.trees.engine import count_tables
-from scale import write_edges, write_records
+from scale import processors, write_edges, write_records
 
 Run: TypeAlias = Callable[[], object]
 
@@ -237,22 +236,6 @@ def seconds(run: Run) -> tuple[float, float]:
     start, busy = perf_counter(), processors()
     run()
     return perf_counter() - start, processors() - busy
-
-
-def processors() -> float:
-    """Return the seconds that processors have worked for this process and those it started."""
-    ticks, parents = {}, {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # a process that has ended meanwhile
-            continue
-        parents[int(folder.name)] = int(fields[1])
-        ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
-    own = {os.getpid()}
-    while more := {child for child, parent in parents.items() if parent in own} - own:
-        own |= more
-    return sum(ticks[process] for process in own) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -1,8 +1,13 @@
 """The site's pages before the builder, and what is asked of them afterwards."""
 
+from pathlib import Path
+
 import markdown
 import pytest
+from benchmarks import scale
 from site_build import built, docstrings, mathml
+
+NAMES = tuple(scale.TASKS)
 
 PAGE = r"""
 *For $x_1$,
@@ -76,3 +81,12 @@ def test_the_reference_shows_what_rooms_offer():
     assert docstrings.offered("dpselect.plan", "Plan")
     assert docstrings.offered("dpselect.errors", "BudgetError")
     assert not docstrings.offered("dpselect.draws.door", "sampler")
+
+
+def test_the_page_states_the_costs_that_were_measured(capsys):
+    page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text("utf-8")
+    scale.show()
+
+    rows = [line for line in capsys.readouterr().out.splitlines() if line[2:].startswith(NAMES)]
+    assert len(rows) > len(scale.TASKS)
+    assert [row for row in rows if row not in page] == []
