@@ -40,6 +40,7 @@ FRAME = pl.DataFrame(
         "target": RNG.integers(0, 40, SIZE),
     }
 )
+FEW_COLUMNS = {"domains": {"day": [0, 1, 2, 3], "hour": [0, 1, 2, 3]}, "epsilon": 1.0}
 SHARED = {"epsilon": 100.0, "neighbours": "add-remove"}
 UNIT = {**SHARED, "x": "x", "y": "y", "bounds": (0, 0, 1, 1)}
 TREES = {
@@ -124,13 +125,14 @@ COUNTED = {
     "keys by weights": lambda: keys(method="rounds", user="v", max_per_user=2),
 }
 ON_SPARK = ("two ways to draw", "degrees", "a tree", "grids")
+QUICK = ("several percentiles by ranks", "degrees", "betweenness", "a tree", "values", "keys")
 BOUNDED = {
     "a quadtree": histogram,
     "all rules": lambda: histogram(
         grids=[4], method=["uniform", "guideline", "adaptive", "privtree"]
     ),
     "values of released groups": lambda: top(column="day", k=1, group="ward", delta=1e-6),
-    "a tree that stays small": lambda: tree(ID3Classifier, max_depth=3, max_records=10**9),
+    "a tree that stays small": lambda: tree(ID3Classifier, max_depth=3, **FEW_COLUMNS),
 }
 
 
@@ -155,8 +157,16 @@ def asked(monkeypatch):
 
 @pytest.mark.parametrize(
     ("case", "engine"),
-    [(case, "polars") for case in COUNTED]
-    + [pytest.param(case, *SPARK.values, marks=SPARK.marks) for case in ON_SPARK],
+    [
+        pytest.param(case, "polars", marks=[] if case in QUICK else [pytest.mark.slow])
+        for case in COUNTED
+    ]
+    + [
+        pytest.param(
+            case, "spark", marks=[*SPARK.marks, *([] if case in QUICK else [pytest.mark.slow])]
+        )
+        for case in ON_SPARK
+    ],
 )
 def test_a_plan_states_the_passes_and_rows_of_its_release(case, engine, asked):
     plan, release = COUNTED[case]()

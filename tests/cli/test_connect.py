@@ -1,6 +1,7 @@
 """Four tasks through Spark Connect, by the command line and in Python.
 
-On Sail's server in plain tests; ``make spark`` starts a server of Spark's own.
+On Sail's server in plain tests, where ``test_engines`` has three of the commands already;
+``make spark`` starts a server of Spark's own.
 """
 
 import json
@@ -114,12 +115,14 @@ def asked(run, rows, server, tmp_path):
     return ask
 
 
+@pytest.mark.slow
 def test_a_percentile_by_the_command_line(asked):
     column = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 
     assert asked("percentile", *column, *ADD_REMOVE)["answer"] == [20.0]
 
 
+@pytest.mark.slow
 def test_nodes_by_the_command_line(asked):
     assert asked("nodes", "--nodes", 31, "--metric", "degree", "--epsilon", 50)["answer"] == [0]
 
@@ -133,6 +136,7 @@ def test_a_tree_of_depth_5_by_the_command_line(asked, rows):
     assert "branches" in grown["tree"]["root"]["branches"][1]["branches"][1]
 
 
+@pytest.mark.slow
 def test_a_map_by_the_command_line(asked):
     made = asked("map", "--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--epsilon", 50)
 
