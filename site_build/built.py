@@ -5,12 +5,14 @@ A builder that does not know a syntax drops it without a word, so this reads the
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 UNSEEN = {"code", "pre", "script", "style", "annotation"}
 TEX = ("\\varepsilon", "\\frac", "\\sum", "\\le", "\\cdot", "$$", ":math:")
+POWER = re.compile(r"\^[\w-]+\^")  # which the builder should have raised
 
 
 class Page(HTMLParser):
@@ -58,6 +60,7 @@ def problems(site: Path, formulas: dict[str, int]) -> list[str]:
     for path, page in pages.items():
         seen = " ".join(page.text)
         wrong += [f"{path.parent.name}: {tex} is no formula" for tex in TEX if tex in seen]
+        wrong += [f"{path.parent.name}: {power} is no power" for power in POWER.findall(seen)]
         wrong += [
             f"{path.parent.name}: {link} leads nowhere"
             for link in page.links

@@ -62,6 +62,7 @@ def test_a_docstring_has_mathml_for_its_roles():
         ("<math></math>", []),
         ("", ["index: 0 formulas of 1 were built"]),
         ("<math></math> $$x$$", ["site: $$ is no formula"]),
+        ("<math></math> 10^6^ rows, 10<sup>6</sup>", ["site: ^6^ is no power"]),
         ('<math></math><a href="no/">x</a>', ["site: no/ leads nowhere"]),
         ('<math></math><a href="#there">x</a>', ["site: #there leads nowhere"]),
         ('<math></math><img src="no.png">', ["site: no.png leads nowhere"]),
