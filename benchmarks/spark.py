@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect import tables
-from dpselect.networks import EdgeTable
+from dpselect.networks import EdgeTable, release_nodes
 from dpselect.percentiles.ranks import NumbersInEngine
 from dpselect.spatial import Box
 from dpselect.spatial.engine import EngineCounts, located
@@ -94,11 +94,8 @@ def degrees(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa
     """Count the neighbours of every node: ours, and by a query of one's own."""
     from pyspark.sql import functions as f
 
-    path = asked.folder / f"edges-{asked.edges}.parquet"
-    if not path.exists():
-        write_edges(path, asked.edges)
     nodes = asked.edges // 10
-    table = session.read.parquet(str(path))
+    table = session.read.parquet(str(edges_of(asked)))
 
     def ours() -> object:
         return EdgeTable(table, nodes=nodes, source="source", target="target").degrees.sum()
@@ -116,6 +113,23 @@ def degrees(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa
         return np.bincount(found["node"].to_numpy(), found["count"].to_numpy(), nodes).sum()
 
     return ours, theirs
+
+
+def draws(_: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: ANN401
+    """Draw 20 of the nodes by degree: by the default, and by permute-and-flip."""
+    ends = pl.scan_parquet(edges_of(asked))
+    graph = EdgeTable(ends, nodes=asked.edges // 10, source="source", target="target")
+    draw = partial(release_nodes, graph, 20, metric="degree", epsilon=1.0)
+    draw()  # the degrees are counted once
+    return draw, partial(draw, mechanism="permute-and-flip")
+
+
+def edges_of(asked: argparse.Namespace) -> Path:
+    """Return the file of a random graph, written if there is none."""
+    path: Path = asked.folder / f"edges-{asked.edges}.parquet"
+    if not path.exists():
+        write_edges(path, asked.edges)
+    return path
 
 
 def triangles(session: Any, asked: argparse.Namespace, kind: str) -> tuple[Run, Run]:  # noqa: ANN401
@@ -209,7 +223,7 @@ def contingency(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # 
 
 
 TASKS: dict[str, Callable[..., tuple[Run, Run]]] = {
-    task.__name__: task for task in (trees, degrees, ranks, cells, contingency)
+    task.__name__: task for task in (trees, degrees, draws, ranks, cells, contingency)
 }
 TASKS |= {f"triangles-{kind}": partial(triangles, kind=kind) for kind in GRAPHS}
 
@@ -257,7 +271,7 @@ def main() -> None:
         ours, theirs = TASKS[name](session, asked)
         runs = [(*seconds(theirs), *seconds(ours)) for _ in range(asked.repeats)]
         hand, busy, own, ours_busy = (min(column) for column in zip(*runs, strict=True))
-        size = asked.edges if name.startswith(("degrees", "triangles")) else asked.rows
+        size = asked.edges if name.startswith(("degrees", "draws", "triangles")) else asked.rows
         print(json.dumps({"task": name, "size": size, "runs": runs}), flush=True)
         ratios = f"{own / hand:.2f}", f"{ours_busy / busy:.2f}"
         table.add_row(name, f"{size:.0e}", f"{own:.1f}", f"{hand:.1f}", *ratios)
