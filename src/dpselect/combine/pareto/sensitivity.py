@@ -184,7 +184,7 @@ class ParetoSensitivity(Sensitivity):
         steps, start, width = found = np.zeros((3, heights.size))
         width[:] = self.at(0)
         left = np.array([self.dominators, self.dominators, heights > 0], dtype=np.int64)
-        first, size = 0, 4
+        first, size = 0, 16
         while first < self.horizon and left[2].any():
             after = np.arange(first, min(first + size, self.horizon)) + 1
             radii = np.stack(
@@ -197,7 +197,7 @@ class ParetoSensitivity(Sensitivity):
             pareto_intervals(
                 self._scores, radii, heights, first, self.horizon, self.bound, left, found
             )
-            first, size = first + size, min(2 * size, 256)
+            first, size = first + size, min(4 * size, 256)
         inside = left[2] > 0
         steps[inside], width[inside] = self.horizon, self.bound
         return Interval(steps, start, width)
