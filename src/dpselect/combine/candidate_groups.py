@@ -123,7 +123,12 @@ def tabulate(
         rests=np.stack([part.rest[members] for part in objectives]),
         table=np.concatenate(tables),
         rows=np.array([starts, ends]),
-        rates=np.array([(p.sensitivity.bound, score_range.share(p)) for p in objectives]).T,
+        rates=np.array(
+            [
+                [part.sensitivity.bound for part in objectives],
+                [score_range.share(part) for part in objectives],
+            ]
+        ),
     )
 
 
