@@ -88,6 +88,7 @@ def server(tmp_path_factory):
         assert time.monotonic() < end, "the server took too long"
         time.sleep(0.2)
     yield f"sc://127.0.0.1:{port}"
+    session(f"sc://127.0.0.1:{port}").stop()
     started.terminate()
     started.wait()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables import sessions
 from support.engines import JAVA
@@ -77,6 +78,24 @@ def test_what_takes_too_long_is_given_up():
     with pytest.raises(KeyError):
         sessions._within(9, lambda: {}["missing"], "x")
     assert sessions._within(9, lambda: 7, "x") == 7
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.skipif(JAVA, reason="Sail's server can be stopped here")
+def test_a_server_that_is_gone_is_one_line(monkeypatch):
+    monkeypatch.setattr(sessions, "RETRIES", 1)
+    pytest.importorskip("pysail", reason="Sail is not installed")
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer()
+    server.start(background=True)
+    held = sessions.session(f"sc://127.0.0.1:{server.listening_address[1]}")
+    rows = held.range(3)
+    server.stop()
+
+    with pytest.raises(DataError, match="executors or its server are lost"):
+        tables.count_records(rows)
 
 
 @pytest.mark.slow

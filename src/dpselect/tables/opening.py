@@ -175,7 +175,7 @@ def unreadable(data: object) -> DataError:
             right = (
                 "Spark stopped the query, as it does for a file that is incomplete, not of "
                 "the types it declares or not where its executors look for it, and when "
-                "executors are lost; their logs say which"
+                "executors or its server are lost; their logs say which"
             )
     name = str(data) if isinstance(data, str | Path) else "the table"
     return DataError(f"{name} cannot be read: {right}")
