@@ -26,8 +26,8 @@ from dpselect.errors import DataError
 PATIENCE = 5.0
 """Seconds to wait until somebody listens where a master is said to be."""
 
-LONGEST_START = 20.0
-"""Seconds to wait until who listens there answers as Spark does."""
+LONGEST_START = 45.0
+"""Seconds to wait until who listens there answers as Spark; a busy machine takes over 20."""
 
 RETRIES = 7
 """Of a call to a server that is gone: 16 seconds in all, in place of ten minutes."""
