@@ -120,7 +120,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         >>> tree = ID3Classifier(
         ...     domains=[["rain", "sun"], [0, 1]], classes=["in", "out"], max_records=2000
         ... )
-        >>> search = PrivateSearchCV(tree, {"max_depth": [0, 1, 2]}, epsilon=20.0).fit(x, y)
+        >>> search = PrivateSearchCV(tree, {"max_depth": [1, 2]}, epsilon=20.0).fit(x, y)
         >>> search.predict([["sun", 1], ["rain", 0]])
         array(['out', 'in'], dtype='<U3')
     """
