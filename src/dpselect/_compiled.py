@@ -3,6 +3,9 @@
 A kernel is compiled at its first call and cached on disk. It releases the interpreter lock,
 and a division by zero gives an infinity or NaN, as in NumPy, instead of an exception: whether
 an exception is raised must not depend on private values.
+
+In a kernel ``x.fill(0)`` and loops are compiled quickly, ``x[:n] = y`` and ``np.argsort`` in
+three to five seconds each.
 """
 
 from __future__ import annotations

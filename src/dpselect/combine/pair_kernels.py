@@ -195,9 +195,10 @@ def pareto_shortfall(
     scores, table, rows, rates = of.scores, of.table, of.rows, of.rates
     near, nearly = np.ones((2, 2, rates.shape[1]), np.int64)
     for candidate in range(first, groups, step):
-        begin[:] = 0
-        cease[:] = 0
-        near[1], nearly[1] = -1, -1
+        begin.fill(0)
+        cease.fill(0)
+        near[1].fill(-1)
+        nearly[1].fill(-1)
         identical = weights[candidate] - 1
         possible = identical if kind == WEAK else 0
         (cease if kind == WEAK else begin)[1] = identical

@@ -180,7 +180,7 @@ def _local_rows(
     size: int, low: Ids, high: Ids, begin: Indices, cursor: Indices, local: Ids
 ) -> None:
     """Turn sorted edges into sorted rows ``local[begin[i]:begin[i + 1]]``."""
-    begin[: size + 1] = 0
+    begin[: size + 1].fill(0)
     for e in range(low.size):
         begin[low[e] + 1] += 1
         begin[high[e] + 1] += 1
@@ -206,7 +206,8 @@ def _count_pairs(
 ) -> int:
     """Count pairs that are not adjacent by common neighbours ``k >= 1``; return the most."""
     top = 0
-    cursor[:size] = begin[:size]
+    for i in range(size):
+        cursor[i] = begin[i]
     for i in range(size):
         met = 0
         for p in range(begin[i], begin[i + 1]):

@@ -111,7 +111,8 @@ def _dealt(column: Indices, value: int, ordered: int, rows: Indices, aside: Indi
         aside[no] = row
         yes += answer
         no += not answer
-    rows[yes:] = aside[:no]
+    for place in range(no):
+        rows[yes + place] = aside[place]
     return yes
 
 

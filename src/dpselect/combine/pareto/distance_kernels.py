@@ -94,7 +94,7 @@ def count_open(
             seen += weights[rival]
             at += 1
         counted[0, group] = seen - below(tree, parted[0, wide[group]])
-    tree[:] = 0
+    tree.fill(0)
     at, seen = by_low.size - 1, 0
     for place in range(by_high.size - 1, -1, -1):
         group = by_high[place]
