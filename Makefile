@@ -11,12 +11,15 @@ PYTEST := pytest --numprocesses=auto
 FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo test test-slow test-python test-lowest spark check types style format docs notebooks dist clean
+.PHONY: demo test test-fast test-slow test-python test-lowest spark check types style format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
 
-test: check
+test: style
+	$(MAKE) --no-print-directory --jobs=2 types test-fast
+
+test-fast: .venv
 	$(RUN) $(PYTEST) $(FAST)
 
 test-slow: docs
@@ -38,16 +41,15 @@ test-lowest: $(UV)
 spark: .venv
 	DPSELECT_SPARK=java $(RUN) pytest -m spark
 
-check: .venv
-	$(MAKE) --jobs=2 --output-sync types style
+check: style types
 
-types:
-	$(RUN) mypy
-
-style:
+style: .venv
 	$(RUN) ruff format --check
 	$(RUN) ruff check
 	$(RUN) lint-imports
+
+types: .venv
+	$(RUN) mypy
 
 format: .venv
 	$(RUN) ruff format

@@ -104,6 +104,7 @@ def test_a_better_rho_reaches_the_rdp_accountant():
     assert accountant.get_epsilon(1e-6) == pytest.approx(budget.spent, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_permute_and_flip_is_exported_as_laplace_noise():
     """50 draws of two candidates each: 100 rounds, of which numerical composition knows."""
     budget = Budget(50.0, 1e-6, neighbours=EDGE)

@@ -91,7 +91,9 @@ def some_calls(kind, *, labels):
 
 
 @every_engine
-@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
+@pytest.mark.parametrize(
+    "kind", [pl.Int64, pytest.param(pl.String, marks=pytest.mark.slow)], ids=str
+)
 def test_every_engine_counts_the_same_edges(engine, kind, crossing):
     for labels in (False, True):
         calls = some_calls(kind, labels=labels)
