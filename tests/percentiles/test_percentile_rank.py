@@ -1,3 +1,4 @@
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
 from math import inf, nan
@@ -179,7 +180,7 @@ def test_the_percentile_itself_has_the_best_score(values, p, neighbours):
     score = best[sorted(values)[k - 1]]
 
     assert score == best.max()
-    if p * (len(values) + 1) <= 100 * len(values):
+    if Fraction(p / 100) * (len(values) + 1) <= len(values):
         assert score == 0
 
 
