@@ -1,7 +1,7 @@
 """Settings of all tests: repeatable properties, and the folder of real data.
 
 No test has a clock: kernels compile at first use, and machines are busy. Properties are tried
-on the same 30 examples in every run, so a build that fails fails again;
+on the same 25 examples in every run, so a build that fails fails again;
 ``HYPOTHESIS_PROFILE=exploring`` tries 100 new ones. Data sets are never fetched.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-settings.register_profile("repeating", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("repeating", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("exploring", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 

@@ -125,7 +125,7 @@ COUNTED = {
     "keys by weights": lambda: keys(method="rounds", user="v", max_per_user=2),
 }
 ON_SPARK = ("two ways to draw", "degrees", "a tree", "grids")
-QUICK = ("several percentiles by ranks", "degrees", "betweenness", "a tree", "values", "keys")
+QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
     "a quadtree": histogram,
     "all rules": lambda: histogram(
