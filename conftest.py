@@ -8,6 +8,7 @@ on the same 25 examples in every run, so a build that fails fails again;
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeating", deadline=None, derandomize=True, max_examples=25)
@@ -16,3 +17,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 BESIDE = Path(__file__).parents[1] / "shared" / "data"
 os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the examples of pages with what builds them, by ``make test-slow``."""
+    pages = Path(__file__).parent / "docs"
+    for item in items:
+        if pages in item.path.parents:
+            item.add_marker(pytest.mark.slow)

@@ -62,6 +62,7 @@ def test_the_next_command_writes_the_best_design(run, samples, tmp_path, cap):
     assert (tmp_path / "x" / "collector-plates.html").exists()
 
 
+@pytest.mark.slow
 def test_a_comparison_is_json_without_infinities(run, tmp_path):
     ran = run(*PLAN, "--json", "--plot", tmp_path / "plan.png")
 
@@ -70,6 +71,7 @@ def test_a_comparison_is_json_without_infinities(run, tmp_path):
     assert (tmp_path / "plan.png").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_a_private_comparison_states_its_epsilon(run):
     ran = run(*PLAN, "--epsilon", 2, "--neighbours", "swap", "--json")
 

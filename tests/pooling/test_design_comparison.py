@@ -7,6 +7,8 @@ from dpselect import _parallel
 from dpselect.errors import ParameterError
 from dpselect.pooling import Assay, OutcomePrivacy, compare_designs
 
+pytestmark = pytest.mark.slow
+
 
 def simple(**changes):
     arguments = {"n": 60, "d": 2, "trials": 60, "rng": np.random.default_rng(5), **changes}
@@ -64,7 +66,6 @@ def test_privacy_is_met_by_flips_and_costs_errors():
     assert by_name(private, "one by one").exact < by_name(free, "one by one").exact
 
 
-@pytest.mark.slow
 def test_an_assay_that_errs_is_decoded_by_belief():
     design = by_name(
         simple(assay=Assay(sensitivity=0.8, specificity=0.999), trials=400), "one by one"
