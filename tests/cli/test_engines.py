@@ -76,7 +76,7 @@ def test_a_dry_run_says_what_counting_takes(run, many_stays):
     text = " ".join(run(*asked, "--engine", "polars").out.split())
     counting = run(*asked, "--engine", "polars", "--json").json["counting"]
 
-    assert "passes 1 over the records rows out in a pass at most 8 memory here about" in text
+    assert "passes 1 over the records rows out in a pass at most 8 memory here at most" in text
     assert (counting["passes"], counting["rows"]) == (1, [8])
     assert "passes" not in run(*asked).out
     assert "counting" not in run(*asked, "--json").json

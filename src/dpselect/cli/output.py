@@ -174,7 +174,7 @@ def _counting(counted: Load) -> dict[str, str]:
     listed = [rows for rows in counted.rows if isinstance(rows, int)]
     said = list(dict.fromkeys(rows for rows in counted.rows if isinstance(rows, str)))
     most = [f"{max(listed):,}"] if listed else []
-    memory = f"about {counted.driver_bytes / 1e6:,.0f} MB"
+    memory = f"at most about {counted.driver_bytes / 1e6:,.0f} MB"
     if said:
         memory += f", and {BYTES_A_ROW} bytes for each row whose number the records decide"
     return {

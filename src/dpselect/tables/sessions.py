@@ -1,7 +1,7 @@
 """Sessions of Spark: the one there is, one of a master, or one of Spark Connect.
 
-Whatever is wrong is one error within half a minute, where Spark would try for minutes. A Java
-that is started here is silent.
+Whatever is wrong is one error within a minute, where Spark would try for many. A Java that is
+started here is silent.
 """
 
 from __future__ import annotations
