@@ -23,7 +23,7 @@ from dpselect.tables.sessions import session
 from dpselect.trees import Declaration, ID3Classifier
 from support.engines import JAVA, master
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark]
 if JAVA:
     pytestmark.append(pytest.mark.slow)
 SIZE = 2000

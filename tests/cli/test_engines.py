@@ -207,7 +207,6 @@ CATALOGUE = "spark_catalog" if JAVA else "sail"
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_table_of_a_catalogue(run, named):
     for name in named:
         ran = run("percentile", name, *PERCENTILE, *ADD_REMOVE, *on("spark"))

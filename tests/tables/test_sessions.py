@@ -81,7 +81,6 @@ def test_what_takes_too_long_is_given_up():
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(JAVA, reason="Sail's server can be stopped here")
 def test_a_server_that_is_gone_is_one_line(monkeypatch):
     monkeypatch.setattr(sessions, "RETRIES", 1)
