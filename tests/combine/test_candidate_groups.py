@@ -1,8 +1,7 @@
 """Groups of identical candidates and the sums of their sensitivities."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect.combine import candidate_groups
 from support.strategies import any_sensitivity, several_objectives

@@ -5,11 +5,10 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
-from dpselect.combine import closing, local_margin, pareto_front
+from dpselect.combine import early_overlap, local_margin, pareto_front
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
@@ -59,9 +58,9 @@ def test_the_local_margin_of_two_is_that_of_all_pairs(objectives, narrow):
     """To the last bit, whichever objective closes, and whether or not anything closes in it."""
     pair = (objectives * 2)[:2]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "closing_groups", lambda *_: None)
+        patch.setattr(module, "early_overlap", lambda *_: None)
         expected = local_margin(pair).scores
-        patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, narrow))
+        patch.setattr(module, "early_overlap", lambda of, *_: early_overlap.groups(of, narrow))
 
         assert (local_margin(pair).scores == expected).all()
 
@@ -73,9 +72,24 @@ def test_a_rival_that_leads_by_an_exact_number_of_steps_is_compared():
         [0, 1.5, 1], dp.ElementSensitivity(changes.__getitem__, 1.0, len(changes), EDGE)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, 0))
+        patch.setattr(module, "early_overlap", lambda of, *_: early_overlap.groups(of, 0))
 
         assert local_margin([part, part]).scores[0] == -4
+
+
+@pytest.mark.parametrize("gap", [1e9, 1e12, 1e15])
+def test_leads_of_any_length_are_not_followed_step_by_step(gap):
+    """Before, it took a turn for every step, and no end from 2^36 steps on."""
+    parts = [
+        dp.Objective(scores, dp.GlobalSensitivity(1, EDGE))
+        for scores in ([0.0, gap, gap + 2], [0.0, gap + 3, gap])
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        for narrow in (0, 1):
+            chosen = lambda of, *_, i=narrow: early_overlap.groups(of, i)  # noqa: E731
+            patch.setattr(module, "early_overlap", chosen)
+
+            assert local_margin(parts).scores == pytest.approx(dp.margin(parts).scores)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -94,10 +108,10 @@ def test_many_candidates_of_two_objectives_take_the_same_path_as_few(seed):
     found = [local_margin(parts).scores]
     for chosen in (
         lambda *_: None,
-        *(lambda of, *_, i=i: closing.groups(of, i) for i in (0, 1)),
+        *(lambda of, *_, i=i: early_overlap.groups(of, i) for i in (0, 1)),
     ):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "closing_groups", chosen)
+            patch.setattr(module, "early_overlap", chosen)
             found.append(local_margin(parts).scores)
 
     assert (np.array(found) == found[0]).all()

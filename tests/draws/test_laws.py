@@ -5,8 +5,7 @@ from math import exp, factorial, prod
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max

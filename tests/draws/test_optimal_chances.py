@@ -6,8 +6,8 @@ from math import exp
 import numpy as np
 import pytest
 
-from dpselect.draws.coins import BITS, reveal, select
-from dpselect.draws.exp_bounds import exp_minus
+from dpselect.draws.exact.bernoulli import BITS, reveal, select
+from dpselect.draws.exact.exp_bounds import exp_minus
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
 

@@ -1,13 +1,12 @@
 """Theorems 2 to 9 of docs/theory.md, on exact laws."""
 
 from decimal import Decimal, getcontext
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations, product
 from math import exp, expm1, inf, log
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import dpselect as dp
@@ -137,6 +136,85 @@ def test_the_kullback_leibler_divergence_of_the_exponential_draw_is_attained(eps
     assert largest == pytest.approx(zcdp.of_bounded_range(epsilon), rel=1e-4)
 
 
+def under_the_curve(p, q, epsilon):
+    """Whether two outcomes' likelihood ratios are those of a point under the curve."""
+    ratios = p / q
+    up, down = ratios[ratios > 1 + 1e-9], ratios[ratios < 1 - 1e-9]
+    for high, low in product(up, down):
+        of_q = (1 - low) / (high - low)
+        if high * of_q > laplace_curve(epsilon, of_q) + 1e-12:
+            return False
+    return True
+
+
+@given(pair=neighbouring_scores(), epsilon=epsilons)
+def test_two_candidates_have_any_two_likelihood_ratios_of_permute_and_flip(pair, epsilon):
+    """Theorem 38: so every divergence is at most that of a mixture of two candidates."""
+    p, q = (PermuteAndFlip().law(scores, epsilon) for scores in pair)
+
+    assert under_the_curve(p, q, epsilon)
+
+
+def test_more_than_two_candidates_of_any_law_under_the_curve_would_not_do():
+    """The curve alone allows Laplace noise in three parts, whose divergence is larger."""
+    edges = np.array([0.3, 0.8])
+    p, q = (np.diff(stats.laplace.cdf(edges - at), prepend=0, append=1) for at in (0, 1))
+
+    assert (events(p) <= laplace_curve(1.0, events(q)) + 1e-12).all()
+    assert not under_the_curve(q, p, 1.0)
+
+
+def first_two_kinds(kinds):
+    """Sets of places that random orders visit before the third kind, with probabilities."""
+    chances = {}
+    orders = list(permutations(range(len(kinds))))
+    for order in orders:
+        seen = [kinds[place] for place in order]
+        length = next(i for i in range(len(kinds) + 1) if len({*seen[:i], *seen[i:][:1]}) == 3)
+        block = frozenset(order[:length])
+        chances[block] = chances.get(block, 0) + 1 / len(orders)
+    return chances
+
+
+@pytest.mark.parametrize("kinds", ["ABC", "AABC", "ABBC", "AABBC", "AABCC", "ABBBC"])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("part", [0.2, 0.5])
+def test_three_kinds_are_a_mixture_of_two_kinds(kinds, epsilon, part):
+    """Line 2 of the proof of Theorem 38: best before, best after, and best in both."""
+    before = np.array([{"A": 0, "B": (part - 1) * epsilon, "C": 0}[kind] for kind in kinds])
+    after = np.array([{"A": -part * epsilon, "B": 0, "C": 0}[kind] for kind in kinds])
+    for scores in (before, after):
+        mixed = np.zeros(len(kinds))
+        for block, chance in first_two_kinds(kinds).items():
+            places = sorted(block)
+            assert len({kinds[place] for place in places}) == 2
+            # Scores are logarithms of acceptance probabilities: an epsilon of 2.
+            mixed[places] += chance * PermuteAndFlip().law(scores[places], 2.0)
+
+        assert mixed == pytest.approx(PermuteAndFlip().law(scores, 2.0), rel=1e-12)
+
+
+def two_candidates(epsilon, v):
+    """The law of the loser and of the winner before and after they change places."""
+    b, q = exp(-v) / 2, exp(v - epsilon) / 2
+    return np.array([1 - b, b]), np.array([q, 1 - q])
+
+
+@pytest.mark.parametrize("epsilon", [0.01, *EPSILONS])
+def test_rho_of_permute_and_flip_is_the_largest_at_every_order(epsilon):
+    """Theorem 39: no order above 1 has a larger share, and order 1 attains it."""
+    rho = zcdp.of_permute_and_flip(epsilon)
+    pairs = [two_candidates(epsilon, v) for v in np.linspace(0, epsilon, 2001)]
+    largest = {
+        order: max(dp.audit.renyi(p, q, order) for p, q in pairs) / order
+        for order in (1, 1 + 1e-3, 1.02, 1.1, 1.3, 2, 4, 16, 64)
+    }
+
+    assert max(largest.values()) <= rho * (1 + 1e-9)
+    assert largest[1] == pytest.approx(rho, rel=1e-5)
+    assert zcdp.of_bounded_range(epsilon) < rho < zcdp.of_laplace(epsilon)
+
+
 def exact_laplace(epsilon):
     e = Decimal(epsilon)
     return e + (-e).exp() - 1
@@ -146,6 +224,34 @@ def exact_bounded_range(epsilon):
     e = Decimal(epsilon)
     y = e / (e.exp() - 1)
     return y - 1 - y.ln()
+
+
+def exact_two_candidates(epsilon):
+    """The largest divergence, by bisection of its derivative."""
+    e, half = Decimal(epsilon), Decimal("0.5")
+
+    def laws(v):
+        return (-v).exp() / 2, (v - e).exp() / 2
+
+    low, high = Decimal(), min(e, (e / 2 + 2).ln())
+    for _ in range(80):
+        middle = (low + high) / 2
+        b, q = laws(middle)
+        slope = b * ((1 - b) * (1 - q) / (b * q)).ln() - (1 - b) + q * b / (1 - q)
+        low, high = (middle, high) if slope > 0 else (low, middle)
+    b, q = laws((low + high) * half)
+    return (1 - b) * ((1 - b) / q).ln() + b * (b / (1 - q)).ln()
+
+
+@given(st.floats(-9, 6).map(exp))
+def test_rho_of_permute_and_flip_is_rounded_upwards(epsilon):
+    getcontext().prec = 60
+
+    assert (
+        0
+        < Decimal(zcdp.of_permute_and_flip(epsilon)) / exact_two_candidates(epsilon) - 1
+        < Decimal("2e-6")
+    )
 
 
 @given(st.floats(-35, 9).map(exp))

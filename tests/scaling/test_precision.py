@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import dpselect as dp
 from dpselect import scaling
@@ -20,7 +19,7 @@ PAID_AT_ALL = Fraction(2) ** -19
 
 
 def fractions(objective):
-    pairs = zip(objective.scores.tolist(), objective.rest.tolist(), strict=True)
+    pairs = zip(objective.scores.tolist(), objective.low_order.tolist(), strict=True)
     return [Fraction(score) + Fraction(rest) for score, rest in pairs]
 
 

@@ -78,7 +78,7 @@ def groups_of(objectives: Sequence[Objective], keys: Indices) -> tuple[Indices, 
         The group of each candidate, shape ``(n,)``, and one candidate of each group.
     """
     # In the order of sensitivities and then scores: neighbours are like each other.
-    digits = zip(*(part.exact for part in objectives), strict=True)
+    digits = zip(*(part.scores_twofold for part in objectives), strict=True)
     scores, rests = (np.stack(parts) for parts in digits)
     return alike(np.concatenate([rests, scores, keys]))
 
@@ -120,7 +120,7 @@ def tabulate(
         size += tables[-1].size
     return GroupTable(
         scores=np.stack([part.scores[members] for part in objectives]),
-        rests=np.stack([part.rest[members] for part in objectives]),
+        rests=np.stack([part.low_order[members] for part in objectives]),
         table=np.concatenate(tables),
         rows=np.array([starts, ends]),
         rates=np.array(

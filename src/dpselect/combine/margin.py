@@ -14,9 +14,9 @@ import numpy as np
 
 from dpselect._parallel import each_stride
 from dpselect._twofold import difference
-from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
-from dpselect.combine.closing import closing_groups
+from dpselect.combine.early_overlap import early_overlap
+from dpselect.combine.score_range import aligned
 from dpselect.draws.grid import LIMIT
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
@@ -120,12 +120,13 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
     lasts = last_distances(parts, keys, horizon)
     of = tabulate(parts, keys, members, lasts)
     worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
+    most = int(lasts.max())
     # Measured, in ns: 25 a pair and objective.
-    closing = closing_groups(of, int(lasts.max()), 25 * len(parts) * members.size**2)
-    if closing is None:
+    overlap = early_overlap(of, most, 25 * len(parts) * members.size**2)
+    if overlap is None:
         remaining = np.arange(members.size)
     else:
-        remaining = np.flatnonzero(local_margins_of_two(of, closing.objective, worst))
+        remaining = np.flatnonzero(local_margins_of_two(of, overlap.objective, worst, most))
     each_stride(partial(local_margins, of, worst, remaining), remaining.size)
     return _unit(parts, worst[groups])
 
@@ -149,11 +150,11 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
     second rises: the largest minimum is where they cross, found by bisection.
     """
     first, second = parts[0], parts[-1]
-    order = np.lexsort((-first.rest, -first.scores))
+    order = np.lexsort((-first.low_order, -first.scores))
     best, owner, runner_up = _running_best(_ranks(second)[order])
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    by_rank = np.lexsort((second.rest, second.scores))
+    by_rank = np.lexsort((second.low_order, second.scores))
 
     def leads(at: Indices) -> tuple[Values, Values]:
         rank = np.where(owner[at] == place, runner_up[at], best[at])
@@ -181,14 +182,14 @@ def _leads(part: Objective, rivals: Indices) -> Values:
 
     Differences come first: quotients of large scores would have lost them.
     """
-    gaps = difference(part.exact.at(rivals), part.exact)
+    gaps = difference(part.scores_twofold.at(rivals), part.scores_twofold)
     return gaps / ((1.0 if part.monotone else 2.0) * part.sensitivity.bound)
 
 
 def _ranks(part: Objective) -> Indices:
     """Return the place of each score in ascending order, equal ones in any order."""
     ranks = np.empty(len(part), dtype=np.int64)
-    ranks[np.lexsort((part.rest, part.scores))] = np.arange(len(part))
+    ranks[np.lexsort((part.low_order, part.scores))] = np.arange(len(part))
     return ranks
 
 
@@ -207,7 +208,9 @@ def _by_pairs(parts: Sequence[Objective]) -> Values:
     from dpselect.combine.margin_kernels import margins
 
     worst = np.full(len(parts[0]), -np.inf)
-    scores, rests = (np.stack(digits) for digits in zip(*(p.exact for p in parts), strict=True))
+    scores, rests = (
+        np.stack(digits) for digits in zip(*(p.scores_twofold for p in parts), strict=True)
+    )
     widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
     monotone = np.array([part.monotone for part in parts])
     each_stride(partial(margins, scores, rests, np.stack(widths), monotone, worst), worst.size)

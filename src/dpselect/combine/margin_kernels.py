@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpselect._compiled import compiled
 from dpselect.combine.candidate_groups import GroupTable
 from dpselect.combine.gap_kernels import Gap, both_sums, gap_of
-from dpselect.combine.range_kernels import sort, still_open, write_ranges
+from dpselect.combine.overlap_kernels import sort, still_open, write_ranges
 from dpselect.combine.score_range import SLACK
 from dpselect.typing import Indices, Values
 
@@ -116,23 +116,26 @@ def local_margins(
 
 
 @compiled
-def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Flags:
+def local_margins_of_two(of: GroupTable, narrow: int, worst: Values, most: int) -> Flags:
     r"""Find the same for two objectives, and return which groups remain to be done.
 
     A rival leads by at least :math:`k` dampened steps in an objective if its range within
     :math:`k` steps is above the candidate's. Whether any rival is above in both objectives is
-    read off one sweep over the groups, for :math:`k = 0, 1, \dots`. When none is any more, only
-    those that were at :math:`k - 1` are compared. Groups whose range in objective ``narrow``
-    overlaps all others by then are left out: they neither lead by as much nor are led.
+    read off one sweep over the groups, for :math:`k = 0, 1, \dots` up to ``most``. When none is
+    any more, only those that were at :math:`k - 1` are compared. Groups whose range in
+    objective ``narrow`` overlaps all others by then are left out: they neither lead by as much
+    nor are led.
 
     All ranges are smaller than they are, by far more than rounding, so that no rival that leads
     by :math:`k` is missed. What remains to be done are groups that no rival is above, which are
-    few on real data, and those whose largest lead turns out to be below :math:`k - 1`.
+    few on real data, those whose largest lead turns out to be below :math:`k - 1`, and those
+    that are led by more than ``most``.
 
     Args:
         of: Tables of the groups, up to where all ranges overlap.
         narrow: The objective in which groups soon close, 0 or 1.
         worst: As for :func:`local_margins`.
+        most: Steps to follow; the length of a lead is private, and may be any.
     """
     scores, rests, table, rows, rates = of
     now, before = np.empty((2, 2, worst.size)), np.empty((2, 2, worst.size))
@@ -140,7 +143,7 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Flags:
     earlier = by_low[:0]  # nothing is compared before a first distance
     led, remain = np.ones(worst.size, np.bool_), np.zeros(worst.size, np.bool_)
     steps, left = 0, worst.size
-    while left > 0:
+    while left > 0 and steps <= most:
         for i in range(2):
             write_ranges(of, i, by_low, steps, -(steps + 1) * SLACK, now[i])
         sort(now[narrow, 0], by_low)
@@ -169,7 +172,7 @@ def local_margins_of_two(of: GroupTable, narrow: int, worst: Values) -> Flags:
         )
         now, before = before, now
         steps += 1
-    return remain
+    return remain | led
 
 
 @compiled

@@ -12,9 +12,9 @@ from dpselect.combine.candidate_groups import GroupTable
 from dpselect.combine.gap_kernels import first_overlap, gap_of
 from dpselect.typing import Indices, Values
 
-KINDS = ("pareto", "weak", "strict")
+KINDS = ("standard", "weak", "strict")
 """Kinds of dominance, by their numbers here."""
-PARETO, WEAK, STRICT = range(3)
+STANDARD, WEAK, STRICT = range(3)
 
 
 @compiled
@@ -25,7 +25,7 @@ def _dominates(scores: Values, rival: int, candidate: int, kind: int) -> bool:
             return False
         ahead |= scores[i, rival] > scores[i, candidate]
         level |= scores[i, rival] == scores[i, candidate]
-    return kind == WEAK or (ahead if kind == PARETO else not level)
+    return kind == WEAK or (ahead if kind == STANDARD else not level)
 
 
 @compiled

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from dpselect.combine.margin import margin
+from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.combine.pareto.score import pareto
 from dpselect.combine.weighted_sum import weighted, weighted_sum
 from dpselect.errors import ParameterError
@@ -20,7 +21,11 @@ COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
 
 
 def by_name(
-    name: str, objectives: Sequence[Objective], weights: ArrayLike | None = None
+    name: str,
+    objectives: Sequence[Objective],
+    weights: ArrayLike | None = None,
+    *,
+    dominance: Dominance = "standard",
 ) -> Objective:
     """Return several objectives combined into one, by the name of the combination.
 
@@ -34,10 +39,12 @@ def by_name(
         weights: One finite number per objective, not all 0; 1 each if not given. A negative
             one makes smaller scores better; an objective of weight 0 is left out. The Pareto
             score and the margin depend on the signs alone. Public.
+        dominance: As for :func:`~dpselect.pareto`, with which alone it goes.
 
     Raises:
-        ParameterError: No such name, no objective, different candidates, or weights that are
-            not one finite number per objective or all 0.
+        ParameterError: No such name, no objective, different candidates, weights that are
+            not one finite number per objective or all 0, or a dominance that there is not or
+            that does not go with the combination.
         NeighboursError: Different neighbour relations.
 
     Examples:
@@ -51,8 +58,10 @@ def by_name(
     """
     if name not in COMBINATIONS:
         raise ParameterError(f"combine must be one of {', '.join(COMBINATIONS)}, not {name!r}")
+    kind = checked_dominance(dominance, name, of="combine")
     combination = COMBINATIONS[name]
     if combination is weighted_sum:
         factors = [1.0] * len(objectives) if weights is None else weights
         return weighted_sum(objectives, factors)
-    return combination(objectives if weights is None else weighted(objectives, weights))
+    signed = objectives if weights is None else weighted(objectives, weights)
+    return pareto(signed, dominance=kind) if combination is pareto else combination(signed)

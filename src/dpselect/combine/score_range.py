@@ -1,4 +1,4 @@
-r"""Ranges of the scores in all databases within some neighbour steps.
+r"""Objectives on the same candidates, and ranges of their scores within some neighbour steps.
 
 In any database that :math:`k` neighbour steps lead to, the score of a candidate is at most
 the *radius* :math:`R(k) = \sum_{t<k} \delta(x, t, r)` away from the score at hand. If
@@ -18,11 +18,14 @@ steps the addition is less than one millionth of the bracket.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import count
+from operator import eq
 
 import numpy as np
 
+from dpselect import _validate
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.objective import Objective
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
@@ -32,6 +35,47 @@ SLACK = 2.0**-36
 
 MOST_CELLS = 2**20
 """Sums of sensitivities that are held at a time."""
+
+
+def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
+    """Return objectives that score the same candidates under the same neighbour relation.
+
+    Raises:
+        ParameterError: There is no objective, something else among them, or they are for
+            different candidates.
+        NeighboursError: Their neighbour relations differ.
+    """
+    parts = _validate.listed("objectives", objectives)
+    if not parts:
+        raise ParameterError("`objectives` must be at least one")
+    for part in parts:
+        _validate.instance("each of objectives", part, Objective)
+    sizes = {len(part) for part in parts}
+    if len(sizes) > 1:
+        raise ParameterError(
+            "`objectives` must score the same candidates; these score "
+            + ", ".join(str(len(part)) for part in parts)
+        )
+    if not all(_equal(parts[0].candidates, part.candidates) for part in parts[1:]):
+        raise ParameterError(
+            "`objectives` must score the same candidates in the same order; give each of them "
+            "the same candidates"
+        )
+    relations = {part.neighbours for part in parts}
+    if len(relations) > 1:
+        raise NeighboursError(
+            "objectives under different neighbour relations cannot be combined: "
+            + ", ".join(sorted(map(str, relations)))
+        )
+    return parts
+
+
+def _equal(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    if one is other:
+        return True
+    if isinstance(one, range) and isinstance(other, range):
+        return one == other
+    return all(map(eq, one, other))
 
 
 def share(objective: Objective) -> float:

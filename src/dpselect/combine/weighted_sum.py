@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect._twofold import Twofold, add, exact_product
-from dpselect.combine.aligned import aligned
+from dpselect.combine.score_range import aligned
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum
-from dpselect.sensitivity import weighted_sum as summed
+from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum, weighted_sum as summed
 from dpselect.typing import Direction, Values
 
 LARGEST_SCORE = 2.0**58
@@ -181,7 +180,7 @@ def _scores(parts: Sequence[Objective], factors: Values) -> Twofold:
         # The product of mantissas, as the power of two of a weight needs no digits.
         mantissa, power = frexp(factor)
         product = exact_product(high, np.asarray(mantissa))
-        rest = mantissa * np.where(inside, part.rest, 0.0)
+        rest = mantissa * np.where(inside, part.low_order, 0.0)
         product = add(product, Twofold(rest, np.zeros_like(rest)))
         total = add(total, Twofold(*(np.ldexp(digits, power) for digits in product)))
     return total

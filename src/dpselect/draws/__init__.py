@@ -7,10 +7,10 @@ relation these are unit scores for; the number of candidates is public.
 from dpselect.draws.base import Draw
 from dpselect.draws.exponential import Exponential
 from dpselect.draws.noisy_max import LaplaceNoisyMax
+from dpselect.draws.opendp import opendp_samplers
 from dpselect.draws.permute_and_flip import PermuteAndFlip
-from dpselect.draws.reference import drawn_by_opendp
 
-__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip", "drawn_by_opendp"]
+__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip", "opendp_samplers"]
 
 
 def __dir__() -> list[str]:

@@ -29,16 +29,13 @@ from math import ceil, expm1, inf, log, nextafter
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.door import sampler
-from dpselect.draws.geometric import geometric
-from dpselect.draws.noisy_counts import LARGEST_SCALE
+from dpselect.draws.base import NEGLIGIBLE
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, geometric
+from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Probabilities, Values
 
-TAIL = 45.0
-"""What is beyond so many scales has a probability below e^-45."""
-
-NEGLIGIBLE = 2.0**-100
+LEAST = 2.0**-100
 """Probabilities that no sum of them shows."""
 
 BLOCK = 4096
@@ -56,7 +53,7 @@ def first_above(
 
     Args:
         queries: Integers of at most 2**52, shape ``(n,)``. Private.
-        threshold: Of at most 2**52. Public.
+        threshold: An integer of at most 2**52. Public.
         threshold_scale: ``b_1``; finite, > 0, at most 2**50. Public.
         query_scale: ``b_2``, likewise. Public.
         stops: How many positions at most; >= 1. Public.
@@ -167,18 +164,18 @@ def law_of_stops(
     Args:
         queries: As for :func:`first_above`, and so are the next four.
         threshold: In the units of the queries.
-        threshold_scale: Of its noise.
-        query_scale: Of the noise of a query.
+        threshold_scale: Scale of its noise.
+        query_scale: Scale of the noise on each query.
         stops: How many at most.
         ending: Queries, shape ``(n,)``, at which a stop is the last one whatever its number.
 
     Returns:
         Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query ``i``, and in the
-        last column that there is no such stop. Exact up to what is beyond ``TAIL`` scales. As
-        private as the queries.
+        last column that there is no such stop. Exact up to what is beyond ``NEGLIGIBLE``
+        scales. As private as the queries.
     """
     law = np.zeros((stops, queries.size + 1))
-    near = np.flatnonzero(queries >= threshold - TAIL * query_scale)
+    near = np.flatnonzero(queries >= threshold - NEGLIGIBLE * query_scale)
     for noise, mass in _noise(threshold_scale):
         waiting = np.zeros((stops, mass.size))
         waiting[0] = mass
@@ -189,7 +186,7 @@ def law_of_stops(
             waiting -= stopping
             if ending is None or not ending[place]:
                 waiting[1:] += stopping[:-1]
-            if waiting.max() < NEGLIGIBLE:
+            if waiting.max() < LEAST:
                 break
     law[:, -1] = 1 - law[:, :-1].sum(axis=1)
     return law
@@ -208,8 +205,8 @@ def log_probability(
     Args:
         queries: As for :func:`first_above`, and so are the next four.
         threshold: In the units of the queries.
-        threshold_scale: Of its noise.
-        query_scale: Of the noise of a query.
+        threshold_scale: Scale of its noise.
+        query_scale: Scale of the noise on each query.
         stops: How many at most.
         found: The output.
     """
@@ -219,7 +216,7 @@ def log_probability(
     gaps = threshold - queries[:seen]
     # Below this noise some query that was not found would have been.
     least = max(0, 1 - int(gaps[~above].min(initial=1)))
-    steps = ceil(TAIL * (threshold_scale + query_scale) + query_scale * log(seen + 1))
+    steps = ceil(NEGLIGIBLE * (threshold_scale + query_scale) + query_scale * log(seen + 1))
     logs = []
     for start in range(least, least + steps, CELLS // (seen + 1) + 1):
         noise = np.arange(start, min(start + CELLS // (seen + 1) + 1, least + steps))
@@ -231,7 +228,7 @@ def log_probability(
 
 def _noise(scale: float) -> Iterator[tuple[Indices, Values]]:
     """Yield the noise of the threshold and its probabilities, so many at a time."""
-    values = np.arange(ceil(TAIL * scale) + 1)
+    values = np.arange(ceil(NEGLIGIBLE * scale) + 1)
     masses = -expm1(-1 / scale) * np.exp(-values / scale)
     for start in range(0, values.size, CELLS):
         yield values[start : start + CELLS], masses[start : start + CELLS]

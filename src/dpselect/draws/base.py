@@ -11,6 +11,9 @@ from dpselect.typing import Indices, Probabilities, Scores, Values
 CHUNK = 2**22
 """Noise values held at a time by a simulation."""
 
+NEGLIGIBLE = 45.0
+"""exp(-45) is below 2^-64: what is cut off there no float can show."""
+
 
 class Draw(ABC):
     """A choice among candidates, given their unit scores.

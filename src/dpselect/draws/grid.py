@@ -64,8 +64,12 @@ def to_grid(scores: Scores) -> Indices:
     return np.rint(cut * STEPS_PER_UNIT).astype(np.int64)
 
 
-LARGEST_COUNT = 2.0**52
-"""Scores in steps are clamped to it; floats hold all integers up to there."""
+LARGEST_COUNT = 2.0**50
+"""Scores in steps are clamped to it.
+
+Up to there a score and its quotient by the step are rounded by an eighth of a step each, at
+most, so that the nearest integer is the right one.
+"""
 
 
 class Steps(NamedTuple):

@@ -13,10 +13,11 @@ from math import log
 
 import numpy as np
 
+from dpselect._numbers import boundary
 from dpselect.draws import zcdp
-from dpselect.draws.base import CHUNK, Draw
+from dpselect.draws.base import CHUNK, NEGLIGIBLE, Draw
 from dpselect.draws.grid import STEPS_PER_UNIT
-from dpselect.draws.permute_and_flip import NEGLIGIBLE, gauss_legendre, unrefused
+from dpselect.draws.permute_and_flip import gauss_legendre, unrefused
 from dpselect.typing import Probabilities, Scores, Values
 
 MOST_PANELS = 1024
@@ -43,7 +44,7 @@ class LaplaceNoisyMax(Draw):
         return np.log(relative) - gaps - log((np.exp(-gaps) * relative).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import selection
+        from dpselect.draws.exact import selection
 
         return selection.top_k_laplace_noise(scores, epsilon, k)
 
@@ -104,12 +105,11 @@ def _won_below_the_best(gaps: Values) -> Values:
 
 def _negligible_from(gaps: Values) -> float:
     """Return a distance below the best score at which the product is negligible."""
-    low, high = 0.0, NEGLIGIBLE
-    for _ in range(20):
-        middle = (low + high) / 2
-        passed = gaps[gaps <= middle]
-        if (log(2) + middle - passed).sum() > NEGLIGIBLE:
-            high = middle
-        else:
-            low = middle
-    return high
+    near = np.sort(gaps[gaps <= NEGLIGIBLE])
+    sums = np.cumsum(near)
+
+    def negligible(distance: float) -> bool:
+        passed = int(np.searchsorted(near, distance, side="right"))
+        return bool(passed * (log(2) + distance) - sums[passed - 1] > NEGLIGIBLE)
+
+    return boundary(negligible, 0.0, NEGLIGIBLE)[1]

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpselect._searching import least
-from dpselect.draws.coins import BITS
-from dpselect.draws.exp_bounds import exp_minus
+from dpselect._numbers import least
+from dpselect.draws.exact.bernoulli import BITS
+from dpselect.draws.exact.exp_bounds import Powers
 from dpselect.errors import ParameterError
 
 LEAST_DELTA = 2.0**-100
@@ -40,9 +40,6 @@ LARGEST_EPSILON = 200.0
 
 _WORK = 640
 """Bits of the powers of e. The quotients of the closed form lose at most 256 of them."""
-
-_DIGIT = 10
-"""Bits of a multiple of epsilon for which a power of e is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +121,10 @@ class OptimalChances:
 
     def _decay(self, count: int) -> tuple[int, int]:
         """Return bounds of the power of e for a multiple of epsilon."""
-        low = high = 1 << _WORK
-        for place in range(0, count.bit_length(), _DIGIT):
-            digit = count >> place & (1 << _DIGIT) - 1
-            if digit:
-                one = _power(min(self.epsilon, LARGEST_EPSILON), digit << place)
-                low, high = low * one[0] >> _WORK, -(-high * one[1] >> _WORK)
-        return low, min(high, 1 << _WORK)
+        return Powers(Fraction(min(self.epsilon, LARGEST_EPSILON)), _WORK).at(count)
 
 
-# Kept beside the chances, not in them: they stay equal whatever was asked of them.
+# Cached by the chances, not in them: they are equal whatever was computed from them.
 
 
 @lru_cache(maxsize=64)
@@ -144,8 +135,3 @@ def _sure(chances: OptimalChances) -> int:
 @lru_cache(maxsize=64)
 def _turn(chances: OptimalChances) -> int:
     return chances.grows_until()
-
-
-@lru_cache(maxsize=1 << 14)
-def _power(epsilon: float, count: int) -> tuple[int, int]:
-    return exp_minus(Fraction(epsilon) * count, _WORK)

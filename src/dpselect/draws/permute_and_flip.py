@@ -16,14 +16,11 @@ from math import ceil, log
 import numpy as np
 
 from dpselect.draws import zcdp
-from dpselect.draws.base import Draw
+from dpselect.draws.base import NEGLIGIBLE, Draw
 from dpselect.typing import Probabilities, Scores, Values
 
 DIRECT = 256
 """Up to here one Gauss-Legendre rule is exact and cheap: n^2 / 2 factors."""
-
-NEGLIGIBLE = 45.0
-"""exp(-45) is below 2^-64: what is cut off there no float can show."""
 
 SMALL = 2.0**-6
 TERMS = 10
@@ -54,13 +51,13 @@ class PermuteAndFlip(Draw):
         return exponents + np.log(first) - log((accept * first).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
-        from dpselect.draws import selection
+        from dpselect.draws.exact import selection
 
         return selection.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise."""
-        return zcdp.of_laplace(epsilon)
+        """Return the least rho, that of two candidates (Theorem 39 of ``docs/theory.md``)."""
+        return zcdp.of_permute_and_flip(epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.standard_exponential(shape)

@@ -1,23 +1,20 @@
 r"""Runs repeated a hidden number of times, and the exact draw of that number.
 
 The laws of the number are given by the ratios of neighbouring probabilities, which are
-fractions. A uniform real number is drawn bit by bit and compared with integer bounds of the
-running sums, as in :mod:`dpselect.draws.pieces`: no number is rounded.
+fractions. It is drawn by inversion (:mod:`dpselect.draws.exact.inversion`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import accumulate
-from secrets import randbits
+from functools import lru_cache, partial
 from typing import TypeVar
 
-from dpselect.draws import uniform
-from dpselect.draws.door import sampler, scope
+from dpselect.draws.exact import inversion, uniform
+from dpselect.draws.exact.inversion import Weights
+from dpselect.draws.exact.samplers import sampler, scope
 
 T = TypeVar("T")
 
@@ -59,51 +56,25 @@ class NumberLaw:
 @sampler
 def draw_number(law: NumberLaw) -> int:
     """Draw a number exactly by its law; it must stay secret."""
-    bits, drawn = FIRST_BITS, randbits(FIRST_BITS)
-    while True:
-        number = decided(law, drawn, bits)
-        if number is not None:
-            return number
-        drawn, bits = (drawn << bits) | randbits(bits), 2 * bits
-
-
-def decided(law: NumberLaw, drawn: int, bits: int) -> int | None:
-    """Return the number that every real number beginning with these bits is drawn to.
-
-    Args:
-        law: The law.
-        drawn: The first ``bits`` bits of a number in [0, 1).
-        bits: How many.
-
-    Returns:
-        ``None`` if more bits are needed.
-    """
-    least, most, beyond = _sums(law, bits)
-    # k has the share [S(k - 1), S(k)) of the whole sum.
-    at = min(bisect_right(least, (drawn * least[-1]) >> bits), len(least) - 1)
-    starts_before = at == 0 or drawn * least[-1] >= most[at - 1] << bits
-    ends_after = (drawn + 1) * (most[-1] + beyond) <= least[at] << bits
-    return law.first + at if starts_before and ends_after else None
+    return inversion.draw(partial(weights, law), FIRST_BITS)
 
 
 @lru_cache(maxsize=4)
-def _sums(law: NumberLaw, bits: int) -> tuple[list[int], list[int], int]:
-    """Return bounds of the running sums of weights, and of all weights beyond them."""
-    low = high = 1 << (2 * bits + 64)
-    least, most, total = [low], [high], high
-    k = law.first
+def weights(law: NumberLaw, bits: int) -> Weights:
+    """Return bounds of the weights of numbers; the first one's is ``2^(2 bits + 64)``."""
+    low = high = total = 1 << (2 * bits + 64)
+    bounds, k = [(low, high)], law.first
     while True:
         bound = law.largest_later(k)
         if bound < 1:
             # A geometric series from the next weight on.
             beyond = -(-high * bound.numerator // (bound.denominator - bound.numerator))
             if beyond <= total >> (bits + 32):
-                return list(accumulate(least)), list(accumulate(most)), beyond
+                return Weights.of(bounds, first=law.first, beyond=beyond)
         ratio = law.ratio(k)
         low = low * ratio.numerator // ratio.denominator
         high = -(-high * ratio.numerator // ratio.denominator)
-        least.append(low)
-        most.append(high)
+        bounds.append((low, high))
         total += high
         k += 1
 
@@ -115,16 +86,16 @@ def best_of(
     threshold: float | None,
     cost: Callable[[float], float],  # noqa: ARG001 -- for replays, which know what a run uses
 ) -> tuple[float, T] | None:
-    """Run random ones of several a random number of times, and keep the best.
+    """Run randomly chosen candidates a random number of times; keep the best.
 
     Args:
         runs: Each returns a score and an output; what they read is private.
-        law: Of the number of runs.
+        law: Law of the number of runs. Public.
         threshold: Return the first run with at least this score, and no other.
         cost: Epsilon of the whole, by that of a run.
 
     Returns:
-        Of runs with equal scores the first; None if there was no run, or none that reached
+        The first of those with equal scores; None if there was no run, or none that reached
         the threshold.
     """
     best: tuple[float, T] | None = None

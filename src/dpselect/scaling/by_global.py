@@ -2,9 +2,30 @@ r"""Scores divided by the global sensitivity: :math:`s_r = (u_r - u_*)/\Delta`."
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import numpy as np
+
 from dpselect.objective import Objective
-from dpselect.scaling.finite import finite
 from dpselect.typing import Scores
+
+P = ParamSpec("P")
+
+LARGEST = 1e300
+"""Largest unit score; no draw tells it from infinity."""
+
+
+def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
+    """Cut what a scaling returns at ``LARGEST``, without a warning that scores decide."""
+
+    @wraps(scale)
+    def cut(*args: P.args, **kwargs: P.kwargs) -> Scores:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.minimum(np.maximum(scale(*args, **kwargs), -LARGEST), LARGEST)
+
+    return cut
 
 
 @finite

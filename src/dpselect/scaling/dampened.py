@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpselect.objective import Objective
-from dpselect.scaling.finite import finite
+from dpselect.scaling.by_global import finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Scores, Values
 

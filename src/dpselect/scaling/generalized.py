@@ -6,8 +6,8 @@ import numpy as np
 
 from dpselect import _validate
 from dpselect.objective import Objective
+from dpselect.scaling.by_global import finite
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
-from dpselect.scaling.finite import finite
 from dpselect.typing import Scores
 
 LARGEST_PENALTY = 2.0**40

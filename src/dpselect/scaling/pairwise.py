@@ -16,9 +16,9 @@ import numpy as np
 
 from dpselect._twofold import Twofold, add, difference, greater, largest
 from dpselect.objective import Objective
+from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
-from dpselect.scaling.finite import finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
@@ -86,7 +86,7 @@ def _by_envelope(objective: Objective) -> Values:
             break
         delta = floored(np.broadcast_to(sensitivity.at(t), result.shape), bound)
         running.add(delta)
-        next_lower, next_upper = add(scores, -running.exact), add(scores, running.exact)
+        next_lower, next_upper = add(scores, -running.twofold), add(scores, running.twofold)
         # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
         further = greater(_best_other(next_lower), next_upper)
         ends = behind & (~further | (t == sensitivity.horizon))
@@ -121,7 +121,7 @@ def _best_other(values: Twofold) -> Twofold:
 
 def _by_rows(objective: Objective) -> Values:
     """Dampen every pair, a block of rows at a time."""
-    sensitivity, scores, rest = objective.sensitivity, objective.scores, objective.rest
+    sensitivity, scores, rest = objective.sensitivity, objective.scores, objective.low_order
     result = np.empty(scores.shape)
     for first in range(0, scores.size, ROWS):
         rows = np.arange(first, min(first + ROWS, scores.size))

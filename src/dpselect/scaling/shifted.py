@@ -14,8 +14,7 @@ from __future__ import annotations
 from dpselect import _validate
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
-from dpselect.scaling.by_global import by_global
-from dpselect.scaling.finite import finite
+from dpselect.scaling.by_global import by_global, finite
 from dpselect.typing import Direction, Scores
 
 LONGEST_HORIZON = 2**30

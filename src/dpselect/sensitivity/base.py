@@ -155,7 +155,7 @@ class Sensitivity(ABC):
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        """``()`` if flat, else ``(n,)``: parts that jump to one bound do not tell."""
+        """``()`` if flat, else ``(n,)``."""
         if self.flat or self.horizon == 0:
             return self.bounds.shape
         return np.broadcast_shapes(self.bounds.shape, np.shape(self._local(0)))

@@ -28,7 +28,7 @@ class RunningSum:
         return self._sum + self._lost
 
     @property
-    def exact(self) -> Twofold:
+    def twofold(self) -> Twofold:
         """The sum so far, with the digits that :attr:`total` rounds away."""
         return exact_sum(self._sum, self._lost)
 

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpselect.combine.pareto import dominance
-from dpselect.combine.pareto import dominance_kernels as kernels
+from dpselect.combine.pareto import dominance, dominance_kernels as kernels
 
 halves = st.integers(-6, 6).map(lambda q: q / 2)
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
 from dpselect import scaling, trees
-from dpselect.combine import ParetoSensitivity, closing, pareto_front
+from dpselect.combine import ParetoSensitivity, early_overlap, pareto_front
 from dpselect.combine.pareto import sensitivity as module
 from dpselect.errors import ParameterError
 from support.strategies import (
@@ -18,7 +17,7 @@ from support.strategies import (
 )
 
 EDGE = dp.Neighbours.EDGE
-dominances = st.sampled_from(["pareto", "weak", "strict"])
+dominances = st.sampled_from(["standard", "weak", "strict"])
 
 
 def moved(objective, steps, towards):
@@ -28,7 +27,7 @@ def moved(objective, steps, towards):
     return objective.scores + towards * (0.5 if halved else 1.0) * total
 
 
-def dominates(objectives, rival, candidate, dominance="pareto"):
+def dominates(objectives, rival, candidate, dominance="standard"):
     pairs = [(part.scores[rival], part.scores[candidate]) for part in objectives]
     better = [a > b for a, b in pairs]
     if dominance == "strict":
@@ -133,9 +132,9 @@ def test_the_shortfall_of_two_is_that_of_all_pairs(objectives, horizon, dominanc
     pair = (objectives * 2)[:2]
     sensitivity = ParetoSensitivity(pair, horizon, dominance=dominance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "closing_groups", lambda *_: None)
+        patch.setattr(module, "early_overlap", lambda *_: None)
         expected = sensitivity.shortfall()
-        patch.setattr(module, "closing_groups", lambda of, *_: closing.groups(of, narrow))
+        patch.setattr(module, "early_overlap", lambda of, *_: early_overlap.groups(of, narrow))
 
         assert (sensitivity.shortfall() == expected).all()
 
@@ -212,7 +211,7 @@ def test_identical_candidates_dominate_each_other_only_in_the_weak_sense():
     assert dp.pareto(parts).scores.tolist() == [0, 0, -2]
     assert dp.pareto(parts, dominance="weak").scores.tolist() == [-1, -1, -2]
     assert dp.pareto(parts, dominance="strict").scores.tolist() == [0, 0, 0]
-    with pytest.raises(ParameterError, match="dominance must be 'weak', 'pareto' or 'strict'"):
+    with pytest.raises(ParameterError, match="dominance must be one of weak, standard, strict"):
         dp.pareto(parts, dominance="mild")
 
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from dpselect._compiled import compiled
 from dpselect.combine.candidate_groups import GroupTable
+from dpselect.combine.overlap_kernels import sort, still_open, write_ranges
 from dpselect.combine.pareto.dominance_kernels import add, below
-from dpselect.combine.range_kernels import sort, still_open, write_ranges
 from dpselect.combine.score_range import SLACK
 from dpselect.typing import Indices, Values
 

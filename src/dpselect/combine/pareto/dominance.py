@@ -7,15 +7,34 @@ one. No count here compares all pairs of a large problem, or holds a number for 
 from __future__ import annotations
 
 from math import log2
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from dpselect import _validate
 from dpselect.combine.candidate_groups import alike
+from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
 
-Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
+Dominance: TypeAlias = Literal["weak", "standard", "strict"]
 """At least as good in every objective; also better in one; better in every objective."""
+
+
+def checked_dominance(dominance: str, chosen: str | None, *, of: str) -> Dominance:
+    """Return the kind of dominance, which only ``"pareto"`` has.
+
+    Args:
+        dominance: What was given.
+        chosen: The value of the argument that chooses the Pareto score.
+        of: The name of that argument.
+
+    Raises:
+        ParameterError: There is no such kind, or it does not go with what was chosen.
+    """
+    kind = _validate.one_of("dominance", dominance, get_args(Dominance))
+    if kind != "standard" and chosen != "pareto":
+        raise ParameterError(f"`dominance` {kind!r} goes with `{of}`='pareto'")
+    return kind
 
 
 def count_at_least(points: Values, queries: Values) -> Indices:
@@ -46,7 +65,7 @@ def count_above(points: Values, queries: Values) -> Indices:
     return count_at_least(points, np.nextafter(queries, np.inf))
 
 
-def dominators(scores: Values, dominance: Dominance = "pareto") -> Indices:
+def dominators(scores: Values, dominance: Dominance = "standard") -> Indices:
     """Count for every candidate the others that dominate it.
 
     Args:

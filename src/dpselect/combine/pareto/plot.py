@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpselect._optional import needed
-from dpselect.combine.aligned import aligned
 from dpselect.combine.pareto.score import pareto_front
+from dpselect.combine.score_range import aligned
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 

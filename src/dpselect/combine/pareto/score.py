@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpselect.combine.aligned import aligned
 from dpselect.combine.pareto.dominance import Dominance, dominators
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
+from dpselect.combine.score_range import aligned
 from dpselect.objective import Objective
 from dpselect.typing import Indices
 
@@ -19,7 +19,7 @@ from dpselect.typing import Indices
 def pareto(
     objectives: Sequence[Objective],
     *,
-    dominance: Dominance = "pareto",
+    dominance: Dominance = "standard",
     horizon: int | None = None,
 ) -> Objective:
     r"""Return the Pareto score of several objectives, with its sensitivity.
@@ -40,7 +40,7 @@ def pareto(
 
     Args:
         objectives: At least one, for the same candidates in the same order.
-        dominance: ``"pareto"``; ``"weak"`` as Definition 4.3 has it; or ``"strict"``, which
+        dominance: ``"standard"``; ``"weak"`` as Definition 4.3 has it; or ``"strict"``, which
             the printed numbers on graphs were made with.
         horizon: Public distance from which on the sensitivity is the bound ``n - 1``; the
             largest of the objectives' horizons if not given. Only

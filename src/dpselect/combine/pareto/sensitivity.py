@@ -33,8 +33,8 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
+from dpselect import _validate
 from dpselect._parallel import each_stride
-from dpselect.combine.aligned import aligned
 from dpselect.combine.candidate_groups import (
     GroupTable,
     groups_of,
@@ -42,10 +42,9 @@ from dpselect.combine.candidate_groups import (
     sum_keys,
     tabulate,
 )
-from dpselect.combine.closing import closing_groups
+from dpselect.combine.early_overlap import early_overlap
 from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
-from dpselect.combine.score_range import radius, running_sums
-from dpselect.errors import ParameterError
+from dpselect.combine.score_range import aligned, radius, running_sums
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity
 from dpselect.typing import Indices, Values
@@ -100,14 +99,10 @@ class ParetoSensitivity(Sensitivity):
         objectives: Sequence[Objective],
         horizon: int | None = None,
         *,
-        dominance: Dominance = "pareto",
+        dominance: Dominance = "standard",
     ) -> None:
         parts = aligned(objectives)
-        if dominance not in get_args(Dominance):
-            raise ParameterError(
-                f"dominance must be 'weak', 'pareto' or 'strict', not {dominance!r}"
-            )
-        self._dominance = dominance
+        self._dominance = _validate.one_of("dominance", dominance, get_args(Dominance))
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:
@@ -245,9 +240,9 @@ class ParetoSensitivity(Sensitivity):
         from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
         from dpselect.combine.pareto.distance_kernels import shortfall_of_two
 
-        closing = closing_groups(of, most, self._time_by_pairs(members.size, most))
-        if closing is not None:
-            return shortfall_of_two(of, weights, most, *closing, self.dominators[members])
+        overlap = early_overlap(of, most, self._time_by_pairs(members.size, most))
+        if overlap is not None:
+            return shortfall_of_two(of, weights, most, *overlap, self.dominators[members])
         kind = KINDS.index(self._dominance)
         totals = np.zeros(members.shape, dtype=np.int64)
         adding = partial(pareto_shortfall, of, weights, most, kind, totals)

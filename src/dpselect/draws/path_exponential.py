@@ -1,4 +1,4 @@
-r"""Exact law and exact draw of ascending positions that are wanted at counts of records.
+r"""Joint exponential mechanism over ascending positions that are wanted at counts of records.
 
 A path :math:`r_1 \le \dots \le r_m` has probability :math:`\propto e^{-\eta C}` with the cost
 
@@ -11,26 +11,27 @@ backward pass over the positions.
 The draw needs no floats. Costs are integers over a public denominator. The least cost of all
 paths that go on from a position is found first and taken off, so that the sums of the rest are
 at least 1 and at most :math:`k^m`; powers of :math:`e` are enclosed by integers
-(:func:`~dpselect.draws.exp_bounds.exp_minus`), and a uniform number decides each position bit
-by bit, as in :mod:`dpselect.draws.pieces`.
+(:class:`~dpselect.draws.exact.exp_bounds.Powers`), and each position is drawn by inversion
+(:mod:`dpselect.draws.exact.inversion`), given the one before.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from functools import cache
+from itertools import pairwise
 from math import lcm
-from secrets import randbits
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.draws.door import sampler
-from dpselect.draws.exp_bounds import exp_minus
+from dpselect.draws.exact import inversion
+from dpselect.draws.exact.exp_bounds import Powers
+from dpselect.draws.exact.inversion import Weights
+from dpselect.draws.exact.samplers import sampler
 from dpselect.typing import Indices, Probabilities, Values
 
 FIRST_BITS = 128
@@ -45,8 +46,8 @@ class Chain:
     Attributes:
         counts: Records at or below each position, shape ``(k,)``, not decreasing.
         total: All records.
-        shares: Of all records that are wanted before the first drawn position, between each
-            and the next, and after the last; ``m + 1`` that sum to 1. Public.
+        shares: Shares of all records that are wanted before the first drawn position,
+            between each and the next, and after the last; ``m + 1`` that sum to 1. Public.
     """
 
     counts: Indices
@@ -135,7 +136,7 @@ def log_probability(chain: Chain, decay: float, path: Sequence[int]) -> float:
 
 
 @sampler
-def draw_chain(chain: Chain, decay: Fraction) -> list[int]:
+def draw_path(chain: Chain, decay: Fraction) -> list[int]:
     r"""Draw ascending positions, exactly.
 
     Args:
@@ -145,87 +146,47 @@ def draw_chain(chain: Chain, decay: Fraction) -> list[int]:
     Returns:
         ``m`` positions, not decreasing; a release.
     """
-    bits = FIRST_BITS
-    uniforms = [randbits(bits) for _ in range(chain.steps)]
-    while True:
-        path = decided(chain, decay, uniforms, bits)
-        if path is not None:
-            return path
-        uniforms = [(uniform << bits) | randbits(bits) for uniform in uniforms]
-        bits *= 2
+    onward = cache(lambda bits: Onward(chain, decay, bits))
 
+    def step(j: int, before: int | None) -> int:
+        return inversion.draw(lambda bits: onward(bits).weights(j, before), FIRST_BITS)
 
-def decided(chain: Chain, decay: Fraction, uniforms: list[int], bits: int) -> list[int] | None:
-    """Return the path that all real numbers beginning with these bits are drawn to.
-
-    Args:
-        chain: The counts.
-        decay: In nats a record.
-        uniforms: The first ``bits`` bits of a number in [0, 1) for each position.
-        bits: How many.
-
-    Returns:
-        ``None`` if more bits are needed.
-    """
-    size, m = chain.counts.size, chain.steps
-    powers = _Powers(decay / chain.parts, 2 * bits + (m + 2) * size.bit_length())
-    # The least cost of going on from each position, and the sums of all ways beside it.
-    least = [chain.costs(m)]
-    low = [np.full(size, powers.one, dtype=object)]
-    high = [np.full(size, powers.one, dtype=object)]
-    for j in range(m - 1, 0, -1):
-        costs = chain.costs(j)
-        onward = np.where(costs < 0, LARGEST, costs + least[0])
-        least.insert(0, onward.min(axis=1))
-        beside = np.where(costs < 0, -1, onward - least[0][:, None])
-        weights = powers.of(beside)
-        low.insert(0, (weights[0] * low[0]).sum(axis=1) >> powers.digits)
-        high.insert(0, -((-(weights[1] * high[0]).sum(axis=1)) >> powers.digits))
     path: list[int] = []
-    for j in range(m):
-        costs = chain.costs(j) if j == 0 else chain.costs(j)[path[-1]]
-        onward = np.where(costs < 0, LARGEST, costs + least[j])
-        weights = powers.of(np.where(costs < 0, -1, onward - onward.min()))
-        found = _place(weights[0] * low[j], weights[1] * high[j], uniforms[j], bits)
-        if found is None:
-            return None
-        path.append(found)
+    for j in range(chain.steps):
+        path.append(step(j, path[-1] if path else None))
     return path
 
 
-class _Powers:
-    """Integer bounds of powers of e, to so many digits."""
+class Onward:
+    """Sums over all ways to go on from each position, enclosed by integers."""
 
-    def __init__(self, decay: Fraction, digits: int) -> None:
-        self.digits, self.one = digits, 1 << digits
-        self._decay = decay
-        self._known: dict[int, tuple[int, int]] = {-1: (0, 0)}
-        # Beyond it a power is less than one unit; costs are int64.
-        self._last = min(int(digits / decay) + 1, LARGEST)
+    def __init__(self, chain: Chain, decay: Fraction, bits: int) -> None:
+        """Sum up the ways backwards, close enough for so many bits."""
+        size, m = chain.counts.size, chain.steps
+        self._chain = chain
+        digits = bits + 64 + (m + 2) * size.bit_length()
+        self._powers = Powers(decay / chain.parts, digits)
+        one = np.full(size, 1 << self._powers.bits, dtype=object)
+        # The least cost of going on from each position, and the sums of all ways beside it.
+        self._least, self._sums = [chain.costs(m)], [(one, one)]
+        for j in range(m - 1, 0, -1):
+            costs, (low, high) = self._beside(chain.costs(j), 0)
+            self._least.insert(0, costs)
+            shift = self._powers.bits
+            self._sums.insert(0, (low.sum(axis=1) >> shift, -(-high.sum(axis=1) >> shift)))
 
-    def of(self, exponents: Indices) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return bounds of ``e^-(decay * exponent)``; 0 for the exponent -1."""
-        cut = np.minimum(exponents, self._last)
-        values, which = np.unique(cut, return_inverse=True)
-        bounds = [self._one(int(value)) for value in values]
-        table = np.array(bounds, dtype=object).reshape(-1, 2)
-        shape = exponents.shape
-        return table[:, 0][which].reshape(shape), table[:, 1][which].reshape(shape)
+    def weights(self, j: int, before: int | None) -> Weights:
+        """Return bounds of the weights of all positions at a step, given the one before."""
+        costs = self._chain.costs(j)
+        _, bounds = self._beside(costs if before is None else costs[before], j)
+        return Weights.of(zip(*bounds, strict=True))
 
-    def _one(self, exponent: int) -> tuple[int, int]:
-        if exponent not in self._known:
-            low, high = exp_minus(self._decay * exponent, self.digits)
-            self._known[exponent] = (0 if exponent == self._last else low, high)
-        return self._known[exponent]
-
-
-def _place(low: NDArray[Any], high: NDArray[Any], uniform: int, bits: int) -> int | None:
-    """Return the position whose part of all weights a uniform number lies in, if it is sure."""
-    least = list(accumulate(low.tolist(), initial=0))
-    most = list(accumulate(high.tolist(), initial=0))
-    at = min(bisect_right(least, (uniform * least[-1]) >> bits), low.size) - 1
-    # The part begins at S / (S + W), at most so with S high and W low; and ends likewise.
-    begins = uniform * (most[at] + least[-1] - least[at]) >= most[at] << bits
-    end = least[at + 1]
-    ends = (uniform + 1) * (end + most[-1] - most[at + 1]) <= end << bits
-    return at if begins and ends else None
+    def _beside(
+        self, costs: Indices, j: int
+    ) -> tuple[Indices, tuple[NDArray[Any], NDArray[Any]]]:
+        """Return the least cost of a step and all after it, and the weights of its ways."""
+        onward = np.where(costs < 0, LARGEST, costs + self._least[j])
+        least = onward.min(axis=-1)
+        beside = np.where(costs < 0, -1, onward - least[..., None])
+        low, high = self._powers.of(beside)
+        return least, (low * self._sums[j][0], high * self._sums[j][1])

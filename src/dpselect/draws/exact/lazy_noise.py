@@ -32,17 +32,14 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 from enum import Enum
 from math import floor, inf, log, sqrt
-from os import urandom
-from secrets import randbits
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.draws.exact import bits as source
+from dpselect.draws.exact.bits import WORD
 from dpselect.typing import Indices, Values
-
-WORD = 64
-"""Bits of each uniform number that are drawn at first."""
 
 CHUNK = 2**15
 """Numbers that get noise at once, so that all arrays stay in a processor's cache."""
@@ -51,9 +48,11 @@ _TERMS = tuple(np.array(2 / odd) for odd in range(23, 0, -2))
 """Factors of the series of 2 artanh, as arrays, with which arithmetic is faster."""
 
 MARGIN = 2.0**-45
-"""Bounds by floats are widened by this much of the largest number in their computation.
+r"""Bounds by floats are widened by this much of the largest number in their computation.
 
-A logarithm is right to 2^-48 of itself plus 1, and a noisy score adds three roundings.
+Of :math:`64 \ln 2 - \ln w` the two products with ln 2 and their difference are rounded to
+2^-48 at most, and the error of ln 2 cancels but for 2^-53 of the result; other logarithms are
+right to 2^-48 of themselves. A noisy score adds three roundings.
 """
 
 
@@ -95,11 +94,11 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
     """Draw the first bits of the noise on each number, and return what they tell.
 
     Args:
-        noise: Which.
+        noise: Its distribution.
         numbers: Integers of at most 2^52 in size, shape ``(n,)``.
-        scale: Of the noise, > 0, finite.
+        scale: Scale of the noise; finite, > 0.
     """
-    words = _words(noise.uniforms, numbers.size)
+    words = source.words(noise.uniforms, numbers.size)
     if noise is Noise.GUMBEL:
         middle, below, above = _gumbel(words[0])
     else:
@@ -114,10 +113,6 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
     noisy = numbers + scale * middle
     margin = (np.abs(numbers) + scale * size) * MARGIN + whole
     return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
-
-
-def _words(uniforms: int, size: int) -> NDArray[np.uint64]:
-    return np.frombuffer(urandom(8 * uniforms * size), dtype=np.uint64).reshape(uniforms, size)
 
 
 def _exponential(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
@@ -206,7 +201,8 @@ class Refined:
     def refine(self) -> None:
         """Draw as many bits again as there are, and tighten the bounds."""
         while True:
-            self._words = [word << self._bits | randbits(self._bits) for word in self._words]
+            bits = self._bits
+            self._words = [word << bits | source.randbits(bits) for word in self._words]
             self._bits *= 2
             # At an end of [0, 1] a logarithm is infinite.
             if all(0 < word < (1 << self._bits) - 1 for word in self._words):
@@ -245,5 +241,6 @@ def larger(one: Refined, other: Refined) -> int:
             return -1
         if one.low == one.high == other.low == other.high:
             return 0
-        one.refine()
-        other.refine()
+        for unsettled in (one, other):
+            if unsettled.low != unsettled.high:
+                unsettled.refine()

@@ -1,11 +1,10 @@
 """Ranges of scores: their orders, and which are apart from each other."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpselect.combine import range_kernels
+from dpselect.combine import overlap_kernels
 from dpselect.combine.pareto import distance_kernels
 
 halves = st.integers(-4, 4).map(lambda q: q / 2)
@@ -15,7 +14,7 @@ halves = st.integers(-4, 4).map(lambda q: q / 2)
 def test_an_order_of_any_values_is_sorted(values, random):
     order = np.arange(values.size)
     random.shuffle(order)
-    range_kernels.sort(values, order)
+    overlap_kernels.sort(values, order)
 
     assert sorted(order) == list(range(values.size))
     assert (np.diff(values[order]) >= 0).all()
@@ -42,6 +41,6 @@ def test_a_group_is_open_until_it_overlaps_all_others(drawn):
     low, high = ends = np.sort(drawn, axis=0)
     everyone = np.arange(low.size)
     apart = (high < low[:, None]) | (low > high[:, None])
-    still = range_kernels.still_open(ends, everyone, everyone)
+    still = overlap_kernels.still_open(ends, everyone, everyone)
 
     assert still.tolist() == np.flatnonzero(apart.any(axis=1)).tolist()

@@ -5,21 +5,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from dpselect.draws import (
-    Exponential,
-    LaplaceNoisyMax,
-    PermuteAndFlip,
-    grid,
-    reference,
-    selection,
-)
-from dpselect.draws import opendp as by_opendp
-from dpselect.draws.lazy_noise import CHUNK, Noise
-from dpselect.draws.noisy_counts import scale_for
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
+from dpselect.draws.exact import bits, selection
+from dpselect.draws.exact.lazy_noise import CHUNK
+from dpselect.draws.exact.noisy_counts import scale_for
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
 every_draw = pytest.mark.parametrize(
@@ -58,28 +49,59 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
 
 
-@pytest.mark.slow
+LARGE, USUAL = 2**20, 2**63
+
+
+def give(monkeypatch, winners):
+    """Let the noise of one number in each call be the largest; None for no number."""
+    winners = iter(winners)
+    asked = []
+
+    def words(uniforms, size):
+        asked.append(size)
+        given, winner = np.full((uniforms, size), USUAL, np.uint64), next(winners)
+        if winner is not None:
+            given[0, winner] = LARGE
+        return given
+
+    monkeypatch.setattr(bits, "words", words)
+    return asked
+
+
 @every_draw
-def test_opendp_draws_by_the_same_law(draw):
-    with reference.drawn_by_opendp():
-        observed = Counter(draw.sample(SCORES, EPSILON, 1)[0] for _ in range(1000))
+@pytest.mark.parametrize("place", [5, CHUNK - 1, CHUNK, 2 * CHUNK + 7, 3 * CHUNK])
+def test_every_block_of_scores_has_noise_of_its_own(monkeypatch, draw, place):
+    winners = [place % CHUNK if block == place // CHUNK else None for block in range(4)]
+    asked = give(monkeypatch, winners)
 
-    law = dict(enumerate(draw.law(SCORES, EPSILON)))
-    assert chi_square(observed, law, 1000) > FALSE_ALARM
-    assert not reference.selected()
+    assert draw.sample(np.zeros(3 * CHUNK + 1), 1.0, 1) == [place]
+    assert asked == [CHUNK] * 3 + [1]
 
 
-@pytest.mark.slow
-@every_draw
-def test_many_scores_in_blocks_are_drawn_by_one_law(draw):
-    """Two candidates of three blocks share the best score; nobody else has a chance."""
-    scores = np.full(3 * CHUNK, -1e6)
-    scores[[5, 2 * CHUNK + 7]] = 0.0
+@pytest.mark.parametrize("draw", [PermuteAndFlip(), LaplaceNoisyMax()], ids=lambda d: d.name)
+def test_every_round_has_noise_of_its_own(monkeypatch, draw):
+    """The numbers count those that are left: 0 1 2 3, then 0 1 3, then 1 3."""
+    asked = give(monkeypatch, [2, 0, 1])
 
-    drawn = Counter(draw.sample(scores, 1.0, 1)[0] for _ in range(40))
+    assert draw.sample(np.zeros(4), 1.0, 3) == [2, 0, 3]
+    assert asked == [4, 3, 2]
 
-    # Either misses with a probability of 2^-40.
-    assert set(drawn) == {5, 2 * CHUNK + 7}
+
+@pytest.mark.parametrize(("noise", "drawn"), [((5.2, 5.9), 0), ((5.2, 6.1), 1), ((6, 5), 0)])
+def test_equal_integers_go_to_the_earlier_one(monkeypatch, noise, drawn):
+    """Laplace noise is rounded down to integers, which floats alone do not tell."""
+    scale = 10.0
+    words = np.exp(-np.array([[one + 0.01 for one in noise], [0.3, 0.3]]) / scale) * 2.0**64
+    monkeypatch.setattr(bits, "words", lambda *_: words.astype(np.uint64))
+
+    assert LaplaceNoisyMax().sample(np.zeros(2), 2 * grid.SENSITIVITY / scale, 1) == [drawn]
+
+
+def test_rounds_of_the_exponential_mechanism_share_their_noise(monkeypatch):
+    asked = give(monkeypatch, [2])
+
+    assert Exponential().sample(np.array([1.0, 9, 0, 5]), 100.0, 3) == [1, 3, 2]
+    assert asked == [4]
 
 
 @every_draw
@@ -130,34 +152,6 @@ def test_a_large_epsilon_takes_the_best(draw):
     assert draw.sample(scores, 1000.0, 2) == [1, 2]
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0])
-def test_opendp_agrees_that_the_scale_costs_at_most_epsilon(epsilon, k):
-    """Its own map of a grid step, for the noise that is pure in its books."""
-    flip = by_opendp.noisy_top_k(Noise.EXPONENTIAL, selection._scale(epsilon, k), k)
-
-    assert 0.999999 * epsilon < flip.map(grid.SENSITIVITY) <= epsilon * (1 + 1e-12)
-
-
-unit_scores = st.floats(-(2.0**31), 2.0**31)
-
-
-@given(unit_scores, st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
-def test_the_grid_pays_for_rounding_and_for_the_errors_of_scaling(score, step, error, other):
-    """Two databases' computed scores are at most SENSITIVITY grid steps apart."""
-    clip = np.clip([score, score + step], -grid.LIMIT, grid.LIMIT)
-    worst = 2.0**-49 * (np.abs(clip) + 1) * [error, other]
-
-    here, there = grid.to_grid(clip + worst)
-
-    assert abs(int(there) - int(here)) <= grid.SENSITIVITY
-
-
-def test_the_grid_is_finer_than_a_millionth():
-    assert grid.to_grid(np.array([1e-6])) == [1]
-    assert grid.to_grid(np.array([1e300, -1e300])).tolist() == [2**50, -(2**50)]
-
-
 @pytest.mark.parametrize(
     ("draw", "rho"),
     [(Exponential(), 1 / 8), (PermuteAndFlip(), 1 / 2), (LaplaceNoisyMax(), 1 / 2)],
@@ -194,7 +188,7 @@ def test_logarithms_of_a_law_do_not_underflow(draw):
 def test_the_scale_of_an_epsilon_of_few_bits_is_not_rounded_to_them():
     for kind in (np.float16, np.float32):
         assert scale_for(kind(0.1)) == scale_for(float(kind(0.1)))
-        assert selection._scale(kind(0.1), 1) == selection._scale(float(kind(0.1)), 1)
+        assert selection.scale_for(kind(0.1), 1) == selection.scale_for(float(kind(0.1)), 1)
 
 
 def test_draws_of_a_kind_are_equal():

@@ -33,7 +33,7 @@ class TestWhatCannotBeCombined:
         return dp.Objective(scores, dp.GlobalSensitivity(1, neighbours), candidates)
 
     def test_nothing(self, combine):
-        with pytest.raises(ParameterError, match="at least one objective"):
+        with pytest.raises(ParameterError, match="objectives must be at least one"):
             combine([])
 
     def test_what_is_no_objective(self, combine):

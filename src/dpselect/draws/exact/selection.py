@@ -2,31 +2,35 @@
 
 A whole release is a few passes over the scores whatever they are: the first 64 bits of the
 noise leave one candidate almost always, and the few that are left are compared exactly
-(:mod:`dpselect.draws.lazy_noise`).
+(:mod:`dpselect.draws.exact.lazy_noise`).
 """
 
 from __future__ import annotations
 
-from functools import cmp_to_key
+from collections.abc import Callable
+from functools import cmp_to_key, partial
 from math import inf, nextafter
+from typing import TypeAlias
 
 import numpy as np
 
-from dpselect.draws import reference
-from dpselect.draws.door import sampler
+from dpselect.draws.exact.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, larger
+from dpselect.draws.exact.samplers import sampler
 from dpselect.draws.grid import SENSITIVITY, to_grid
-from dpselect.draws.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, larger
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Scores
 
-LARGEST_SCALE = 1e250
+MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
+
+Largest: TypeAlias = Callable[[Indices, float, int], list[int]]
+"""Positions of the ``k`` largest numbers with noise of a scale."""
 
 
 @sampler
 def top_k_exponential_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw ``k`` positions, each round the maximum after fresh exponential noise."""
-    return _rounds(Noise.EXPONENTIAL, scores, epsilon, k)
+    return in_rounds(partial(_largest, Noise.EXPONENTIAL), scores, epsilon, k)
 
 
 @sampler
@@ -37,21 +41,22 @@ def top_k_laplace_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     order: given the others' noise, a candidate wins if its own exceeds an integer that one
     neighbour step moves by at most two sensitivities.
     """
-    return _rounds(Noise.LAPLACE, scores, epsilon, k)
+    return in_rounds(partial(_largest, Noise.LAPLACE), scores, epsilon, k)
 
 
 @sampler
 def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw the ``k`` largest positions after Gumbel noise, once for all rounds."""
-    return _largest(Noise.GUMBEL, to_grid(scores), _scale(epsilon, k), k)
+    return _largest(Noise.GUMBEL, to_grid(scores), scale_for(epsilon, k), k)
 
 
-def _rounds(noise: Noise, scores: Scores, epsilon: float, k: int) -> list[int]:
-    grid, scale = to_grid(scores), _scale(epsilon, k)
+def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[int]:
+    """Draw ``k`` positions, each as the largest of those that are left with fresh noise."""
+    grid, scale = to_grid(scores), scale_for(epsilon, k)
     left = np.arange(grid.size)
     chosen: list[int] = []
     for _ in range(k):
-        [best] = _largest(noise, grid[left], scale, 1)
+        [best] = largest(grid[left], scale, 1)
         chosen.append(int(left[best]))
         left = np.delete(left, best)
     return chosen
@@ -59,10 +64,6 @@ def _rounds(noise: Noise, scores: Scores, epsilon: float, k: int) -> list[int]:
 
 def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
     """Return the positions of the ``k`` largest noisy scores, the largest first."""
-    if reference.selected():
-        from dpselect.draws import opendp
-
-        return opendp.largest(noise, grid, scale, k)
     below_best = grid - grid.max()
     drawn = bounds(noise, below_best[:CHUNK], scale)
     positions, contenders = _contenders(np.arange(drawn.low.size), drawn, k)
@@ -101,9 +102,9 @@ def _contenders(positions: Indices, noisy: Bounds, k: int) -> tuple[Indices, Bou
     return positions[can_win], noisy.of(can_win)
 
 
-def _scale(epsilon: float, k: int) -> float:
+def scale_for(epsilon: float, k: int) -> float:
     """Return the noise scale for epsilon / k a round, in grid steps, rounded up."""
     scale = nextafter(2 * SENSITIVITY * k / float(epsilon), inf)
-    if not scale <= LARGEST_SCALE:
+    if not scale <= MOST_SCALE:
         raise ParameterError(f"epsilon / k must be at least 1e-240, got {epsilon / k!r}")
     return scale

@@ -1,32 +1,32 @@
-r"""Laws over subsets that depend only on the number of swaps, and their exact draw.
+r"""Laws over subsets that depend only on the number of swaps, and exact draws by them.
 
 The distance of two subsets of size :math:`d` of :math:`n` people is the number of swaps
 between them. :math:`N_a = \binom{d}{a}\binom{n-d}{a}` subsets are at distance :math:`a` from
 a given one.
 
 The distance of a release has probability :math:`\propto N_a e^{-\varepsilon a}`, numbers that
-floats would round. So a uniform real number is drawn bit by bit and compared with integer
-bounds of the running sums: :math:`N_{a+1}/N_a = (d-a)(n-d-a)/(a+1)^2` is a fraction, and
-:math:`e^{-\varepsilon}` is enclosed by :func:`~dpselect.draws.exp_bounds.exp_minus`, for
-``epsilon`` the binary fraction that the float is. If the bits so far leave two distances
-possible, more are drawn and the bounds made finer. The law is the stated one and not one
-close to it, so privacy needs no margin; and since it depends on public numbers alone, so does
-the time of the draw.
+floats would round. So it is drawn by inversion (:mod:`dpselect.draws.exact.inversion`):
+:math:`N_{a+1}/N_a = (d-a)(n-d-a)/(a+1)^2` is a fraction, and :math:`e^{-\varepsilon}` is
+enclosed by integers, for ``epsilon`` the binary fraction that the float is. The law is the
+stated one and not one close to it, so privacy needs no margin; and since it depends on public
+numbers alone, so does the time of the draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from functools import partial
 from math import log
-from secrets import randbelow, randbits
 
 import numpy as np
 
-from dpselect.draws.door import sampler
-from dpselect.draws.exp_bounds import exp_minus
+from dpselect.draws.exact import bits as source, inversion
+from dpselect.draws.exact.exp_bounds import exp_minus
+from dpselect.draws.exact.inversion import Weights
+from dpselect.draws.exact.samplers import sampler
+from dpselect.draws.exact.uniform import sample
 from dpselect.typing import Values
 
 FIRST_BITS = 192
@@ -106,13 +106,7 @@ def log_sum(logs: Values) -> float:
 @sampler
 def draw_distance(law: DistanceLaw) -> int:
     """Draw the distance of a release, exactly; its law is :meth:`DistanceLaw.masses`."""
-    part = _draw_part(law.parts)
-    bits, uniform = FIRST_BITS, randbits(FIRST_BITS)
-    while True:
-        distance = decided(law, part, uniform, bits)
-        if distance is not None:
-            return distance
-        uniform, bits = (uniform << bits) | randbits(bits), 2 * bits
+    return inversion.draw(partial(weights, law, _draw_part(law.parts)), FIRST_BITS)
 
 
 def _draw_part(parts: tuple[Part, ...]) -> Part:
@@ -120,76 +114,31 @@ def _draw_part(parts: tuple[Part, ...]) -> Part:
     if len(parts) == 1:
         return parts[0]
     mass = Fraction(parts[1].mass)
-    return parts[int(randbelow(mass.denominator) < mass.numerator)]
+    return parts[int(source.randbelow(mass.denominator) < mass.numerator)]
 
 
-def decided(law: DistanceLaw, part: Part, uniform: int, bits: int) -> int | None:
-    """Return the distance that every real number beginning with these bits is drawn to.
-
-    With ``S`` the sum of the weights up to a distance and ``W`` that of the rest, the
-    distance ends at ``S / (S + W)``, which increases in ``S`` and decreases in ``W``: its
-    upper bound has the upper bound of ``S`` and the lower one of ``W``, and its lower bound
-    the others.
+def weights(law: DistanceLaw, part: Part, bits: int) -> Weights:
+    """Return bounds of the weights near the largest one, which is ``2^bits``.
 
     Args:
         law: The law; only its ``n`` and ``d`` are used.
         part: The part to draw from.
-        uniform: The first ``bits`` bits of a number in [0, 1).
         bits: How many.
-
-    Returns:
-        ``None`` if more bits are needed.
     """
-    window = _Window.of(law, part, bits)
-    most_before = [window.left, *accumulate(window.most, initial=window.left)][1:]
-    least_before = list(accumulate(window.least, initial=0))
-    most_after, least_all = most_before[-1] + window.right, least_before[-1]
-    for at, distance in enumerate(range(window.first, window.first + len(window.least))):
-        most, least = most_before[at], least_all - least_before[at]
-        starts_before = (uniform * (most + least)) >= most << bits
-        least, most = least_before[at + 1], most_after - most_before[at + 1]
-        ends_after = (uniform + 1) * (least + most) <= least << bits
-        if starts_before and ends_after:
-            return distance
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Bounds of the weights near the largest one, which is ``2^bits``.
-
-    Attributes:
-        first: The distance of the first weight in the window.
-        least: Lower bounds.
-        most: Upper bounds.
-        left: Upper bound of the sum of all weights before the window; 0 is a lower one.
-        right: The same of all weights after it.
-    """
-
-    first: int
-    least: list[int]
-    most: list[int]
-    left: int
-    right: int
-
-    @classmethod
-    def of(cls, law: DistanceLaw, part: Part, bits: int) -> _Window:
-        """Return the window of a part, with weights to ``bits`` bits."""
-        at = np.arange(part.first, part.last + 1)
-        mode = part.first + int(np.argmax(log_sizes(law.n, law.d)[at] - part.decay * at))
-        digits = bits + 64 + int(1.5 * part.decay)
-        factor = exp_minus(Fraction(part.decay), digits)
-        up = list(_walk(law, range(mode, part.last), factor, digits, bits))
-        down = list(_walk(law, range(mode - 1, part.first - 1, -1), factor, digits, bits))
-        top = (1 << bits, 1 << bits)
-        pairs = [*reversed(down), top, *up]
-        return cls(
-            first=mode - len(down),
-            least=[low for low, _ in pairs],
-            most=[high for _, high in pairs],
-            left=mode - len(down) - part.first,
-            right=part.last - mode - len(up),
-        )
+    at = np.arange(part.first, part.last + 1)
+    mode = part.first + int(np.argmax(log_sizes(law.n, law.d)[at] - part.decay * at))
+    digits = bits + 64 + int(1.5 * part.decay)
+    factor = exp_minus(Fraction(part.decay), digits)
+    up = list(_walk(law, range(mode, part.last), factor, digits, bits))
+    down = list(_walk(law, range(mode - 1, part.first - 1, -1), factor, digits, bits))
+    first = mode - len(down)
+    # All weights that are left out are at most 1.
+    return Weights.of(
+        [*reversed(down), (1 << bits, 1 << bits), *up],
+        first=first,
+        before=first - part.first,
+        beyond=part.last - mode - len(up),
+    )
 
 
 def _walk(
@@ -212,3 +161,48 @@ def _walk(
         yield low, high
         if high <= 1:
             return
+
+
+@sampler
+def swapped(members: Sequence[int], law: DistanceLaw) -> list[int]:
+    """Bring a subset to the size of a law at random, and swap members by that law.
+
+    A subset that is too large loses members, one that is too small gains strangers,
+    uniformly. One that has the law's size is at once swapped.
+
+    Args:
+        members: Positions, 0 to ``law.n - 1``, each once. Private, also their number.
+        law: Public.
+
+    Returns:
+        ``law.d`` positions, ascending, so that the order does not depend on the members.
+    """
+    if law.d <= len(members):
+        brought = sample(members, law.d)
+    else:
+        more = sample(_strangers(members, law.n), law.d - len(members))
+        brought = [*members, *more]
+    distance = draw_distance(law)
+    kept = sample(brought, law.d - distance)
+    return sorted(kept + sample(_strangers(brought, law.n), distance))
+
+
+@sampler
+def joined(members: Sequence[int], n: int, beta: int) -> list[int]:
+    """Return the members and ``beta`` of all ``n`` people, drawn uniformly.
+
+    Args:
+        members: Positions, 0 to ``n - 1``, each once. Private.
+        n: Public.
+        beta: 0 to ``n``. Public.
+
+    Returns:
+        Positions, ascending, each once.
+    """
+    return sorted({*members, *sample(range(n), beta)})
+
+
+def _strangers(members: Sequence[int], n: int) -> list[int]:
+    """Return the positions of all others, ascending."""
+    inside = set(members)
+    return [person for person in range(n) if person not in inside]

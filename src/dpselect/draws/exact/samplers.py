@@ -1,7 +1,8 @@
 """Registry of samplers: the functions that turn real randomness into an output.
 
-Every sampler of the library is decorated with :func:`sampler`, and only modules of
-``dpselect.draws`` import OpenDP or :mod:`secrets` (a test reads the imports). Audits can thus
+Every sampler of the library is decorated with :func:`sampler`, and only
+:mod:`dpselect.draws.exact.bits` reads the operating system's randomness (a test reads the
+imports). Audits can thus
 see every draw of a release, in order and in every thread. A sampler that calls another one is
 one draw: only the outer call is seen. Of a :func:`scope`, such as runs repeated a hidden number
 of times, the inner draws are seen, too.
@@ -27,17 +28,22 @@ _inside = threading.local()
 
 
 def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that draws, so that :func:`handled` sees its calls."""
+    """Register a function that draws, so that :func:`intercepted` sees its calls."""
     return _registered(function, seen_inside=False)
 
 
 def scope(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that calls samplers: :func:`handled` sees it and its calls."""
+    """Register a function that calls samplers: :func:`intercepted` sees it and its calls."""
     return _registered(function, seen_inside=True)
 
 
+def name_of(function: Callable[..., object]) -> str:
+    """Return the name by which a handler sees a sampler."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
 def _registered(function: Callable[P, Output], *, seen_inside: bool) -> Callable[P, Output]:
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = name_of(function)
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Output:
@@ -65,7 +71,7 @@ def drawing() -> bool:
 
 
 @contextmanager
-def handled(handler: Handler) -> Iterator[None]:
+def intercepted(handler: Handler) -> Iterator[None]:
     """Send every draw of this process to a handler while the block runs; for audits.
 
     The handler is installed for all threads, so audits of one process run one at a time. An

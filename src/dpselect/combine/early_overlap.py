@@ -10,11 +10,11 @@ from dpselect.combine.candidate_groups import GroupTable, alike
 from dpselect.typing import Indices
 
 
-class Closing(NamedTuple):
-    """Groups of two objectives, of which they close in one."""
+class EarlyOverlap(NamedTuple):
+    """Groups of two objectives, and the one of these in which their ranges soon overlap."""
 
     objective: int
-    """The objective in which they close, 0 or 1."""
+    """The objective in which all ranges soon overlap, 0 or 1."""
 
     wide: Indices
     """The number of each group among those of the other objective alone."""
@@ -23,7 +23,7 @@ class Closing(NamedTuple):
     """One group of each of these numbers."""
 
 
-def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
+def early_overlap(of: GroupTable, most: int, limit: float) -> EarlyOverlap | None:
     """Return how to count distance by distance, or None if that takes longer than ``limit``.
 
     Args:
@@ -31,7 +31,7 @@ def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
         most: Distances to count at.
         limit: Nanoseconds.
     """
-    from dpselect.combine.range_kernels import open_steps
+    from dpselect.combine.overlap_kernels import open_steps
 
     if len(of.scores) != 2:
         return None
@@ -51,8 +51,8 @@ def closing_groups(of: GroupTable, most: int, limit: float) -> Closing | None:
     return found if taken <= limit else None
 
 
-def groups(of: GroupTable, objective: int) -> Closing:
+def groups(of: GroupTable, objective: int) -> EarlyOverlap:
     """Return the groups by the other objective."""
     other = 1 - objective
     wide, members = alike(np.stack([of.rows[0, other], of.scores[other]]))
-    return Closing(objective, wide, members)
+    return EarlyOverlap(objective, wide, members)

@@ -1,4 +1,4 @@
-r"""Integer bounds of :math:`e^{-x}`, and the chance of randomised response from them.
+r"""Integer bounds of powers of e, and the chance of randomised response from them.
 
 An exact draw needs probabilities that are fractions. Where the law has a power of
 :math:`e`, it is enclosed between two integers over a power of two; where a fraction has to
@@ -7,14 +7,27 @@ be chosen, it is chosen in the private direction.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.typing import Indices
 
 LARGEST_EPSILON = 1000.0
 """Above it a flip is as likely as at it: less than :math:`10^{-434}`."""
 
 PRECISION = 128
 """Bits by which the chance of a flip may exceed its bound, relative to it."""
+
+DIGIT = 12
+"""Bits of an exponent whose powers are in one table."""
+
+LARGEST_EXPONENT = 2**63 - 1
 
 
 def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
@@ -28,7 +41,7 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
 
     Args:
         x: At least 0.
-        bits: At least 1.
+        bits: At least 2.
     """
     halvings = max(0, x.numerator.bit_length() - x.denominator.bit_length() + 1)
     over = x.denominator << halvings
@@ -46,6 +59,63 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
     for _ in range(halvings):
         low, high = (low * low) >> bits, -(-(high * high) >> bits)
     return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    r"""Integer bounds of :math:`2^\text{bits} e^{-\text{decay}\, m}` for integers :math:`m`.
+
+    The powers by each digit of :math:`m` are in tables, so that the time of a power does not
+    depend on which exponents were there before.
+
+    Attributes:
+        decay: In nats; > 0.
+        bits: At least 2.
+    """
+
+    decay: Fraction
+    bits: int
+
+    @property
+    def last(self) -> int:
+        """An exponent whose power is below one unit."""
+        return int(7 * self.bits / (10 * self.decay)) + 1  # ln 2 is less than 7/10
+
+    def at(self, exponent: int) -> tuple[int, int]:
+        """Return the bounds of one power, of an exponent >= 0."""
+        low = high = 1 << self.bits
+        cut = min(exponent, self.last)
+        for place in range(0, cut.bit_length(), DIGIT):
+            lows, highs = _table(self, place)
+            digit = cut >> place & lows.size - 1
+            low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
+        return low, high
+
+    def of(self, exponents: Indices) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return arrays of Python integers; 0 and 0 for the exponent -1."""
+        last = min(self.last, LARGEST_EXPONENT)
+        cut = np.clip(exponents, 0, last)
+        tables = [_table(self, place) for place in range(0, last.bit_length(), DIGIT)]
+        low, high = (
+            np.where(exponents < 0, 0, ends[cut & ends.size - 1]) for ends in tables[0]
+        )
+        for level, (lows, highs) in enumerate(tables[1:], start=1):
+            digit = cut >> level * DIGIT & lows.size - 1
+            low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
+        return low, high
+
+
+@lru_cache(maxsize=32)
+def _table(powers: Powers, place: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the bounds of all powers by the digit at a place."""
+    factor = exp_minus(powers.decay * (1 << place), powers.bits)
+    low = high = 1 << powers.bits
+    pairs = []
+    for _ in range(1 << DIGIT):
+        pairs.append((low, high))
+        low, high = low * factor[0] >> powers.bits, -(-high * factor[1] >> powers.bits)
+    table = np.array(pairs, dtype=object)
+    return table[:, 0], table[:, 1]
 
 
 def flip_chance(epsilon: float) -> Fraction:

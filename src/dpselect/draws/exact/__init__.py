@@ -1,0 +1,1 @@
+"""Exact samplers from the operating system's random bits."""

@@ -1,0 +1,96 @@
+"""Draws by inversion: an outcome is decided exactly when no further bit can change it."""
+
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+import pytest
+from hypothesis import given, strategies as st
+
+from dpselect.draws.exact import bits, inversion
+from dpselect.draws.exact.inversion import Weights, draw, resolve, resume
+
+some_weights = st.lists(st.integers(0, 40), min_size=1, max_size=8).filter(any)
+
+
+def outcome_of(weights, uniform):
+    """Return the outcome whose part of [0, 1) holds a number, in fractions."""
+    sums = [Fraction(one, sum(weights)) for one in accumulate(weights)]
+    return next(i for i, end in enumerate(sums) if uniform < end)
+
+
+@given(weights=some_weights, known=st.integers(1, 12), data=st.data())
+def test_known_weights_decide_as_soon_as_the_bits_do(weights, known, data):
+    uniform = data.draw(st.integers(0, 2**known - 1))
+    found = resolve(Weights.of([(w, w) for w in weights], first=3), uniform, known)
+
+    start, end = Fraction(uniform, 2**known), Fraction(uniform + 1, 2**known)
+    first = outcome_of(weights, start)
+    ends = Fraction(sum(weights[: first + 1]), sum(weights))
+    assert found == (first + 3 if end <= ends else None)
+
+
+@given(
+    weights=some_weights,
+    slack=st.lists(st.integers(0, 3), min_size=8, max_size=8),
+    outside=st.tuples(st.integers(0, 5), st.integers(0, 5)),
+    known=st.integers(1, 12),
+    data=st.data(),
+)
+def test_what_is_decided_holds_for_all_weights_within_their_bounds(
+    weights, slack, outside, known, data
+):
+    bounds = [(max(w - s, 0), w + s) for w, s in zip(weights, slack, strict=False)]
+    before, beyond = outside
+    uniform = data.draw(st.integers(0, 2**known - 1))
+    found = resolve(Weights.of(bounds, before=before, beyond=beyond), uniform, known)
+    if found is None:
+        return
+    for ends in range(2 ** (len(bounds) + 2)):
+        real = [pair[ends >> i & 1] for i, pair in enumerate(bounds)]
+        real = [before * (ends >> len(bounds) & 1), *real]
+        real.append(beyond * (ends >> len(bounds) + 1))
+        if any(real):
+            start, end = Fraction(uniform, 2**known), Fraction(uniform + 1, 2**known)
+            below = Fraction(sum(real[: found + 1]), sum(real))
+            assert below <= start
+            assert end <= below + Fraction(real[found + 1], sum(real))
+
+
+def test_nothing_is_decided_beyond_the_weights_that_are_known():
+    weights = Weights.of([(8, 8)], before=4, beyond=4)
+
+    found = [resolve(weights, uniform, 3) for uniform in range(8)]
+    assert [at for at, outcome in enumerate(found) if outcome == 0] == [3, 4]
+    assert resolve(Weights.of([(0, 1), (0, 1)]), 0, 1) is None
+
+
+def test_an_open_draw_goes_on_with_more_bits_and_closer_bounds(monkeypatch):
+    """One third is between 0101 and 0110: 0101 is open, and decided by the next four bits."""
+    asked, given_bits = [], iter([0b0101, 0b0101, 0b01010110])
+    monkeypatch.setattr(bits, "randbits", lambda many: asked.append(many) or next(given_bits))
+
+    def third(many):
+        return Weights.of([(2**many // 3, 2**many // 3 + 1), (2 * 2**many // 3,) * 2])
+
+    assert draw(third, 4) == 1
+    assert asked == [4, 4, 8]
+
+
+@pytest.mark.parametrize(("later", "outcome"), [(0, 0), (2**64 - 1, 1)])
+def test_the_first_bits_may_be_drawn_before(monkeypatch, later, outcome):
+    """The probability is just above one half: the next bits must be below them."""
+    monkeypatch.setattr(bits, "randbits", lambda _: later)
+
+    def weights(many):
+        low = (2**64 + 1) * 2**many // 2**65
+        return Weights.of([(low, low + 1), (2**many - low - 1, 2**many - low)])
+
+    assert resume(weights, 2**63, 64) == outcome
+
+
+def test_running_sums_begin_with_what_is_before():
+    weights = Weights.of([(1, 2), (3, 4)], first=7, before=5, beyond=6)
+
+    assert weights == Weights([0, 1, 4], [5, 7, 11], 7, 6)
+    assert [b - a for a, b in pairwise(weights.most)] == [2, 4]
+    assert inversion.resolve(Weights.of([(1, 1)]), 0, 1) == 0

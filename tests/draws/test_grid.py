@@ -1,0 +1,113 @@
+"""Scores on grids: what one neighbour step moves of them is what the noise is made for."""
+
+from math import floor
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dpselect as dp
+from dpselect.draws import grid
+from dpselect.draws.exact import selection
+from dpselect.draws.grid import to_grid, to_steps
+
+unit_scores = st.floats(-(2.0**31), 2.0**31)
+
+
+@given(unit_scores, st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
+def test_the_grid_pays_for_rounding_and_for_the_errors_of_scaling(score, step, error, other):
+    """Two databases' computed scores are at most SENSITIVITY grid steps apart."""
+    clip = np.clip([score, score + step], -grid.LIMIT, grid.LIMIT)
+    worst = 2.0**-49 * (np.abs(clip) + 1) * [error, other]
+
+    here, there = to_grid(clip + worst)
+
+    assert abs(int(there) - int(here)) <= grid.SENSITIVITY
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_sampler_is_made_for_the_largest_move_on_the_grid(sign):
+    """20,000 neighbours with the largest errors of a scaling, which are 2 steps of the grid."""
+    rng = np.random.default_rng(0)
+    scores = grid.LIMIT * (1 - rng.random(20_000) * 2.0**-12) - 3
+    error = 2.0**-49 * grid.LIMIT
+    here, there = to_grid(sign * scores + error), to_grid(sign * scores - 1 - error)
+    moved = int((here - there).max())
+
+    assert moved == 2**20 + 4
+    # A noisy maximum at epsilon has noise of twice the sensitivity over epsilon.
+    for epsilon, k in ((1.0, 1), (0.1, 3)):
+        assert 2 * moved * k <= selection.scale_for(epsilon, k) * epsilon
+        assert selection.scale_for(epsilon, k) * epsilon <= 2 * moved * k * (1 + 1e-6)
+
+
+def test_the_grid_is_finer_than_a_millionth():
+    assert to_grid(np.array([1e-6])) == [1]
+    assert to_grid(np.array([1e300, -1e300])).tolist() == [2**50, -(2**50)]
+    assert to_grid(np.array([np.nan])) == [-(2**50)]
+
+
+@pytest.mark.parametrize("step", [1, 3, 5, 7, 10, 100, 1000, 0.1, 0.7, 1.1])
+def test_multiples_of_a_step_stay_what_they_are_up_to_the_limit(step):
+    """Their quotient and they themselves are rounded, together by less than half a step."""
+    rng = np.random.default_rng(1)
+    multiples = np.concatenate(
+        [
+            [int(grid.LARGEST_COUNT) - one for one in (0, 1, 2, 3)],
+            rng.integers(-int(grid.LARGEST_COUNT), int(grid.LARGEST_COUNT), 20_000),
+        ]
+    )
+    exact = [float(one * step) for one in multiples.tolist()]
+
+    assert (to_steps(np.array(exact), 1.0, step).counts == multiples).all()
+
+
+@given(
+    scores=st.lists(st.floats(-1e300, 1e300), min_size=5, max_size=5),
+    l1=st.sampled_from([1e-3, 1.0, 3.0, 1e7]),
+    step=st.sampled_from([None, 1e-3, 0.5]),
+)
+def test_the_unit_of_steps_is_public(scores, l1, step):
+    """It depends on the number of scores, on l1 and on the step alone."""
+    here, there = (to_steps(np.array(one), l1, step) for one in (scores, [0.0] * 5))
+
+    assert (here.unit, here.l1) == (there.unit, there.l1)
+    if step is not None:
+        assert here.unit == step
+        assert here.l1 == max(1, floor(l1 / step * (1 + 2.0**-40)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 64, 65])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_scores_on_the_fine_grid_move_by_l1_together(size, sign):
+    """By rounding and the largest errors, at most by what is stated: never more."""
+    rng = np.random.default_rng(2)
+    for limit in (1.0, 2.0**20, 2.0**37 / size):
+        scores = rng.uniform(-limit, limit, size)
+        moves = rng.dirichlet(np.ones(size)) * sign
+        error = 2.0**-49 * limit
+        here = to_steps(scores + error, 1.0, None)
+        there = to_steps(scores + moves - error, 1.0, None)
+
+        assert np.abs(here.counts - there.counts).sum() <= here.l1
+
+
+CROSSINGS = [1.0, 2.0, 1023.0, 1024.0, 2.0**20 - 1, 2.0**49 - 1, 2.0**53 - 1]
+
+
+@pytest.mark.parametrize("step", [None, 1])
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("base", CROSSINGS)
+def test_replays_of_a_sequence_find_the_same_grid_on_both_sides_of_a_power_of_two(
+    base, noise, step
+):
+    """The scores' largest one is a power of two in one database alone."""
+    votes = dp.GlobalSensitivity(1, "add-remove", l1=1)
+    delta = {"delta": 1e-6} if noise == "gaussian" else {}
+    mechanism = dp.NoisySequence(epsilon=1.0, noise=noise, **delta)
+
+    def release(scores):
+        return mechanism.release(dp.Objective(scores, votes, step=step), k=2)
+
+    report = dp.audit.replay(release, [base, 0.0, 1.0], [base + 1, 0.0, 1.0])
+    assert report.ok, str(report)
