@@ -1,17 +1,12 @@
-"""Bounds that hold on any data, and the comparison that a user picks a mechanism from."""
+"""The comparison that a user picks a mechanism from."""
 
-from dataclasses import replace
 from itertools import combinations
-from math import inf, log
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import dpselect as dp
-from dpselect.accuracy import error_bound
 from dpselect.errors import ParameterError
-from support.strategies import element_objectives, epsilons
 
 OBJECTIVE = dp.Objective(
     [1.0, 5.0, 5.0], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE), monotone=True
@@ -130,77 +125,6 @@ def test_an_epsilon_is_checked():
         dp.compare(OBJECTIVE, MECHANISMS, epsilons=[1.0, 0.0])
 
 
-FLIP = dp.draws.PermuteAndFlip()
-BOUNDED = [
-    dp.ExponentialMechanism(epsilon=1),
-    dp.PermuteAndFlip(epsilon=1),
-    dp.ReportNoisyMax(epsilon=1, noise="laplace"),
-    dp.LocalDampening(epsilon=1),
-    dp.LocalDampening(epsilon=1, draw=FLIP),
-    dp.AnchoredLocalDampening(epsilon=1, anchor=0.0),
-    dp.PairwiseLocalDampening(epsilon=1),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", BOUNDED, ids=repr)
-@given(objective=element_objectives(), epsilon=epsilons)
-def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
-    """For objectives whose best score is 0, as a percentile's is."""
-    scores = objective.scores - objective.scores.max()
-    objective = dp.Objective(scores, objective.sensitivity)
-    mechanism = replace(mechanism, epsilon=epsilon)
-    for beta in (0.5, 0.05):
-        most = error_bound(
-            mechanism,
-            candidates=scores.size,
-            bound=objective.sensitivity.bound,
-            unit="votes",
-            attained=0,
-            probability=1 - beta,
-        )
-        assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta
-
-
-def test_the_bound_of_the_exponential_mechanism():
-    mechanism = dp.ExponentialMechanism(epsilon=0.5)
-
-    assert error_bound(mechanism, candidates=100, bound=3, unit="votes").value == pytest.approx(
-        2 * 3 / 0.5 * log(100 / 0.05)
-    )
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        dp.ShiftedLocalDampening(epsilon=1, direction="non-decreasing"),
-        dp.LocalDampening(epsilon=1),
-        dp.AnchoredLocalDampening(epsilon=1, anchor=1.0),
-    ],
-)
-def test_nothing_is_said_where_nothing_is_known(mechanism):
-    assert error_bound(mechanism, candidates=10, bound=1, unit="votes").value == inf
-
-
-@pytest.mark.parametrize("probability", [np.nan, 0, 1])
-def test_a_probability_is_above_0_and_below_1(probability):
-    with pytest.raises(ParameterError, match="probability"):
-        error_bound(BOUNDED[0], candidates=1, bound=1, unit="votes", probability=probability)
-
-
-@pytest.mark.slow
-@given(objective=element_objectives(least=2), epsilon=epsilons)
-def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilon):
-    """Of any released candidate, for any k, against all that are left out."""
-    scores = np.rint(objective.scores)
-    counts = dp.Objective(scores, dp.GlobalSensitivity(2, dp.Neighbours.EDGE, l1=3), step=1)
-    mechanism = dp.NoisySequence(epsilon=epsilon).for_objective(counts)
-    drawn = mechanism.simulate(counts, 1, size=400, rng=np.random.default_rng(1)).indices
-    most = error_bound(mechanism, candidates=scores.size, bound=2, unit="votes")
-
-    assert (scores.max() - scores[drawn] > most.value).mean() <= 0.05 + 0.05
-
-
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_the_uniform_row_is_the_mean_over_all_sets(k):
     scores = np.array([1.0, 5.0, 5.0, 4.0, 5.0])
@@ -220,6 +144,7 @@ def test_the_uniform_row_is_the_mean_over_all_sets(k):
 
 def test_a_comparison_prints_as_a_table_and_as_latex():
     several = dp.compare(OBJECTIVE, MECHANISMS, k=2, simulations=7)
+    assert repr(several) == "<Comparison of 2 mechanisms at 2 epsilons, k=2>"
     printed, latex = str(several).splitlines(), several.to_latex().splitlines()
 
     assert printed[0].split() == [
@@ -239,7 +164,7 @@ class HalfWay(dp.mechanisms.Mechanism):
     name = "half-way"
 
     @property
-    def draws_by(self):
+    def draw(self):
         return dp.draws.Exponential()
 
     def unit_scores(self, objective):

@@ -1,4 +1,4 @@
-"""The contract of every releasing function: it spends first, once, and what its plan says."""
+"""The contract of every query: it spends first, once, and what its plan says."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.draws import door
+from dpselect.draws.exact import samplers
 from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect.plan import Plan
+from support.public import every_query
 from support.releases import all_cases
 
 CASES = all_cases()
@@ -32,10 +33,17 @@ class LoggedBudget(dp.Budget):
         super().__init__(*totals, **options)
         self.log = log
 
-    def spend(self, epsilon, **options):
-        entry = super().spend(epsilon, **options)
+    def spend_all(self, spends):
+        entries = super().spend_all(spends)
         self.log.events.append("spend")
-        return entry
+        return entries
+
+
+class NotThere:
+    """Data that fail whatever is done with them."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was read")
 
 
 def budget_for(case, log, *, enough=True):
@@ -62,13 +70,17 @@ def test_names_are_unique():
     assert len({case.name for case in CASES}) == len(CASES)
 
 
+def test_every_query_of_the_library_has_a_case():
+    assert {type(case.query) for case in CASES} >= set(every_query())
+
+
 @every_case
 def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
     log, plan = Log(), case.plan()
     budget = budget_for(case, log)
     left = plan.remaining_after(budget)
 
-    with door.handled(log.handle):
+    with samplers.intercepted(log.handle):
         outcome = case.release(database(case), budget)
 
     assert log.events[0] == "spend"
@@ -79,7 +91,7 @@ def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
     assert entry.rho <= plan.rho * (1 + 1e-9)
     assert entry.neighbours is case.neighbours is plan.neighbours
     assert entry.mechanism == plan.description
-    assert entry.asked["function"] == plan.function
+    assert entry.question["query"] == plan.name == type(case.query).__name__
     assert entry.answer
     json.loads(budget.to_json())
     assert plan.delta == case.delta
@@ -108,33 +120,22 @@ def test_a_refused_spend_draws_nothing(case):
     if case.plan().epsilon == 0:
         budget = dp.Budget(1.0, case.plan().delta / 2, neighbours=case.neighbours)
 
-    with door.handled(log.handle), pytest.raises(InsufficientBudgetError):
+    with samplers.intercepted(log.handle), pytest.raises(InsufficientBudgetError):
         case.release(database(case), budget)
 
     assert log.events == []
     assert budget.entries == ()
 
 
-@pytest.mark.parametrize(
-    "release",
-    [
-        lambda **how: dp.percentiles.release_percentiles(
-            "none.csv", column="days", p=50, candidates=[1, 2], **how
-        ),
-        lambda **how: dp.categories.release_top(
-            "none.csv", column="word", k=1, candidates=["a", "b"], **how
-        ),
-        lambda **how: dp.categories.release_keys("none.csv", column="word", delta=1e-6, **how),
-        lambda **how: dp.spatial.release_histogram(
-            "none.csv", x="x", y="y", bounds=(0, 0, 1, 1), queries=[[0, 0, 1, 1]], **how
-        ),
-    ],
-)
-def test_a_budget_is_asked_before_rows_are_read(release):
-    budget = dp.Budget(0.5, delta=1e-9, neighbours="add-remove")
+@every_case
+def test_a_budget_is_asked_before_data_are_read(case):
+    log = Log()
+    budget = budget_for(case, log, enough=False)
+    if case.plan().epsilon == 0:
+        budget = dp.Budget(1.0, case.plan().delta / 2, neighbours=case.neighbours)
 
     with pytest.raises(InsufficientBudgetError):
-        release(epsilon=1.0, neighbours="add-remove", budget=budget)
+        case.query.release(NotThere(), budget=budget)
 
 
 @every_case
@@ -143,7 +144,7 @@ def test_a_budget_for_another_relation_draws_nothing(case):
     other = next(relation for relation in dp.Neighbours if relation is not case.neighbours)
     budget = dp.Budget(100.0, delta=0.5, neighbours=other)
 
-    with door.handled(log.handle), pytest.raises(NeighboursError):
+    with samplers.intercepted(log.handle), pytest.raises(NeighboursError):
         case.release(database(case), budget)
 
     assert log.events == []
@@ -177,7 +178,7 @@ def test_a_crash_in_the_draw_loses_the_answer_and_not_the_spend(tmp_path):
     def crash(*_):
         raise KeyboardInterrupt
 
-    with door.handled(crash), pytest.raises(KeyboardInterrupt):
+    with samplers.intercepted(crash), pytest.raises(KeyboardInterrupt):
         dp.PermuteAndFlip(epsilon=0.5).release(objective, budget=budget)
     release = dp.PermuteAndFlip(epsilon=0.25).release(objective, budget=budget)
 
@@ -196,7 +197,10 @@ def test_an_answer_that_cannot_be_recorded_is_still_the_caller_s(tmp_path):
         budget.path.unlink()
         return draw()
 
-    with door.handled(vanish), pytest.warns(UserWarning, match="answer was not recorded"):
+    with (
+        samplers.intercepted(vanish),
+        pytest.warns(UserWarning, match="answer was not recorded"),
+    ):
         release = dp.PermuteAndFlip(epsilon=0.5).release(objective, budget=budget)
 
     assert len(release.answer) == 1

@@ -1,75 +1,56 @@
-"""Conventions of signatures: one order, one vocabulary, a plan for every release."""
+"""Conventions: the fields of queries and the arguments of functions have one vocabulary."""
 
 import inspect
-from importlib import import_module
+from dataclasses import MISSING, fields
 from inspect import Parameter
+from typing import get_type_hints
 
 import pytest
 
 import dpselect as dp
+from dpselect.cli.command import documented
+from support.public import ROOMS, classes, every_name, every_query, functions
 
-ROOMS = [name for name in dp.__all__ if name not in dp._HOME]
-APPLICATIONS = (
-    "categories",
-    "networks",
-    "percentiles",
-    "pooling",
-    "retrieval",
-    "spatial",
-    "trees",
-    "tuning",
-)
-LAST = ["epsilon", "delta", "neighbours", "mechanism", "budget", "on_invalid", "outside"]
-"""Keyword-only arguments that end a signature, in this order; the last two in any."""
+LAST = ["epsilon", "delta", "neighbours", "mechanism"]
+"""What ends the fields of a query, and the arguments of a function, in this order."""
 
-OTHER_WORDS = {"strict", "self_loops", "unknown", "on_error", "on_missing"}
-"""Names that other libraries have for what `on_invalid` and `outside` say here."""
+READING = {"on_invalid", "outside", "missing"}
+"""What may stand after these: how records are read that do not fit."""
+
+OTHER_WORDS = {
+    *("strict", "self_loops", "unknown", "on_error", "on_missing", "clip"),
+    *("group", "persons", "max_points_per_user", "max_rows_per_user", "neighbors", "eps"),
+}
+"""Other libraries' names, and our own of before, for what fields say here."""
 
 OF_LAWS = {
     "audit.check_admissible",  # a universe is one together with its relation
     "audit.check_private",
     "audit.delta",  # functions of epsilon in the mathematical sense
     "mechanisms.by_name",
-    "retrieval.theorem_1_lower",
 }
 """Functions whose epsilon or relation is what they are about, not a price."""
 
+PRICED_BY = {"Selection": "mechanism", "BestOf": "epsilon_per_run"}
+"""Queries whose epsilon follows from another required field."""
 
-READ_OFF_THE_DATA = {"records", "nodes"}
-"""Sizes that are public under the relation: a release reads them, a plan takes them."""
+LONGEST_SENTENCE = 100
+"""Of the help of an option, which a terminal shows on two lines."""
 
-PRICED_BY = {"pooling.release_outcomes": "flip", "tuning.release_best": "epsilon_per_run"}
-"""Releases whose epsilon follows from another public argument."""
-
-
-def exported():
-    """Yield the full name and the object of every public class and function."""
-    for room in ROOMS:
-        try:
-            module = import_module(f"dpselect.{room}")
-        except ModuleNotFoundError:
-            continue
-        for name in module.__all__:
-            if callable(getattr(module, name)):
-                yield f"{room}.{name}", getattr(module, name)
-    for name in dp._HOME:
-        yield name, getattr(dp, name)
+QUERIES = every_query()
+every_kind = pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)
 
 
-PUBLIC = dict(exported())
-FUNCTIONS = {name: found for name, found in PUBLIC.items() if inspect.isfunction(found)}
-CLASSES = {name: found for name, found in PUBLIC.items() if inspect.isclass(found)}
-RELEASES = {name: found for name, found in FUNCTIONS.items() if ".release_" in name}
-every_release = pytest.mark.parametrize("name", RELEASES)
+def field_names(kind):
+    return [one.name for one in fields(kind)]
+
+
+def defaults(kind):
+    return {one.name: one.default for one in fields(kind)}
 
 
 def parameters(function):
     return dict(inspect.signature(function).parameters)
-
-
-def positional(function):
-    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return [name for name, one in parameters(function).items() if one.kind in kinds]
 
 
 def is_estimator(kind):
@@ -78,8 +59,8 @@ def is_estimator(kind):
 
 def signatures():
     """Yield the full name and the parameters of all that is public and has a signature."""
-    for name, found in PUBLIC.items():
-        if inspect.isclass(found) and issubclass(found, BaseException):
+    for name, found in every_name().items():
+        if (inspect.isclass(found) and issubclass(found, BaseException)) or not callable(found):
             continue
         try:
             yield name, parameters(found)
@@ -89,106 +70,130 @@ def signatures():
 
 def plots():
     """Yield the full name and the parameters of every public function that draws a picture."""
-    for name, found in PUBLIC.items():
-        methods = inspect.getmembers(found, inspect.isfunction) if name in CLASSES else []
+    for name, found in every_name().items():
+        methods = inspect.getmembers(found, inspect.isfunction) if name in classes() else []
         named = {f"{name}.{method}": function for method, function in methods} or {name: found}
         for plot, function in named.items():
-            if plot.rsplit(".", maxsplit=1)[-1].startswith("plot"):
+            if plot.rsplit(".", maxsplit=1)[-1].startswith("plot") and callable(function):
                 yield plot, parameters(function)
 
 
-def test_prices_relations_and_budgets_are_named():
-    for name in FUNCTIONS.keys() - OF_LAWS:
-        assert not set(positional(FUNCTIONS[name])) & set(LAST), name
+def test_there_are_queries_in_most_rooms():
+    rooms = {kind.__module__.split(".")[1] for kind in QUERIES}
+
+    assert rooms >= {"keys", "maps", "mechanisms", "networks", "percentiles", "subsets"}
+    assert rooms <= set(ROOMS)
 
 
-def test_the_last_arguments_come_in_one_order():
-    place = {"outside": LAST.index("on_invalid")}
-    for name in FUNCTIONS.keys() - OF_LAWS:
-        listed = list(parameters(FUNCTIONS[name]))
-        last = [one for one in listed if one in LAST]
-        order = [place.get(one, LAST.index(one)) for one in last]
+class TestQueries:
+    @every_kind
+    def test_it_is_offered_by_the_package_under_its_name(self, kind):
+        assert getattr(dp, kind.__name__) is kind
 
-        assert order == sorted(order), name
-        if {"epsilon", "budget"} <= set(last):
-            first = listed.index("epsilon")
-            between = listed[first : listed.index("budget") + 1]
-            assert set(between) <= set(LAST), f"{name}: {between}"
+    @every_kind
+    def test_what_ends_its_fields_is_in_one_order(self, kind):
+        names = field_names(kind)
+        last = [name for name in names if name in LAST]
+        if PRICED_BY.get(kind.__name__) in last:
+            last.remove(PRICED_BY[kind.__name__])
 
+        own = [name for name in kind.__annotations__ if name in names]
+        after = own[own.index("epsilon") :] if "epsilon" in own else []
 
-def test_epsilon_and_neighbours_have_no_default():
-    for name, listed in signatures():
-        found = PUBLIC[name]
-        plain = inspect.isclass(found) and found.__init__ is object.__init__
-        if name in OF_LAWS or plain or is_estimator(found):
-            continue
-        for argument in {"epsilon", "neighbours"} & set(listed):
-            assert listed[argument].default is Parameter.empty, name
+        assert last == sorted(last, key=LAST.index)
+        assert set(after) <= {*LAST, *READING}
 
+    @every_kind
+    def test_prices_and_relations_have_no_default(self, kind):
+        given, price = defaults(kind), PRICED_BY.get(kind.__name__, "epsilon")
 
-def test_pictures_take_axes():
-    several = ("Sequence", "ndarray", "NDArray")
-    drawn = dict(plots())
+        assert given[price] is MISSING
+        assert given.get("neighbours", MISSING) is MISSING
 
-    assert drawn
-    for plot, listed in drawn.items():
-        assert {"ax", "axes"} & set(listed), plot
-        if "axes" in listed:
-            annotation = str(listed["axes"].annotation)
-            assert any(word in annotation for word in several), f"{plot} takes one axes: ax"
-        assert listed.get("ax", listed.get("axes")).default is None, plot
+    @every_kind
+    def test_persons_are_a_column_and_a_number_of_rows(self, kind):
+        names = field_names(kind)
+        given = defaults(kind)
 
+        assert ("user" in names) == ("max_per_user" in names)
+        if "user" in names:
+            assert names.index("max_per_user") == names.index("user") + 1
+            assert (given["user"], given["max_per_user"]) == (None, None)
 
-def test_records_that_do_not_fit_have_one_vocabulary():
-    for name, listed in signatures():
-        assert not set(listed) & OTHER_WORDS, name
-        if "on_invalid" in listed:
-            assert listed["on_invalid"].default in {"repair", Parameter.empty}, name
-        if "outside" in listed:
-            assert listed["outside"].default in {"drop", "clip", Parameter.empty}, name
+    @every_kind
+    def test_its_words_are_those_of_all(self, kind):
+        given = defaults(kind)
 
+        assert not set(given) & OTHER_WORDS
+        assert given.get("on_invalid", "repair") == "repair"
+        assert given.get("outside", "drop") in {"drop", "clip"}
+        assert given.get("missing", "drop") == "drop"
+        assert given.get("mechanism", None) is None or kind.__name__ in PRICED_BY
 
-@pytest.mark.parametrize("room", ["categories", "networks", "percentiles", "spatial"])
-def test_applications_release(room):
-    assert any(name.startswith(f"{room}.release_") for name in RELEASES)
+    @every_kind
+    def test_its_types_can_be_read(self, kind):
+        assert set(get_type_hints(kind)) >= set(field_names(kind))
 
+    @every_kind
+    def test_every_field_is_documented_in_its_place(self, kind):
+        assert list(documented(kind)) == field_names(kind)
+        assert any("Guarantee:" in (one.__doc__ or "") for one in kind.__mro__)
 
-@every_release
-def test_a_release_states_a_price_and_takes_a_budget(name):
-    listed = parameters(RELEASES[name])
-
-    assert listed[PRICED_BY.get(name, "epsilon")].kind is Parameter.KEYWORD_ONLY
-    assert listed["budget"].default is None
-
-
-@every_release
-def test_every_release_has_a_plan_with_the_same_public_arguments(name):
-    """All but the data, which come first, the budget, and how records are read."""
-    release = RELEASES[name]
-    plan = FUNCTIONS[name.replace(".release_", ".plan_")]
-    reading = {"on_invalid", "outside"}
-    public = {
-        argument: (one.kind, one.default)
-        for argument, one in parameters(release).items()
-        if argument not in {*reading, "budget"}
-    }
-    planned = {
-        argument: (one.kind, one.default)
-        for argument, one in parameters(plan).items()
-        if argument not in {*reading, *READ_OFF_THE_DATA}
-    }
-    data = [argument for argument in public if argument not in planned]
-
-    assert data, "a release reads data"
-    assert data == positional(release)[: len(data)]
-    assert list(planned.items()) == [
-        (argument, one) for argument, one in public.items() if argument not in data
-    ]
+    @every_kind
+    def test_the_first_sentence_of_a_field_stands_alone(self, kind):
+        for name, sentence in documented(kind).items():
+            assert sentence.endswith("."), f"{name}: {sentence}"
+            assert len(sentence) <= LONGEST_SENTENCE, f"{name}: {sentence}"
+            assert "`" not in sentence, f"{name}: {sentence}"
+            assert sentence[0].isupper() or sentence[0] == '"', f"{name}: {sentence}"
+            first = sentence.split(maxsplit=1)[0]
+            assert first not in {"Of", "As", "It", "That", "Which"}, f"{name}: {sentence}"
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FUNCTIONS if name.split(".")[-1].startswith("plan_")]
-)
-def test_every_plan_has_its_release(name):
-    siblings = {name.replace(".plan_", f".{verb}_") for verb in ("release", "draw")}
-    assert siblings & set(FUNCTIONS)
+class TestFunctions:
+    def test_no_function_plans_or_releases(self):
+        """A query does, and so does a mechanism, an estimator and a stream of queries."""
+        found = {name.rsplit(".", maxsplit=1)[-1] for name in functions()}
+
+        assert not {name for name in found if name.startswith(("release_", "plan_", "draw_"))}
+
+    def test_prices_and_relations_are_given_by_name(self):
+        for name in functions().keys() - OF_LAWS:
+            listed = parameters(functions()[name])
+            for one in {*LAST, "budget"} & set(listed):
+                assert listed[one].kind is Parameter.KEYWORD_ONLY, name
+
+    def test_the_last_arguments_come_in_one_order(self):
+        for name in functions().keys() - OF_LAWS:
+            last = [one for one in parameters(functions()[name]) if one in LAST]
+
+            assert last == sorted(last, key=LAST.index), name
+
+    def test_epsilon_and_neighbours_have_no_default(self):
+        for name, listed in signatures():
+            found = every_name()[name]
+            plain = inspect.isclass(found) and found.__init__ is object.__init__
+            if name in OF_LAWS or plain or is_estimator(found):
+                continue
+            for argument in {"epsilon", "neighbours"} & set(listed):
+                assert listed[argument].default is Parameter.empty, name
+
+    def test_pictures_take_axes(self):
+        several = ("Sequence", "ndarray", "NDArray")
+        drawn = dict(plots())
+
+        assert drawn
+        for plot, listed in drawn.items():
+            assert {"ax", "axes"} & set(listed), plot
+            if "axes" in listed:
+                annotation = str(listed["axes"].annotation)
+                assert any(word in annotation for word in several), f"{plot} takes one axes: ax"
+            assert listed.get("ax", listed.get("axes")).default is None, plot
+
+    def test_records_that_do_not_fit_have_one_vocabulary(self):
+        for name, listed in signatures():
+            assert not set(listed) & OTHER_WORDS, name
+            if "on_invalid" in listed:
+                assert listed["on_invalid"].default in {"repair", Parameter.empty}, name
+            if "outside" in listed:
+                assert listed["outside"].default in {"drop", "clip", Parameter.empty}, name

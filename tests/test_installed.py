@@ -43,7 +43,7 @@ def uv_or_skip(*arguments):
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """The wheels of both packages by name, and a file of the locked versions."""
+    """The wheels of all packages by name, and a file of the locked versions."""
     folder = tmp_path_factory.mktemp("wheels")
     uv_or_skip("build", "--all-packages", "--wheel", "--out-dir", folder)
     found = {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
@@ -88,20 +88,26 @@ def required(tmp_path_factory, wheels):
 
 @pytest.fixture(scope="module")
 def standard(tmp_path_factory, wheels):
-    """With the extra ``standard``."""
+    """With the extra ``standard``, which brings the packages of commands along."""
     folder = tmp_path_factory.mktemp("standard")
-    return Environment(folder, wheels, f"{wheels['dpselect']}[standard]")
+    return Environment(folder, wheels, f"{wheels['dpselect']}[standard]", *brought(wheels))
 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory, wheels):
     """With the studies, which bring the extra ``standard`` along."""
     folder = tmp_path_factory.mktemp("studies")
-    return Environment(folder, wheels, wheels["dpselect"], wheels["dpselect_studies"])
+    names = ("dpselect", "dpselect_studies")
+    return Environment(folder, wheels, *(wheels[name] for name in names), *brought(wheels))
+
+
+def brought(wheels):
+    """Return the wheels that PyPI would have."""
+    return [wheels[name] for name in ("dpselect_planner", "dpselect_pooling")]
 
 
 def test_a_wheel_holds_its_package_and_nothing_else(wheels):
-    for name in ("dpselect", "dpselect_studies"):
+    for name in ("dpselect", "dpselect_planner", "dpselect_pooling", "dpselect_studies"):
         with zipfile.ZipFile(wheels[name]) as wheel:
             tops = {Path(member).parts[0] for member in wheel.namelist()}
             members = set(wheel.namelist())
@@ -128,8 +134,12 @@ import sys
 
 import dpselect as dp
 
+missing = []
 for name in dp.__all__:
-    getattr(dp, name)
+    try:
+        getattr(dp, name)
+    except dp.errors.MissingDependencyError:
+        missing.append(name)
 
 budget = dp.Budget(3.0, neighbours="add-remove")
 votes = dp.Objective(
@@ -143,21 +153,23 @@ days = dp.percentiles.percentile_rank(
     [1.0, 5.0, 2.0, 8.0, 3.0], p=50, candidates=range(11), neighbours="add-remove"
 )
 day = dp.PermuteAndFlip(epsilon=1.0).release(days, budget=budget)
-star = dp.networks.Graph.from_edges([(0, leaf) for leaf in range(1, 50)], nodes=50)
-[node] = dp.networks.release_nodes(star, 1, metric="degree", epsilon=20.0).answer
+star = [(0, leaf) for leaf in range(1, 50)]
+[node] = dp.TopNodes(nodes=50, k=1, metric="degree", epsilon=20.0).release(star).answer
 optional = sorted({"matplotlib", "polars", "rich", "sklearn", "typer"} & set(sys.modules))
-print(json.dumps([colour.candidate, int(day.candidate), node, budget.remaining, optional]))
+print(json.dumps([colour.candidate, day.candidate, node, budget.remaining, optional, missing]))
 """
 
 
 def test_python_releases_with_the_required_dependencies_alone(required):
-    colour, day, node, remaining, optional = json.loads(required.python(RELEASES))
+    found = json.loads(required.python(RELEASES))
+    colour, day, node, remaining, optional, missing = found
 
     assert colour in {"red", "green", "blue"}
     assert 0 <= day <= 10
     assert node == 0
     assert remaining == 0
     assert optional == []
+    assert missing == ["Search"]  # of classifiers of scikit-learn
 
 
 MISSING = """
@@ -221,6 +233,16 @@ def test_the_program_names_the_other_extras(standard, arguments, package, extra)
         f"dpselect: this needs {package}, which is not installed: "
         f"pip install 'dpselect[{extra}]'\n"
     )
+
+
+def test_the_packages_of_commands_come_with_the_standard_dependencies(standard):
+    page = standard.run("dpselect", "planner", "--save", "planner.html")
+    planned = standard.run("dpselect", "plan", "response", "--json")
+    compared = standard.run("dpselect", "pool", "plan", "--n", "40", "--d", "2", "--json")
+
+    assert page.returncode == planned.returncode == compared.returncode == 0, page.stderr
+    assert "<script>" in (standard.work / "planner.html").read_text("utf-8")
+    assert json.loads(compared.stdout)["n"] == 40
 
 
 def test_the_demo_runs_with_the_standard_dependencies(standard):

@@ -16,12 +16,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import dpselect as dp
+from support.public import ROOMS, SOURCE, every_name
 
-SOURCE = Path(dp.__file__).parent
-ROOMS = [name for name in dp.__all__ if name not in dp._HOME]
 HEAVY = {"matplotlib", "numba", "opendp", "pandas", "polars", "rich", "scipy", "sklearn"}
 HEAVY |= {"networkx", "pyspark", "typer"}
-LONGEST = 400
+LONGEST = 500
 FILES = {
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(
         ".__init__"
@@ -110,18 +109,18 @@ def test_no_modules_import_each_other_in_a_circle():
     assert circles(edges) == []
 
 
-def test_randomness_has_one_door():
-    for module in who_imports("opendp", "secrets", "random", "os.urandom"):
-        assert module.startswith("dpselect.draws."), f"{module} imports a source of randomness"
+def test_randomness_has_one_source():
+    assert who_imports("secrets", "random", "os.urandom") == {"dpselect.draws.exact.bits"}
 
 
 def test_what_draws_is_a_registered_sampler():
-    """Public functions of the modules at the door either draw and say so, or do not draw."""
-    from dpselect.draws import noisy_counts, selection, subsets, uniform
+    """Public functions of these modules either draw and say so, or do not draw."""
+    from dpselect.draws import subset_distance
+    from dpselect.draws.exact import bernoulli, noisy_counts, selection, uniform
 
     drawing = {
         name
-        for module in (noisy_counts, selection, subsets, uniform)
+        for module in (bernoulli, noisy_counts, selection, subset_distance, uniform)
         for name, found in inspect.getmembers(module, inspect.isfunction)
         if found.__module__ == module.__name__ and hasattr(found, "__wrapped__")
     }
@@ -142,19 +141,28 @@ def test_there_is_one_thread_pool():
     assert who_imports("concurrent", "multiprocessing") <= {"dpselect._parallel"}
 
 
-def test_only_plans_spend():
-    spending = {
+def who_calls(method, *options):
+    """Return the modules that call what has a name with some options; not an overridden one."""
+    return {
         module
         for module in FILES
         for node in ast.walk(tree(module))
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "spend"
-        and any(option.arg == "neighbours" for option in node.keywords)
-        and ast.unparse(node.func.value) != "super()"
+        and ast.unparse(node.func).rsplit(".", maxsplit=1)[-1] == method
+        and {option.arg for option in node.keywords} >= set(options)
+        and not ast.unparse(node.func).startswith("super()")
     }
 
-    assert spending == {"dpselect.plan"}
+
+def test_only_plans_spend_and_only_queries_charge_them():
+    """A stream of queries is charged where it is entered, before there are any."""
+    charging = {"dpselect.query", "dpselect.mechanisms.above_threshold"}
+
+    assert who_calls("spend", "neighbours") == set()
+    assert who_calls("spend_all") == {"dpselect.plan", "dpselect.budget.accountant"}
+    assert who_calls("charge") == {"dpselect.plan", *charging}
+    assert who_calls("recorded") == charging
+    assert "dpselect.plan" in who_calls("refund")
 
 
 def run_alone(program):
@@ -193,20 +201,9 @@ def test_budgets_start_without_numpy():
 
 
 def test_every_room_is_reachable():
-    rooms = {
-        "audit",
-        "budget",
-        "categories",
-        "combine",
-        "draws",
-        "errors",
-        "mechanisms",
-        "networks",
-    }
-    rooms |= {"percentiles", "pooling", "retrieval", "scaling", "sensitivity", "spatial"}
-    rooms |= {"planner", "tables", "trees", "tuning"}
+    listed = {name for name in dp.__all__ if inspect.ismodule(getattr(dp, name))}
 
-    assert set(ROOMS) == rooms
+    assert listed == set(ROOMS)
 
 
 @pytest.mark.slow
@@ -214,7 +211,7 @@ def test_every_public_name_is_the_first_that_may_be_asked_for():
     program = f"""
 for name in {dp.__all__!r}:
     forget()
-    assert getattr(importlib.import_module("dpselect"), name).__doc__, name
+    assert getattr(importlib.import_module("dpselect"), name) is not None, name
     print(name)
 """
 
@@ -222,7 +219,7 @@ for name in {dp.__all__!r}:
 
 
 def test_dir_lists_the_public_names():
-    assert dir(dp) == sorted([*dp.__all__, "__version__"])
+    assert dir(dp) == sorted(dp.__all__)
 
 
 @every_room
@@ -238,13 +235,32 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = dp.select
 
 
-def test_an_editor_sees_the_names_that_are_there():
-    """The imports under TYPE_CHECKING are what completion and type checkers read."""
-    block = next(node for node in tree("dpselect").body if isinstance(node, ast.If))
-    listed = {alias.name for node in block.body for alias in node.names}
+STUBS = {path.parent: path for path in sorted(SOURCE.rglob("__init__.pyi"))}
 
-    assert listed == set(dp.__all__)
+
+@pytest.mark.parametrize("folder", STUBS, ids=lambda folder: folder.name)
+def test_lazy_names_are_listed_once_in_a_stub(folder):
+    """What completion and type checkers read is what is imported when it is asked for."""
+    package = ".".join(folder.relative_to(SOURCE.parent).parts)
+    stub = ast.parse(STUBS[folder].read_text(encoding="utf-8"))
+    listed = [alias.asname for node in stub.body for alias in node.names]
+
+    assert sorted(listed) == sorted(import_module(package).__all__)
+    assert who_imports("dpselect.lazy") >= {package}
+    assert {where for where, _ in imports(package)} == {"dpselect.lazy"}
     assert (SOURCE / "py.typed").exists()
+
+
+def test_there_is_no_other_way_to_import_lazily():
+    with_getattr = {
+        module
+        for module in FILES
+        for node in tree(module).body
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+    }
+
+    assert SOURCE in STUBS
+    assert with_getattr == set()
 
 
 def test_every_module_has_a_title_and_stays_short():
@@ -253,15 +269,6 @@ def test_every_module_has_a_title_and_stays_short():
 
         assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{module} starts with {title!r}"
         assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST, module
-
-
-def public_objects():
-    """Yield every public class and function with the module that offers it."""
-    for room in [dp, *(import_module(f"dpselect.{name}") for name in ROOMS)]:
-        for name in getattr(room, "__all__", []):
-            found = getattr(room, name)
-            if inspect.isclass(found) or inspect.isfunction(found):
-                yield room.__name__, name, found
 
 
 def listed_in_the_reference():
@@ -275,9 +282,10 @@ def listed_in_the_reference():
 def test_the_reference_has_every_public_class_and_function():
     listed = listed_in_the_reference()
     missing = [
-        f"{room}.{name}"
-        for room, name, found in public_objects()
-        if not {room, *with_packages(getattr(found, "__module__", room))} & listed
+        name
+        for name, found in every_name().items()
+        if (inspect.isclass(found) or inspect.isfunction(found))
+        and not {f"dpselect.{name}", *with_packages(found.__module__)} & listed
     ]
 
     assert not missing

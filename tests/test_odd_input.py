@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import dpselect as dp
-from dpselect import networks, percentiles, pooling, retrieval, spatial, trees
+import dpselect_pooling as pooling
+from dpselect import networks, subsets, trees
 from dpselect.cli import main
 from support import odd_input
 from support.odd_arguments import CALLS, ODD
@@ -34,34 +34,36 @@ AR = "add-remove"
 
 
 def record(data):
-    percentiles.release_percentile_record(data, p=50, upper=9, epsilon=1.0)
+    dp.PercentileRecord(p=50, upper=9, epsilon=1.0).release(data)
 
 
 def value(data):
-    percentiles.release_percentiles(
-        data, p=[25, 50], candidates=range(10), epsilon=1.0, neighbours=AR
-    )
+    dp.Percentiles(p=[25, 50], candidates=range(10), epsilon=1.0, neighbours=AR).release(data)
 
 
 def value_of_column(data):
-    percentiles.release_percentiles(
-        data, column="f", p=50, candidates=range(10), epsilon=1.0, neighbours="substitute"
-    )
+    dp.Percentiles(
+        column="f", p=50, candidates=range(10), epsilon=1.0, neighbours="substitute"
+    ).release(data)
 
 
 def node(edges):
-    graph = networks.Graph.from_edges(edges, nodes=9)
-    networks.release_nodes(graph, 1, metric="degree", epsilon=1.0)
+    dp.TopNodes(nodes=9, k=1, metric="degree", epsilon=1.0).release(edges)
 
 
 def node_of_table(table):
-    graph = networks.Graph.from_edges(table, source="f", target="g", nodes=9)
-    networks.release_nodes(graph, 1, metric="ego-density", epsilon=1.0)
+    asked = {"nodes": 9, "source": "f", "target": "g", "metric": "ego-density"}
+    dp.TopNodes(**asked, k=1, epsilon=1.0).release(table)
 
 
 def node_in_an_engine(table):
-    graph = networks.EdgeTable(table, source="f", target="g", nodes=9)
-    networks.release_nodes(graph, 1, metric="degree", epsilon=1.0)
+    edges = networks.EdgeTable(table, source="f", target="g", nodes=9)
+    dp.TopNodes(nodes=9, k=1, metric="degree", epsilon=1.0).release(edges)
+
+
+def hubs(table):
+    asked = {"nodes": 9, "source": "f", "target": "g", "metric": "ego-density"}
+    dp.Hubs(**asked, k=1, user="y", max_per_user=2, epsilon=1.0).release(table)
 
 
 def tree(table):
@@ -73,47 +75,30 @@ def tree_of_lists(rows):
     trees.ID3Classifier(1.0, **PUBLIC, max_records=50, neighbours=AR).fit(features, labels)
 
 
-def histogram(points):
-    spatial.release_histogram(
-        points,
-        bounds=(0, 0, 9, 9),
-        grids=[2],
-        queries=[[0, 0, 3, 3]],
-        epsilon=1.0,
-        neighbours=AR,
-    )
+def map_of_points(points):
+    dp.Map(bounds=(0, 0, 9, 9), grids=[2, 3], epsilon=1.0, neighbours=AR).release(points)
 
 
-def histogram_of_users(table):
-    spatial.release_histogram(
-        table,
-        x="f",
-        y="g",
-        user="y",
-        max_points_per_user=2,
-        bounds=(0, 0, 9, 9),
-        grids=[2],
-        queries=[[0, 0, 3, 3]],
-        epsilon=1.0,
-        neighbours=AR,
-    )
+def map_of_users(table):
+    asked = {"x": "f", "y": "g", "bounds": (0, 0, 9, 9), "epsilon": 1.0, "neighbours": AR}
+    dp.Map(**asked, user="y", max_per_user=2).release(table)
 
 
 def statuses(members):
-    retrieval.release_statuses(members, n=9, epsilon=1.0)
+    subsets.Statuses(n=9, epsilon=1.0).release(members)
 
 
 def subset(members):
-    retrieval.release_subset(members, n=9, beta=1, size_epsilon=0.5, epsilon=1.0, delta=0.5)
+    dp.Subset(n=9, epsilon=1.0).release(members)
 
 
 def subset_of_public_size(members):
-    retrieval.SubsetRetrieval(n=9, d=2, beta=1, epsilon=1.0).release(members)
+    dp.Subset(n=9, d=2, epsilon=1.0).release(members)
 
 
 def outcomes(tested):
     design = np.ones((3, 4), dtype=bool)
-    pooling.release_outcomes(tested, design=design, flip=0.1, neighbours="substitute")
+    pooling.PooledOutcomes(matrix=design, flip=0.1, neighbours="substitute").release(tested)
 
 
 def candidate(scores):
@@ -130,10 +115,11 @@ ENTRIES = {
     node: pairs | st.lists(values, max_size=4),
     node_of_table: tables("f", "g"),
     node_in_an_engine: tables("f", "g"),
+    hubs: tables("f", "g", "y"),
     tree: tables("f", "g", "y"),
     tree_of_lists: triples,
-    histogram: pairs | arrays(),
-    histogram_of_users: tables("f", "g", "y"),
+    map_of_points: pairs | arrays(),
+    map_of_users: tables("f", "g", "y"),
     statuses: columns,
     subset: columns,
     subset_of_public_size: columns,
@@ -182,18 +168,20 @@ DECLARED = {
 }
 COLLECTOR = "pool,sample\nf,S1\nf,S2\ng,S1\n"
 COMMANDS = {
-    "percentile record": "percentile DATA --record --column f --p 50 --upper 9 --epsilon 1",
+    "percentile record": "record DATA --column f --p 50 --upper 9 --epsilon 1",
     "percentile value": f"percentile DATA {VALUE}",
     "percentile in an engine": f"percentile DATA {VALUE} --engine polars",
     "nodes": f"nodes DATA {NODES}",
     "nodes in an engine": f"nodes DATA {NODES} --engine polars",
     "nodes of persons": f"nodes DATA {NODES} --user y --max-per-user 2",
+    "hubs": f"hubs DATA {NODES}".replace("degree", "ego-density"),
     "map": f"map DATA {BOX} --out FOLDER/map.json",
     "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
     "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",
     "top of unknown values": f"top DATA {KEYS} --k 2 --limit 4 --delta 1e-3",
     "keys": f"keys DATA {KEYS} --delta 1e-3",
-    "tree": "tree DATA --label y --domains domains.json --epsilon 1 --save FOLDER/tree.json",
+    "tree": "tree DATA --label y --domains domains.json --epsilon 1 --neighbours add-remove "
+    "--save FOLDER/tree.json",
     "pool worksheet": "pool worksheet DATA --design array --rows 2 --columns 4 --out FOLDER/w",
     "pool decode": "pool decode DATA --worksheet collector.csv --out FOLDER/report.csv",
 }

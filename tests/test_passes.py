@@ -4,26 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+import dpselect as dp
 from dpselect import passes, tables
-from dpselect.categories import plan_keys, plan_top, release_keys, release_top
-from dpselect.networks import EdgeTable, plan_nodes, release_nodes
-from dpselect.percentiles import Range, plan_percentiles, release_percentiles
-from dpselect.spatial import (
-    RelativeCappedSize,
-    even_queries,
-    plan_heavy_cells,
-    plan_histogram,
-    release_heavy_cells,
-    release_histogram,
-)
-from dpselect.spatial.box import Box
+from dpselect.maps import Weighted, even_queries
 from dpselect.tables import collecting, columns
-from dpselect.trees import (
-    Bins,
-    ID3Classifier,
-    MultiObjectiveTreeClassifier,
-    PrivateSelectKBest,
-)
+from dpselect.trees import Bins
 from support.engines import SPARK, held_by
 
 SIZE = 3000
@@ -47,48 +32,51 @@ TREES = {
     "domains": {"day": [0, 1, 2, 3], "hour": [0, 1, 2, 3], "x": Bins(0, 1, 201)},
     "classes": ["A", "B"],
     "max_records": 3500,
+    "label": "ward",
     "epsilon": 1e4,
+    "neighbours": "add-remove",
 }
 
 
 def percentiles(**asked):
-    asked = {**SHARED, "column": "v", **asked}
-    return plan_percentiles(**asked), lambda held: release_percentiles(held, **asked)
+    query = dp.Percentiles(**SHARED, column="v", **asked)
+    return query.plan, query.release
 
 
 def nodes(*metric, **asked):
-    asked = {"metric": list(metric), "epsilon": 1.0, **asked}
-
-    def release(held):
-        edges = EdgeTable(held, source="source", target="target", nodes=40)
-        return release_nodes(edges, 2, **asked)
-
-    return plan_nodes(40, 2, **asked), release
+    query = dp.TopNodes(nodes=40, k=2, metric=metric, epsilon=1.0, **asked)
+    return query.plan, query.release
 
 
 def tree(kind, **asked):
-    made = kind(**{**TREES, **asked})
-    return made.plan(), lambda held: made.fit(held, "ward")
+    query = kind(**{**TREES, **asked})
+    return query.plan, query.release
 
 
 def top(**asked):
     asked = {**SHARED, **asked}
-    return plan_top(**asked), lambda held: release_top(held, **asked)
+    return dp.TopKeys(**asked).plan, lambda held: dp.TopKeys(**asked).release(held)
 
 
-def histogram(**asked):
-    asked = {**UNIT, "queries": even_queries(Box(0, 0, 1, 1))[:150], **asked}
-    return plan_histogram(**asked), lambda held: release_histogram(held, **asked)
+class Declared(Weighted):
+    """An error of at most so many points, who are counted first."""
+
+    most_records = 5000
+
+
+def points(**asked):
+    query = dp.Map(**UNIT, queries=even_queries((0, 0, 1, 1))[:150], **asked)
+    return query.plan, query.release
 
 
 def heavy():
-    asked = {**UNIT, "grid": (8, 4)}
-    return plan_heavy_cells(3, **asked), lambda held: release_heavy_cells(held, 3, **asked)
+    query = dp.HeavyCells(**UNIT, grid=(8, 4), k=3)
+    return query.plan, query.release
 
 
 def keys(**asked):
     asked = {**SHARED, "column": "ward", "delta": 1e-6, **asked}
-    return plan_keys(**asked), lambda held: release_keys(held, **asked)
+    return dp.Keys(**asked).plan, lambda held: dp.Keys(**asked).release(held)
 
 
 COUNTED = {
@@ -97,29 +85,29 @@ COUNTED = {
     ),
     "a recursion": lambda: percentiles(p=[25, 50, 75], candidates=range(1000)),
     "two ways to draw": lambda: percentiles(p=[50, 99], candidates=range(600)),
-    "numbers of a range": lambda: percentiles(p=50, candidates=Range(0, 1000, 1e-3)),
+    "numbers of a range": lambda: percentiles(p=50, upper=1000, step=1e-3),
     "degrees": lambda: nodes("degree"),
     "densities and degrees": lambda: nodes("degree", "ego-density", combine="pareto"),
     "betweenness": lambda: nodes("ego-betweenness", mechanism="permute-and-flip"),
-    "a tree": lambda: tree(ID3Classifier, max_depth=2),
-    "a tree of no splits": lambda: tree(ID3Classifier, max_depth=0, on_invalid="raise"),
+    "a tree": lambda: tree(dp.ID3Tree, max_depth=2),
+    "a tree of no splits": lambda: tree(dp.ID3Tree, max_depth=0, on_invalid="raise"),
     "a front": lambda: tree(
-        MultiObjectiveTreeClassifier,
+        dp.TreeFront,
         population=201,
         generations=2,
         initial_depth=1,
         max_depth=1,
     ),
-    "columns of a table": lambda: tree(PrivateSelectKBest, k=1),
+    "columns of a table": lambda: tree(dp.BestColumns, k=1),
     "cells": heavy,
-    "grids": lambda: histogram(grids=[(2, 8), 4]),
-    "a declared number": lambda: histogram(
-        grids=[(2, 8), 4], measure=RelativeCappedSize(floor=10, max_records=5000)
+    "grids": lambda: points(grids=[(2, 8), 4]),
+    "a declared number": lambda: points(
+        grids=[(2, 8), 4], measure=Declared(neighbours="add-remove")
     ),
     "values": lambda: top(column="day", k=2, candidates=[0, 1, 2, 3]),
     "values that are not public": lambda: top(column="day", k=2, delta=1e-6),
     "values of groups": lambda: top(
-        column="day", k=2, candidates=[0, 1], group="ward", groups=["A", "B"]
+        column="day", k=2, candidates=[0, 1], by="ward", groups=["A", "B"]
     ),
     "keys": keys,
     "keys by weights": lambda: keys(method="rounds", user="v", max_per_user=2),
@@ -127,12 +115,12 @@ COUNTED = {
 ON_SPARK = ("two ways to draw", "degrees", "a tree", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
-    "a quadtree": histogram,
-    "all rules": lambda: histogram(
+    "a quadtree": points,
+    "all rules": lambda: points(
         grids=[4], method=["uniform", "guideline", "adaptive", "privtree"]
     ),
-    "values of released groups": lambda: top(column="day", k=1, group="ward", delta=1e-6),
-    "a tree that stays small": lambda: tree(ID3Classifier, max_depth=3, **FEW_COLUMNS),
+    "values of released groups": lambda: top(column="day", k=1, by="ward", delta=1e-6),
+    "a tree that stays small": lambda: tree(dp.ID3Tree, max_depth=3, **FEW_COLUMNS),
 }
 
 
@@ -207,7 +195,9 @@ def test_nobody_is_told_of_what_was_not_expected():
 
 def test_memory_grows_with_the_rows():
     few, many = (
-        passes.load(plan_nodes(n, 1, metric="degree", epsilon=1.0).passes, spark=True)
+        passes.load(
+            dp.TopNodes(nodes=n, k=1, metric="degree", epsilon=1.0).plan.passes, spark=True
+        )
         for n in (10**4, 10**6)
     )
 

@@ -17,7 +17,7 @@ AR = dp.Neighbours.ADD_REMOVE
 
 def plan(epsilon=1.0, *spends, **options):
     return Plan(
-        function="release",
+        name="release",
         mechanism="mine",
         spends=spends or (Spend("all", epsilon),),
         epsilon=epsilon,
@@ -106,21 +106,25 @@ def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
     assert read["error_bound"] == {"value": 3.0, "unit": "days", "probability": 0.95}
 
 
-def test_plans_compare_and_pickle_whatever_arrays_they_were_made_of():
-    one, other = (
-        plan(arguments={"candidates": np.arange(3), "by": {"k": np.int64(n)}}) for n in (1, 2)
-    )
+def test_plans_compare_and_pickle():
+    one, other = (plan(arguments={"candidates": [0, 1], "by": {"k": n}}) for n in (1, 2))
 
-    assert one.arguments == {"candidates": (0, 1, 2), "by": {"k": 1}}
     assert pickle.loads(pickle.dumps(one)) == one != other  # noqa: S301 -- our own bytes
 
 
-def test_a_plan_does_not_change_with_what_it_was_made_of():
-    candidates = [1.0, 2.0]
-    made = plan(arguments={"candidates": candidates})
-    candidates.append(3.0)
+def test_a_plan_is_one_line_where_it_is_a_value_and_several_where_it_is_printed():
+    made = plan(1.0, Spend("tune", 0.25, times=2), delta=1e-6, public=("a bound",))
 
-    assert made.arguments == {"candidates": (1.0, 2.0)}
+    assert (
+        repr(made) == "<Plan of release: mine; epsilon 1, delta 1e-06 (add-remove neighbours)>"
+    )
+    assert str(made).splitlines() == [
+        "release: mine",
+        "epsilon 1, delta 1e-06 (add-remove neighbours)",
+        "  2 x 0.25  tune",
+        "composition: sequential: the prices of all steps add up",
+        "declared public: a bound",
+    ]
 
 
 @pytest.mark.parametrize("price", [-0.1, float("inf"), float("nan"), "1", True, None])
@@ -159,18 +163,6 @@ def test_numbers_of_a_plan_are_as_people_read_them():
     assert short.mechanism == "PermuteAndFlip(epsilon=0.8, cap=1e-07, l1=2.0)"
     assert "at most 124,300 pairs" in str(ErrorBound(124251.0, "pairs"))
     assert "at most 24.41 days" in str(ErrorBound(24.412, "days"))
-
-
-def test_printed_plans_show_the_price_and_its_parts():
-    made = plan(1.0, Spend("tune", 0.25, times=2), delta=1e-6, public=("a bound",))
-
-    assert str(made).splitlines() == [
-        "release: mine",
-        "epsilon = 1, delta = 1e-06, add-remove neighbours",
-        "  2 x 0.25  tune",
-        "composition: sequential: the prices of all steps add up",
-        "declared public: a bound",
-    ]
 
 
 def test_a_bound_that_says_nothing_says_so():

@@ -19,15 +19,12 @@ import json
 import sys
 
 import dpselect
-from dpselect.networks import EdgeTable, release_nodes
-from dpselect.percentiles import release_percentiles
 
 {open}
-edges = EdgeTable(rows, source="source", target="target", nodes=40)
-nodes = release_nodes(edges, 1, metric="ego-density", epsilon=1.0)
-days = release_percentiles(
-    rows, column="target", p=50, candidates=range(40), epsilon=50.0, neighbours="add-remove"
-)
+nodes = dpselect.TopNodes(nodes=40, k=1, metric="ego-density", epsilon=1.0).release(rows)
+days = dpselect.Percentiles(
+    column="target", p=50, candidates=range(40), epsilon=50.0, neighbours="add-remove"
+).release(rows)
 print(json.dumps([dpselect.__file__, days.version, *days.answer, *nodes.answer]))
 """
 

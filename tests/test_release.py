@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ RELEASE = dp.ExponentialMechanism(epsilon=5.0).release(OBJECTIVE, k=2)
 def test_json_holds_every_field_and_plain_numbers():
     assert json.loads(RELEASE.to_json()) == {
         "answer": [7, 9],
-        "function": "release",
-        "arguments": {"k": 2},
+        "query": "Selection",
+        "arguments": {"mechanism": {"name": "exponential", "epsilon": 5.0}, "k": 2},
         "mechanism": "ExponentialMechanism(epsilon=5.0)",
         "epsilon": 5.0,
         "delta": 0.0,
@@ -34,12 +35,49 @@ def test_json_holds_every_field_and_plain_numbers():
             }
         ],
         "composition": "sequential: the prices of all steps add up",
-        "public": [],
+        "public": ["the candidates and their number"],
         "error_bound": None,
         "exact": True,
         "version": dp.__version__,
         "entry": None,
     }
+
+
+def test_a_release_is_one_line_where_it_is_a_value_and_a_table_where_it_is_printed():
+    price = "epsilon 5 (swap neighbours)"
+
+    assert repr(RELEASE) == f"<Release of Selection: 7, 9; {price}>"
+    assert repr(replace(RELEASE, answer=())) == f"<Release of Selection: nothing; {price}>"
+    many = replace(RELEASE, answer=tuple(range(30)))
+    assert repr(many) == (
+        f"<Release of Selection: 0, 1, 2, 3, 4, 5, 6, 7, ... 30 in all; {price}>"
+    )
+    assert str(replace(RELEASE, entry=3)).splitlines() == [
+        "answer",
+        "     7",
+        "     9",
+        "Selection: ExponentialMechanism(epsilon=5.0)",
+        f"{price}, entry 3",
+    ]
+
+
+def test_a_release_is_a_table_and_a_frame():
+    noisy = replace(RELEASE, answer=("fig", "pear"), noisy_scores=(3.5, 1000.0))
+
+    assert noisy.to_frame().to_dict(as_series=False) == noisy.table()
+    assert str(noisy).splitlines()[:3] == [
+        "answer  noisy_score",
+        "fig             3.5",
+        "pear           1000",
+    ]
+
+
+def test_a_release_carries_its_query_and_what_follows_from_it():
+    assert RELEASE.query == dp.Selection(
+        mechanism=dp.ExponentialMechanism(epsilon=5.0), k=2, neighbours="swap"
+    )
+    assert RELEASE.plan == RELEASE.query.plan
+    assert (RELEASE.epsilon, RELEASE.delta, RELEASE.candidate) == (5.0, 0.0, 7)
 
 
 def test_a_release_pickles():

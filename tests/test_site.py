@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import griffe
 import markdown
 import pytest
 from benchmarks import scale
@@ -78,10 +79,10 @@ def test_the_built_site_is_checked(tmp_path, planted, expected):
 
 
 def test_the_reference_shows_what_rooms_offer():
-    assert docstrings.offered("dpselect.percentiles.release", "release_percentiles")
+    assert docstrings.offered("dpselect.percentiles.percentiles", "Percentiles")
     assert docstrings.offered("dpselect.plan", "Plan")
     assert docstrings.offered("dpselect.errors", "BudgetError")
-    assert not docstrings.offered("dpselect.draws.door", "sampler")
+    assert not docstrings.offered("dpselect.draws.exact.samplers", "sampler")
 
 
 def test_the_page_states_the_costs_that_were_measured(capsys):
@@ -91,3 +92,16 @@ def test_the_page_states_the_costs_that_were_measured(capsys):
     rows = [line for line in capsys.readouterr().out.splitlines() if line[2:].startswith(NAMES)]
     assert len(rows) > len(scale.TASKS)
     assert [row for row in rows if row not in page] == []
+
+
+def test_a_class_shows_what_its_private_base_says():
+    root = Path(__file__).parents[1]
+    shown = griffe.load(
+        "dpselect.trees.id3",
+        search_paths=[root / "src"],
+        extensions=griffe.load_extensions(root / "site_build" / "docstrings.py"),
+    )
+
+    text = shown["ID3Tree"].docstring.value
+    assert "max_depth: Splits on a path" in text
+    assert "max_records: A bound on the number of records" in text

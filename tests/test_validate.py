@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import inf, nan
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from dpselect import _validate
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours
+
+
+class Index:
+    """An object that is no number and has one."""
+
+    def __index__(self):
+        return 2**60 + 1
+
 
 CHECKS = {
     "positive": _validate.positive,
@@ -112,6 +125,58 @@ def test_tables_have_two_relations():
 )
 def test_scores_are_finite_numbers_in_a_row(values, says):
     with pytest.raises(ScoresError, match=says):
+        _validate.scores(values)
+
+
+KINDS = {
+    "int": int,
+    "int64": np.int64,
+    "decimal": Decimal,
+    "fraction": Fraction,
+    "long double": np.longdouble,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "held"),
+    [
+        *product(KINDS, [list, np.array]),
+        *product(["int", "decimal"], [pl.Series, pd.Series, pa.array]),
+    ],
+)
+@pytest.mark.parametrize("start", [2**53, 2**60])
+def test_numbers_of_every_kind_keep_their_digits(kind, held, start):
+    """Also 2^53 + 1, which as a float is 2^53."""
+    numbers = [start + more for more in (1, 2, 3, 17)]
+
+    kept = _validate.scores(held(list(map(KINDS[kind], numbers))))
+
+    pairs = zip(kept.high.tolist(), kept.low.tolist(), strict=True)
+    assert [Fraction(high) + Fraction(low) for high, low in pairs] == numbers
+
+
+def test_a_decimal_is_more_than_its_float():
+    kept = _validate.scores([Decimal("0.1"), 0.1])
+
+    assert kept.low[0] == float(Fraction(1, 10) - Fraction(0.1))
+    assert kept.low[1] == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "2"],
+        np.array(["1", "2"]),
+        pl.Series(["1", "2"]),
+        np.array(["2024-01-01"], dtype="datetime64[ns]"),
+        np.array([1], dtype="timedelta64[s]"),
+        pd.Series(pd.to_datetime(["2024-01-01"])),
+        [Index()],
+    ],
+    ids=lambda values: type(values).__name__,
+)
+def test_texts_dates_and_what_has_an_index_are_no_scores(values):
+    with pytest.raises(ScoresError, match="must be finite numbers"):
         _validate.scores(values)
 
 

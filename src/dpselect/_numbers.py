@@ -1,13 +1,54 @@
-"""Numbers as people read them, in plans and on the command line."""
+"""Numbers: where a condition begins to hold, and how they are written for people."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from math import sqrt
+
+HALVINGS = 64
+"""More than a float has digits."""
 
 DIGITS = 6
 """Significant digits of an epsilon that is shown."""
 
 _LONG = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[-+]?\d+)?")
+
+
+def least(holds: Callable[[int], bool], start: int = 0) -> int:
+    """Return the least integer from ``start`` on for which a condition holds.
+
+    By doubling and bisection: once it holds, it holds for all larger ones.
+    """
+    step = 1
+    while not holds(start + step - 1):
+        step *= 2
+    low, high = start + step // 2, start + step - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return high
+
+
+def boundary(
+    holds: Callable[[float], bool], low: float, high: float, *, relative: bool = False
+) -> tuple[float, float]:
+    """Return two floats close together, of which a condition holds for the second alone.
+
+    By bisection, where the condition holds for all numbers from some point on.
+
+    Args:
+        holds: The condition.
+        low: A number for which it does not hold; it is not tried.
+        high: A number for which it holds; it is not tried.
+        relative: Halve ratios in place of differences; ``low`` is > 0 then.
+    """
+    for _ in range(HALVINGS):
+        middle = sqrt(low) * sqrt(high) if relative else low + (high - low) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return low, high
 
 
 def in_short(text: str) -> str:

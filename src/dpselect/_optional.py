@@ -1,11 +1,29 @@
-"""Import of optional packages, with an error that names the extra to install."""
+"""Other packages: their import, their version and their errors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version as installed
 from types import ModuleType
+from typing import TypeVar
 
-from dpselect.errors import MissingDependencyError
+from dpselect.errors import DPSelectError, MissingDependencyError
+
+T = TypeVar("T")
+
+
+@cache
+def version() -> str:
+    """Return the version of dpselect; its files may have been sent without being installed."""
+    try:
+        return installed("dpselect")
+    except PackageNotFoundError:
+        return "unknown: dpselect is not installed"
+
+
+__version__ = version()
 
 
 def needed(module: str, *, extra: str) -> ModuleType:
@@ -28,3 +46,23 @@ def needed(module: str, *, extra: str) -> ModuleType:
         raise MissingDependencyError(
             f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]'"
         ) from None
+
+
+def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
+    """Return what a function returns, or raise another error in place of any but ours.
+
+    Engines and NumPy quote values in their messages. ``raise ... from None`` hides such an
+    error from tracebacks but keeps it as ``__context__``, which reporters of crashes send away;
+    one that is raised after the first was dealt with has no context.
+
+    Args:
+        compute: The function, which may raise anything.
+        refusal: Returns the error to raise.
+    """
+    try:
+        return compute()
+    except DPSelectError:
+        raise
+    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
+        error = refusal()
+    raise error

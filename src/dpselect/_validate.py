@@ -6,14 +6,17 @@ Each check returns the value in the one form that the rest of the library works 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
+from difflib import get_close_matches
+from fractions import Fraction
 from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect._replacing import replaced
+from dpselect._optional import replaced
 from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, relation
@@ -25,6 +28,8 @@ Name = TypeVar("Name", bound=str)
 EXACT = 2**53
 """Integers up to here are floats."""
 
+NO_NUMBERS = "scores must be finite numbers, one for each candidate"
+
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
@@ -32,18 +37,18 @@ def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
     number = _number(name, value, "a positive number")
     if not isfinite(number) or number < SMALLEST_NORMAL:
-        raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
+        raise ParameterError(f"`{name}` must be finite and > 0, got {number!r}")
     return number
 
 
 def at_least(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return ``value`` as an int that is at least ``least``, and at most ``most`` if given."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name} must be an integer, not a {type(value).__name__}")
+        raise ParameterError(f"`{name}` must be an integer, not a {type(value).__name__}")
     if value < least:
-        raise ParameterError(f"{name} must be at least {least}, got {int(value)}")
+        raise ParameterError(f"`{name}` must be at least {least}, got {int(value)}")
     if most is not None and int(value) > most:
-        raise ParameterError(f"{name} must be at most {most}, got {int(value)}")
+        raise ParameterError(f"`{name}` must be at most {most}, got {int(value)}")
     return int(value)
 
 
@@ -51,7 +56,7 @@ def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
     number = _number(name, value, "a number")
     if not low <= number <= high:
-        raise ParameterError(f"{name} must be between {low:g} and {high:g}, got {number!r}")
+        raise ParameterError(f"`{name}` must be between {low:g} and {high:g}, got {number!r}")
     return number
 
 
@@ -66,7 +71,9 @@ def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
     which = (
         " or ".join(map(repr, options)) if len(options) < 3 else f"one of {', '.join(options)}"
     )
-    raise ParameterError(f"{name} must be {which}, not {given}")
+    near = get_close_matches(value, options, n=1) if isinstance(value, str) else []
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    raise ParameterError(f"`{name}` must be {which}, not {given}{meant}")
 
 
 def listed(name: str, value: Iterable[T] | None) -> tuple[T, ...] | None:
@@ -79,7 +86,7 @@ def listed(name: str, value: Iterable[T] | None) -> tuple[T, ...] | None:
         return tuple(value)
     if value is None:
         return None
-    raise ParameterError(f"{name} must be several values, not a {type(value).__name__}")
+    raise ParameterError(f"`{name}` must be several values, not a {type(value).__name__}")
 
 
 def on_invalid(value: object) -> OnInvalid:
@@ -96,7 +103,7 @@ def finite(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     number = _number(name, value, "a finite number")
     if not isfinite(number):
-        raise ParameterError(f"{name} must be a finite number, got {number!r}")
+        raise ParameterError(f"`{name}` must be a finite number, got {number!r}")
     return number
 
 
@@ -108,7 +115,7 @@ def _one(kind: type) -> str:
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
-        raise ParameterError(f"{name} must be {_one(kind)}, not {_one(type(value))}")
+        raise ParameterError(f"`{name}` must be {_one(kind)}, not {_one(type(value))}")
     return value
 
 
@@ -122,7 +129,7 @@ def table_neighbours(value: object) -> Neighbours:
     relation = neighbours(value)
     if relation not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
         raise NeighboursError(
-            f"neighbours of tables must be 'add-remove' or 'substitute', not '{relation}'"
+            f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{relation}'"
         )
     return relation
 
@@ -130,8 +137,8 @@ def table_neighbours(value: object) -> Neighbours:
 def scores(values: ArrayLike | Twofold) -> Twofold:
     """Return scores as a read-only float64 vector, with what it rounds away.
 
-    Integers are exact, whatever the size of the others: nothing of one score depends on
-    another.
+    Integers, fractions and decimals are exact, whatever the size of the others: nothing of one
+    score depends on another. Texts and dates are no scores.
 
     Raises:
         ScoresError: Empty, not one-dimensional, not numeric or not finite, or an integer of
@@ -142,8 +149,10 @@ def scores(values: ArrayLike | Twofold) -> Twofold:
     else:
         vector = replaced(
             lambda: np.array(values, dtype=np.float64),
-            lambda: ScoresError("scores must be finite numbers, one for each candidate"),
+            lambda: ScoresError(NO_NUMBERS),
         )
+        if isinstance(values, np.ndarray) and values.dtype.kind in "USmM":
+            raise ScoresError(NO_NUMBERS)
         rest = None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(
@@ -166,30 +175,41 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
         # 32 bits each: both halves are floats.
         top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
         return exact_sum(top, bottom.astype(np.float64)).low
-    rest = np.zeros(vector.shape)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)
     if array.dtype.kind == "O":
-        for place in np.flatnonzero(np.abs(vector) > EXACT):
-            if isinstance(array[place], Integral):
-                left = int(array[place]) - int(vector[place])
-                if abs(left) > EXACT:
-                    raise ScoresError("scores that are integers must be of at most 106 bits")
-                rest[place] = left
-    return rest
+        pairs = zip(array, vector.tolist(), strict=True)
+        return np.array([_left(one, rounded) for one, rounded in pairs])
+    return np.zeros(vector.shape)
+
+
+def _left(number: object, rounded: float) -> float:
+    """Return what float64 left of a number."""
+    if isinstance(number, float):
+        return 0.0
+    if isinstance(number, Integral):
+        left = int(number) - int(rounded)
+        if abs(left) > EXACT:
+            raise ScoresError("scores that are integers must be of at most 106 bits")
+        return left
+    if isinstance(number, Rational | Decimal):
+        return float(Fraction(number) - Fraction(rounded))
+    if isinstance(number, np.floating):
+        return float(number - type(number)(rounded))
+    raise ScoresError(NO_NUMBERS)
 
 
 def truth(name: str, value: object) -> bool:
     """Return ``value`` as a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False, not a {type(value).__name__}")
+        raise ParameterError(f"`{name}` must be True or False, not a {type(value).__name__}")
     return bool(value)
 
 
 def _number(name: str, value: object, kind: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} must be {kind}, not a {type(value).__name__}")
+        raise ParameterError(f"`{name}` must be {kind}, not a {type(value).__name__}")
     try:
         return float(value)
     except OverflowError:
-        raise ParameterError(f"{name} must be {kind}; it is too large for a float") from None
+        raise ParameterError(f"`{name}` must be {kind}; it is too large for a float") from None

@@ -19,9 +19,16 @@
 A message says what was wrong, where, and what would be right. It never holds a score, a
 record, a count or a size that was read off private data: an exception is an output outside
 of the guarantee.
+
+Messages are written with the names of arguments in backquotes. ``str`` drops these;
+:meth:`DPSelectError.naming` writes the names as somebody else knows them, such as the options
+of a command.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
 
 __all__ = [
     "AuditError",
@@ -40,8 +47,34 @@ __all__ = [
 ]
 
 
+_NAME = re.compile(r"`(?P<name>\w+)`(?P<given>=?)")
+
+
 class DPSelectError(Exception):
-    """Base of every error raised by dpselect."""
+    """Base of every error raised by dpselect.
+
+    Args:
+        message: What was wrong and what would be right; arguments in backquotes.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message.replace("`", ""))
+        self._marked = message
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the arguments that the message speaks of."""
+        return tuple(dict.fromkeys(found["name"] for found in _NAME.finditer(self._marked)))
+
+    def naming(self, words: Callable[[str], str]) -> str:
+        """Return the message with other words for the names of arguments.
+
+        Args:
+            words: The word for a name; ``name=value`` becomes ``word value``.
+        """
+        return _NAME.sub(
+            lambda found: words(found["name"]) + (" " if found["given"] else ""), self._marked
+        ).replace("`", "")
 
 
 class ParameterError(DPSelectError, ValueError):

@@ -43,7 +43,7 @@ class Neighbours(Enum):
     @classmethod
     def _missing_(cls, _value: object) -> NoReturn:
         raise NeighboursError(
-            "neighbours must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
+            "`neighbours` must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
             "Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
         )
 

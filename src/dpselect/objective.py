@@ -23,8 +23,8 @@ class Objective:
     Attributes:
         scores: One number per candidate, shape ``(n,)``, ``n >= 1``, finite; larger is
             better. Private; kept as a read-only float64 copy.
-        rest: What float64 rounds away of the scores, shape ``(n,)``: 0 for floats, and for
-            integers up to 2^53. Mechanisms use ``scores + rest``. Private.
+        low_order: What float64 rounds away of the scores, shape ``(n,)``: 0 for floats, and for
+            integers up to 2^53. Mechanisms use ``scores + low_order``. Private.
         sensitivity: What one individual can change of the scores.
         candidates: The possible outputs, in the order of the scores; positions ``0`` to
             ``n - 1`` if not given. Public: it must be the same for every database.
@@ -54,7 +54,7 @@ class Objective:
     """
 
     scores: Scores
-    rest: Scores
+    low_order: Scores
     sensitivity: Sensitivity
     candidates: Sequence[Hashable]
     monotone: bool
@@ -73,7 +73,7 @@ class Objective:
         direction: Direction | None = None,
         step: float | None = None,
     ) -> None:
-        checked, rest = _validate.scores(scores)
+        checked, low_order = _validate.scores(scores)
         _validate.instance("sensitivity", sensitivity, Sensitivity)
         if sensitivity.at(0).shape not in {(), checked.shape}:
             raise SensitivityError(
@@ -86,7 +86,7 @@ class Objective:
                 f"{_length(candidates)}"
             )
         object.__setattr__(self, "scores", checked)
-        object.__setattr__(self, "rest", rest)
+        object.__setattr__(self, "low_order", low_order)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(
             self, "candidates", range(checked.size) if candidates is None else candidates
@@ -108,7 +108,7 @@ class Objective:
     def take(self, positions: Indices) -> Objective:
         """Return the objective of the candidates at some public positions, in their order."""
         return Objective(
-            Twofold(self.scores[positions], self.rest[positions]),
+            Twofold(self.scores[positions], self.low_order[positions]),
             self.sensitivity.take(positions),
             [self.candidates[position] for position in positions],
             monotone=self.monotone,
@@ -118,9 +118,9 @@ class Objective:
         )
 
     @property
-    def exact(self) -> Twofold:
+    def scores_twofold(self) -> Twofold:
         """The scores with what float64 rounds away of them; private."""
-        return Twofold(self.scores, self.rest)
+        return Twofold(self.scores, self.low_order)
 
     @np.errstate(over="ignore", invalid="ignore")
     def gaps(self) -> Twofold:
@@ -128,7 +128,7 @@ class Objective:
 
         Differences of large scores keep the digits that the scores lose as floats.
         """
-        gaps = add(self.exact, -self.exact.at(largest(self.exact)))
+        gaps = add(self.scores_twofold, -self.scores_twofold.at(largest(self.scores_twofold)))
         fits = np.isfinite(gaps.high)
         return Twofold(
             np.where(fits, gaps.high, -np.finfo(np.float64).max), np.where(fits, gaps.low, 0.0)

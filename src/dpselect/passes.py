@@ -15,14 +15,14 @@ MOST_SUMS = 200
 """Sums of one query; more go in several."""
 
 BYTES_A_ROW = 130
-"""Of a row that is collected, with what is drawn from it: measured on 4 million degrees."""
+"""Memory of a collected row, with what is drawn from it: measured on 4 million degrees."""
 
 BYTES_IN_PROCESS, BYTES_AS_OBJECT = 60, 300
 """More, where the engine groups in the same process, and where Spark has no Arrow and makes an
 object of each row."""
 
 BYTES_A_SUM = 16
-"""Of a sum in a wide row: the engine's and ours."""
+"""Memory of a sum in a wide row: the engine's and ours."""
 
 START = 250e6
 """Bytes of a process that has read nothing, about: 110 to 370 million by what it imports."""
@@ -35,8 +35,8 @@ class Pass:
     Attributes:
         rows: The most rows that leave the engine; in words where only the records bound them,
             such as ``"two for each edge"``.
-        sums: Of a wide table: how many sums a row has, one for each value that is counted.
-        cells: Of a wide table: the most sums that are not 0. Spark returns a row for each.
+        sums: Number of sums in a row of a wide table, one for each value that is counted.
+        cells: Largest number of them that are not 0, for each of which Spark returns a row.
         bytes_a_row: Memory of the driver for each row.
     """
 
@@ -69,15 +69,15 @@ def load(passes: Sequence[Pass], *, spark: bool = False) -> Load:
     """Return what the passes of a plan take where an engine holds the records.
 
     Args:
-        passes: Of a :class:`dpselect.Plan`.
+        passes: Those of a :class:`dpselect.Plan`.
         spark: Whether that engine is Spark, which counts some tables in another way.
 
     Examples:
-        >>> from dpselect.percentiles import plan_percentiles
-        >>> plan = plan_percentiles(
-        ...     p=90, candidates=range(21), epsilon=1.0, neighbours="add-remove"
+        >>> import dpselect as dp
+        >>> median = dp.Percentiles(
+        ...     p=50, candidates=range(21), epsilon=1.0, neighbours="add-remove"
         ... )
-        >>> load(plan.passes)[:2]
+        >>> load(median.plan.passes)[:2]
         (1, (44,))
     """
     rows = tuple(most for one in passes for most in one.queries(spark=spark))
@@ -97,7 +97,7 @@ def _bytes(one: Pass, *, spark: bool) -> int:
 
 @dataclass(slots=True)
 class _Watch:
-    """Who watches, and how many queries are done of all."""
+    """Progress callback and counters."""
 
     show: Progress
     done: int = 0
@@ -109,7 +109,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watching(show: Progress) -> Iterator[None]:
-    """Tell how far the counts of releases are that an engine makes in the block.
+    """Report progress of engine queries inside the block.
 
     Args:
         show: Called before and after each query of a release, with the number done and the
@@ -123,7 +123,7 @@ def watching(show: Progress) -> Iterator[None]:
 
 
 def expect(passes: Sequence[Pass], *, spark: bool = False) -> None:
-    """Tell a watcher which passes follow."""
+    """Report which passes follow."""
     watch = _WATCH.get()
     if watch is not None:
         watch.done, watch.whole = 0, sum(len(one.queries(spark=spark)) for one in passes)
@@ -131,7 +131,7 @@ def expect(passes: Sequence[Pass], *, spark: bool = False) -> None:
 
 @contextmanager
 def query() -> Iterator[None]:
-    """Tell a watcher of the query of the block, if it was to be expected."""
+    """Report the query of the block, if it was expected."""
     watch = _WATCH.get()
     if watch is None or watch.done == watch.whole:
         yield

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite
 from sys import float_info
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,11 +23,16 @@ from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 
+if TYPE_CHECKING:
+    from dpselect.query import Query
+
+SEQUENTIAL = "sequential: the prices of all steps add up"
+
 ROUNDING = 1e-9
 """Relative excess of the spends' sum over the total that floating point may cause."""
 
 SHOWN = 8
-"""Values of a longer sequence are summarised where a plan is printed or stored."""
+"""Values of a longer sequence are summarised where it is printed, or stored with a plan."""
 
 
 class SupportsSpend(Protocol):
@@ -41,29 +46,25 @@ class SupportsSpend(Protocol):
     def remaining(self) -> float:
         """Epsilon that is left, in nats."""
 
-    def spend(
-        self,
-        epsilon: float,
-        *,
-        neighbours: Neighbours,
-        delta: float = 0.0,
-        rho: float | None = None,
-        mechanism: str = "",
-        laplace: int = 0,
-        asked: Mapping[str, object] | None = None,
-    ) -> object:
-        """Record a spend, or raise and record nothing."""
+    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Sequence[object]:
+        """Record spends, each the arguments of :meth:`dpselect.Budget.spend`; all or none."""
 
-    def record_answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
-        """Keep the released answer of an entry."""
+    def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
+        """Return the epsilon that would remain after spends, without spending."""
+
+    def answered(self, question: Mapping[str, object]) -> Entry | None:
+        """Return the entry that answers a question once more, if one does."""
+
+    def record_answer(
+        self,
+        entry: Entry,
+        answer: Mapping[str, object],
+        release: Mapping[str, object] | None = None,
+    ) -> None:
+        """Keep the released answer of an entry, and what the release is made of again."""
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of the epsilon of an entry, once."""
-
-    def remaining_after(
-        self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
-    ) -> float:
-        """Return the epsilon that would remain after a spend, without spending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Spend:
         purpose: What is drawn, such as ``"noisy class counts of a leaf"``.
         epsilon: The price of one step, in nats; >= 0.
         times: How many such steps a single individual can take part in.
-        delta: Of one step, in [0, 1].
+        delta: Delta of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
         laplace: Whether the Laplace mechanism at ``epsilon`` dominates each step (Theorem 3
             of ``docs/theory.md``).
@@ -137,26 +138,28 @@ class ErrorBound:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
     """The price of a release, its parts and its neighbour relation; public.
 
     Attributes:
-        function: The releasing function or class, such as ``"release_nodes"``.
-        arguments: Its public arguments, with the columns that are read. Arrays are kept as
-            tuples.
+        name: The class of the query, such as ``"TopNodes"``.
+        arguments: Its fields that were given, as plain values.
         mechanism: How the answer is drawn, with its public parameters; numbers in it are
             kept with six digits.
         spends: Every kind of noisy step. Their sum is at most ``epsilon`` and ``delta``.
         epsilon: Epsilon of the whole release, in nats; finite, >= 0.
-        delta: Delta of the whole release, in [0, 1]; with 1 nobody is protected, and no
+        delta: Delta of the whole release, in [0, 1]; with 1 there is no protection, and no
             budget pays for it.
         neighbours: The relation that all amounts are stated for.
+        user: The column of persons, if one neighbour step is a person with all rows; None if
+            it is a record.
         public: What the caller declares public by calling the function, in words.
         composition: Why the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
         passes: The most that counting takes where an engine holds the records, and nothing
             in memory.
+        query: The query itself; None of a plan that was put together from others.
 
     Raises:
         ParameterError: A number is out of its range, or the spends add up to more than the
@@ -164,23 +167,23 @@ class Plan:
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
-    function: str
+    name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
     mechanism: str
     spends: tuple[Spend, ...]
     epsilon: float
     delta: float = 0.0
     neighbours: Neighbours
+    user: str | None = None
     public: tuple[str, ...] = ()
-    composition: str = "sequential: the prices of all steps add up"
+    composition: str = SEQUENTIAL
     error: ErrorBound | None = None
     passes: tuple[Pass, ...] = field(default=(), compare=False)
+    query: Query[Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         _keep_price(self)
         object.__setattr__(self, "neighbours", _validate.neighbours(self.neighbours))
-        kept = {name: _plain(value) for name, value in self.arguments.items()}
-        object.__setattr__(self, "arguments", kept)
         object.__setattr__(self, "mechanism", _numbers.in_short(self.mechanism))
         epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
         delta = fsum(spend.times * spend.delta for spend in self.spends)
@@ -190,7 +193,7 @@ class Plan:
         ):
             if parts > whole * (1 + ROUNDING):
                 raise ParameterError(
-                    f"the steps of {self.function} cost {name} = {parts!r} together, more than "
+                    f"the steps of {self.name} cost {name} = {parts!r} together, more than "
                     f"the {whole!r} that the plan states"
                 )
 
@@ -200,7 +203,7 @@ class Plan:
         return fsum(spend.rho_of_all for spend in self.spends)
 
     @property
-    def laplace(self) -> int:
+    def laplace_rounds(self) -> int:
         """The number of steps, if they cost the same and Laplace noise dominates each; or 0."""
         each = {spend.epsilon for spend in self.spends}
         if len(each) != 1 or self.delta > 0 or not all(s.laplace for s in self.spends):
@@ -222,18 +225,31 @@ class Plan:
             NeighboursError: The budget is kept for another neighbour relation.
             LedgerError: The ledger cannot be read or written.
         """
-        if budget is None or (self.epsilon == 0 and self.delta == 0):
-            return Receipt()
-        entry = budget.spend(
-            self.epsilon,
-            neighbours=self.neighbours,
-            delta=self.delta,
-            rho=self.rho or None,
-            mechanism=self.description,
-            laplace=self.laplace,
-            asked=self._asked(),
-        )
-        return Receipt(budget, entry) if isinstance(entry, Entry) else Receipt()
+        return charge([self], budget)[0]
+
+    def asked(self) -> dict[str, Any]:
+        """Return the price as arguments of :meth:`dpselect.Budget.spend`."""
+        return {
+            "epsilon": self.epsilon,
+            "neighbours": self.neighbours,
+            "delta": self.delta,
+            "rho": self.rho or None,
+            "user": self.user,
+        }
+
+    def _stated(self) -> dict[str, Any]:
+        """Return what the entry of a spend says, as arguments of the spend."""
+        names = ("query", "arguments", "spends", "composition", "public", "error_bound")
+        whole = self.to_dict()
+        question = {name: whole[name] for name in names}
+        if self.query is not None:
+            question["written"] = self.query.written_form
+        return {
+            "mechanism": self.description,
+            "laplace_rounds": self.laplace_rounds,
+            "question": question,
+            "repeatable": self.query is not None and self.query.is_repeatable,
+        }
 
     def check(self, budget: SupportsSpend | None) -> None:
         """Raise what :meth:`charge` would raise now; call it before rows are counted.
@@ -241,41 +257,32 @@ class Plan:
         A refusal costs no pass over the data then. Spends of others in between are seen by
         :meth:`charge` alone. Whoever watches is told the passes that follow.
         """
-        if budget is not None:
-            self.remaining_after(budget)
-        passes.expect(self.passes)
+        check([self], budget)
 
     def remaining_after(self, budget: SupportsSpend) -> float:
         """Return the epsilon that would remain after :meth:`charge`, without spending.
 
         Raises:
             InsufficientBudgetError: :meth:`charge` would refuse this now.
-            NeighboursError: The budget is kept for another neighbour relation.
+            NeighboursError: The budget is kept for another neighbour relation or unit.
         """
-        if budget.neighbours is not self.neighbours:
-            raise NeighboursError(
-                f"this budget protects {budget.neighbours} neighbours, the release "
-                f"{self.neighbours} neighbours; give each relation a budget of its own"
-            )
-        if self.epsilon == 0 and self.delta == 0:
-            return budget.remaining
-        return budget.remaining_after(self.epsilon, delta=self.delta, rho=self.rho or None)
+        return remaining_after([self], budget)
+
+    def answered(self, budget: SupportsSpend | None) -> Entry | None:
+        """Return the entry of a budget that answers the query once more, if one does."""
+        if budget is None or self.query is None or not self.query.is_repeatable:
+            return None
+        return budget.answered(self.query.written_form)
 
     @property
     def description(self) -> str:
         """The release in one line, as it is written to a ledger."""
-        return f"{self.function}: {self.mechanism}"
-
-    def _asked(self) -> dict[str, Any]:
-        """Return what a ledger keeps of the plan beside the amounts."""
-        names = ("function", "arguments", "spends", "composition", "public", "error_bound")
-        whole = self.to_dict()
-        return {name: whole[name] for name in names}
+        return f"{self.name}: {self.mechanism}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain Python values; long sequences are summarised."""
         return {
-            "function": self.function,
+            "query": self.name,
             "arguments": {name: shown(value) for name, value in self.arguments.items()},
             "mechanism": self.mechanism,
             "epsilon": self.epsilon,
@@ -303,11 +310,17 @@ class Plan:
             },
         }
 
+    @property
+    def price(self) -> str:
+        """Epsilon, delta and the neighbour relation, in words."""
+        delta = f", delta {self.delta:.3g}" if self.delta else ""
+        return f"epsilon {self.epsilon:g}{delta} ({self.neighbours} neighbours)"
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.description}; {self.price}>"
+
     def __str__(self) -> str:
-        price = f"epsilon = {self.epsilon:g}"
-        if self.delta:
-            price += f", delta = {self.delta:.3g}"
-        lines = [self.description, f"{price}, {self.neighbours} neighbours"]
+        lines = [self.description, self.price]
         lines += [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
         lines.append(f"composition: {self.composition}")
         if self.error is not None:
@@ -315,6 +328,42 @@ class Plan:
         if self.public:
             lines.append(f"declared public: {', '.join(self.public)}")
         return "\n".join(lines)
+
+
+def _priced(plans: Sequence[Plan]) -> list[int]:
+    """Return the positions of plans that cost something."""
+    return [at for at, plan in enumerate(plans) if plan.epsilon > 0 or plan.delta > 0]
+
+
+def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
+    """Return the epsilon that would remain after plans; see :meth:`Plan.remaining_after`."""
+    for plan in plans:
+        if budget.neighbours is not plan.neighbours:
+            raise NeighboursError(
+                f"this budget protects {budget.neighbours} neighbours, the release "
+                f"{plan.neighbours} neighbours; give each relation a budget of its own"
+            )
+    return budget.remaining_after_all([plans[at].asked() for at in _priced(plans)])
+
+
+def check(plans: Sequence[Plan], budget: SupportsSpend | None) -> None:
+    """Raise what :func:`charge` would raise now; see :meth:`Plan.check`."""
+    if budget is not None:
+        remaining_after(plans, budget)
+    passes.expect(tuple(one for plan in plans for one in plan.passes))
+
+
+def charge(plans: Sequence[Plan], budget: SupportsSpend | None) -> list[Receipt]:
+    """Record the prices of plans in a budget, all or none; see :meth:`Plan.charge`."""
+    receipts = [Receipt() for _ in plans]
+    priced = _priced(plans)
+    if budget is None or not priced:
+        return receipts
+    asked = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
+    for at, entry in zip(priced, budget.spend_all(asked), strict=True):
+        if isinstance(entry, Entry):
+            receipts[at] = Receipt(budget, entry)
+    return receipts
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +383,13 @@ class Receipt:
         """The number of the entry in its budget; None if nothing was recorded."""
         return None if self.entry is None else self.entry.sequence
 
-    def keep(self, answer: Mapping[str, object], *, refund: float = 0.0) -> None:
+    def keep(
+        self,
+        answer: Mapping[str, object],
+        *,
+        refund: float = 0.0,
+        release: Mapping[str, object] | None = None,
+    ) -> None:
         """Keep released values beside the spend; call it after the last draw.
 
         An answer that cannot be written is a warning: it is paid for and the caller's.
@@ -343,13 +398,14 @@ class Receipt:
             answer: Released values, by name.
             refund: Epsilon that this outcome did not cost (:meth:`dpselect.Budget.refund`);
                 no other function of the library refunds.
+            release: The fields that the release is made of again, if it can be.
         """
         if self.entry is None or self.budget is None:
             return
         try:
             if refund > 0:
                 self.budget.refund(self.entry, refund)
-            self.budget.record_answer(self.entry, answer)
+            self.budget.record_answer(self.entry, answer, release)
         except BudgetError as error:
             warnings.warn(f"the answer was not recorded: {error}", stacklevel=2)
 
@@ -360,19 +416,6 @@ def _keep_price(priced: Spend | Plan) -> None:
     delta = _validate.within("delta", priced.delta, 0, 1)
     object.__setattr__(priced, "epsilon", epsilon)
     object.__setattr__(priced, "delta", delta)
-
-
-def _plain(value: object) -> object:
-    """Return a public argument without arrays, so that plans compare by value."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(_plain(one) for one in value)
-    return value
 
 
 def shown(value: object) -> object:

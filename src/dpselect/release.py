@@ -3,64 +3,141 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dpselect._version import version
+from dpselect import _written as written
+from dpselect._optional import needed, version
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.plan import Plan, Receipt
+from dpselect.plan import SHOWN, Plan, Receipt
 from dpselect.typing import Indices
 
+if TYPE_CHECKING:
+    import polars as pl
 
-@dataclass(frozen=True, slots=True)
-class Release:
+    from dpselect.query import Query
+
+T_co = TypeVar("T_co", covariant=True)
+
+NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated"}
+"""Fields of a release that its query and its entry state."""
+
+
+@dataclass(frozen=True, repr=False)
+class Release(Generic[T_co]):
     """The answer of a mechanism, with everything needed to judge the guarantee.
 
     It holds no probability and no rank, and no score but noisy ones that were paid for.
 
     Attributes:
-        answer: The chosen candidates, in the order drawn; or the members of a subset.
+        answer: The chosen candidates, in the order drawn; or the members of a subset. Numbers
+            among them are Python's.
         plan: The public arguments, the neighbour relation and the price.
         exact: Whether it was drawn by the exact samplers of :mod:`dpselect.draws`.
-        version: The version of dpselect that drew it.
         noisy_scores: The noisy score of each candidate of the answer, in its order, if the
             mechanism releases them at the same price; else None. Score units.
+        refunded: What the answer did not cost of the plan's epsilon, in nats.
+        version: The version of dpselect that drew it.
         entry: The number of its entry in the budget; None if nothing was recorded.
+        repeated: Whether that entry answered once more: nothing was drawn or spent.
     """
 
-    answer: tuple[Hashable, ...]
+    answer: tuple[T_co, ...]
     plan: Plan
-    exact: bool
-    version: str = version()
+    exact: bool = True
     noisy_scores: tuple[float, ...] | None = None
-    entry: int | None = None
+    refunded: float = field(default=0.0, kw_only=True)
+    version: str = field(default_factory=version, kw_only=True)
+    entry: int | None = field(default=None, kw_only=True)
+    repeated: bool = field(default=False, kw_only=True)
 
-    def recorded(self, receipt: Receipt, *, refund: float = 0.0) -> Self:
-        """Keep the answer beside its spend, and return the release with the entry's number.
+    def __post_init__(self) -> None:
+        kinds = np.number | np.bool_ | np.str_
+        plain = (one.item() if isinstance(one, kinds) else one for one in self.answer)
+        object.__setattr__(self, "answer", tuple(plain))
+
+    def recorded(self, receipt: Receipt, *, repeatable: bool = False) -> Self:
+        """Keep the answer beside its spend, give back what it did not cost, and return it.
 
         Args:
-            receipt: Of the plan's charge.
-            refund: Epsilon that this outcome did not cost.
+            receipt: What charging the plan returned.
+            repeatable: Whether the release can be made of its fields again.
+
+        Returns:
+            The release with the entry's number.
         """
-        receipt.keep(self.released(), refund=refund)
+        wanted = repeatable and receipt.entry is not None and receipt.entry.key
+        receipt.keep(
+            self.released(),
+            refund=self.refunded,
+            release=self._made_of() if wanted else None,
+        )
         return replace(self, entry=receipt.number)
+
+    def _made_of(self) -> dict[str, Any] | None:
+        """Return the fields that an equal release is made of with its plan, as JSON has them.
+
+        None if not all of the answer is released, or a field does not come back as it was.
+        """
+        if self.released().get("answer") != list(self.answer):
+            return None
+        names = [one.name for one in fields(self) if one.name not in NOT_OF_THE_ANSWER]
+        given = {name: getattr(self, name) for name in names}
+        try:
+            kept = {
+                name: written.plain(one, partial(written.refused, name))
+                for name, one in given.items()
+            }
+        except ParameterError:
+            return None
+        found = {name: written.read(name, one) for name, one in kept.items()}
+        return kept if found == given else None
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
-        paid = {} if self.noisy_scores is None else {"noisy_scores": list(self.noisy_scores)}
-        return {"answer": [_plain(candidate) for candidate in self.answer], **paid}
+        more: dict[str, Any] = {}
+        if self.noisy_scores is not None:
+            more["noisy_scores"] = list(self.noisy_scores)
+        if self.refunded:
+            more["refunded"] = self.refunded
+        return {"answer": list(self.answer), **more}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the answer as columns by name, one row for each candidate."""
+        columns: dict[str, list[Any]] = {"answer": list(self.answer)}
+        if self.noisy_scores is not None:
+            columns["noisy_score"] = list(self.noisy_scores)
+        return columns
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :meth:`table` as a polars frame.
+
+        Raises:
+            MissingDependencyError: polars is not installed.
+        """
+        needed("polars", extra="standard")
+        import polars as pl
+
+        return pl.DataFrame(self.table(), strict=False)
 
     @property
-    def candidate(self) -> Hashable:
+    def candidate(self) -> T_co:
         """The candidate drawn first."""
         return self.answer[0]
 
     @property
-    def asked(self) -> Mapping[str, object]:
+    def query(self) -> Query[Any] | None:
+        """The query that was answered."""
+        return self.plan.query
+
+    @property
+    def arguments(self) -> Mapping[str, object]:
         """The public arguments of the release, among them the columns that were read."""
         return self.plan.arguments
 
@@ -92,11 +169,25 @@ class Release:
             "exact": self.exact,
             "version": self.version,
             "entry": self.entry,
+            "repeated": self.repeated,
         }
 
     def to_json(self) -> str:
         """Return the release as one JSON object; candidates it cannot hold as text."""
         return json.dumps(self.to_dict(), default=str)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.answer[:SHOWN]))
+        more = f", ... {len(self.answer)} in all" if len(self.answer) > SHOWN else ""
+        return (
+            f"<{type(self).__name__} of {self.plan.name}: {shown or 'nothing'}{more}; "
+            f"{self.plan.price}>"
+        )
+
+    def __str__(self) -> str:
+        rows = aligned(self.table())
+        entry = "" if self.entry is None else f", entry {self.entry}"
+        return "\n".join([*rows, f"{self.plan.description}", f"{self.plan.price}{entry}"])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -126,5 +217,22 @@ class Simulation:
         return f"Simulation({len(self)} draws of {self.mechanism}; not private)"
 
 
-def _plain(candidate: Hashable) -> object:
-    return candidate.item() if isinstance(candidate, np.generic) else candidate
+def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
+    """Return columns as lines of text: a head, and a line for each row."""
+    cells = [[name, *map(_text, column)] for name, column in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    return [
+        "  ".join(
+            cell.rjust(width) if _is_number(column) else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns.values(), strict=True)
+        ).rstrip()
+        for row in zip(*cells, strict=True)
+    ]
+
+
+def _text(value: object) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(column: list[Any]) -> bool:
+    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in column)

@@ -1,24 +1,27 @@
 """AboveThreshold: private by the law of all outputs, wrong variants caught, drawn exactly."""
 
+import copy
+import pickle
+from contextlib import nullcontext
 from itertools import combinations, product
 from math import ceil, exp, log
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 
 import dpselect as dp
 from dpselect.draws import above_threshold as draws
-from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    AboveThreshold,
-    plan_above_threshold,
-    release_above_threshold,
-    stopping_law,
-)
+from dpselect.draws.exact import samplers
+from dpselect.errors import BudgetError, ParameterError
 
 EPSILON, THRESHOLD = 1.2, 2
-ASKED = {"threshold": THRESHOLD, "sensitivity": 1, "epsilon": EPSILON}
 AR = dp.Neighbours.ADD_REMOVE
+
+
+def above_threshold(**changed):
+    asked = {"threshold": THRESHOLD, "sensitivity": 1, "epsilon": EPSILON, "neighbours": AR}
+    return dp.AboveThreshold(**asked | changed)
 
 
 def outputs(n, stops):
@@ -199,7 +202,7 @@ def test_the_law_is_the_sum_over_all_noise(stops):
             expected[stop, found[stop] if stop < len(found) else 5] += chance
 
     assert law == pytest.approx(expected, abs=1e-12)
-    alarm = stopping_law(queries, **(ASKED | {"epsilon": 0.4}), stops=stops).false_alarm
+    alarm = above_threshold(epsilon=0.4, stops=stops).law(queries).false_alarm
     wide = draws.scales_for(0.4, rise=1, move=2 * stops)
     by_output = zip(outputs(5, stops), law_of_outputs(queries, stops, wide), strict=True)
     assert alarm == pytest.approx(sum(p for found, p in by_output if {0, 2} & set(found)))
@@ -227,7 +230,7 @@ def test_releases_follow_the_law():
     expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
     counts = dict.fromkeys(outputs(4, 2), 0)
     for _ in range(repeats):
-        counts[release_above_threshold(queries, **ASKED, stops=2, neighbours=AR).answer] += 1
+        counts[above_threshold(stops=2).release(queries).answer] += 1
 
     assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
 
@@ -240,7 +243,7 @@ def test_answers_of_a_stream_follow_the_law():
     expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
     counts = dict.fromkeys(outputs(4, 2), 0)
     for _ in range(repeats):
-        with AboveThreshold(**ASKED, stops=2, neighbours=AR) as stream:
+        with above_threshold(stops=2).stream() as stream:
             for query in queries:
                 if stream.stops_left:
                     stream.is_above(query)
@@ -274,7 +277,7 @@ def test_queries_may_depend_on_the_answers_before(stops, paid):
 
 def test_a_stream_spends_once_and_ends():
     budget = dp.Budget(2 * EPSILON, neighbours=AR)
-    stream = AboveThreshold(**(ASKED | {"epsilon": EPSILON}), neighbours=AR, budget=budget)
+    stream = above_threshold().stream(budget=budget)
 
     assert budget.entries == ()
     with pytest.raises(ParameterError, match="enter the stream first"):
@@ -291,7 +294,7 @@ def test_a_stream_spends_once_and_ends():
 
 
 def test_a_stream_ends_with_its_last_stop():
-    with AboveThreshold(**(ASKED | {"epsilon": 1e3}), stops=2, neighbours=AR) as stream:
+    with above_threshold(epsilon=1e3, stops=2).stream() as stream:
         assert [stream.is_above(one) for one in (0, 2**70, 1)] == [False, True, False]
         assert stream.stops_left == 1
         with pytest.raises(ParameterError, match="must be an integer"):
@@ -304,20 +307,21 @@ def test_a_stream_ends_with_its_last_stop():
 
 
 def test_a_large_epsilon_finds_what_is_above():
-    asked = ASKED | {"epsilon": 1e3, "stops": 3, "neighbours": AR}
+    query = above_threshold(epsilon=1e3, stops=3)
 
-    assert release_above_threshold([0, 2, 1, 9, 2**60, 7], **asked).answer == (1, 3, 4)
-    assert release_above_threshold([2**70, -(2**70)], **asked).answer == (0,)
-    assert release_above_threshold([], **asked).answer == ()
-    assert stopping_law([0, 2], threshold=2, sensitivity=1, epsilon=1e3).expected_queries == 2
+    assert query.release([0, 2, 1, 9, 2**60, 7]).answer == (1, 3, 4)
+    assert query.release([2**70, -(2**70)]).answer == (0,)
+    assert query.release([2**70, np.int64(-3)]).answer == (0,)
+    assert query.release([]).answer == ()
+    assert above_threshold(epsilon=1e3).law([0, 2]).expected_queries == 2
 
 
 def test_the_price_does_not_depend_on_the_number_of_queries():
-    plan = plan_above_threshold(**ASKED, stops=3, neighbours=AR)
-    release = release_above_threshold(np.zeros(10_000, int), **ASKED, stops=3, neighbours=AR)
+    query = above_threshold(stops=3)
+    release = query.release(np.zeros(10_000, int))
 
-    assert release.plan == plan
-    assert [spend.epsilon for spend in plan.spends] == [EPSILON]
+    assert release.plan == query.plan
+    assert [spend.epsilon for spend in release.plan.spends] == [EPSILON]
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 7.7])
@@ -347,7 +351,77 @@ def test_scales_cost_epsilon_and_no_more(epsilon, rise, move, least):
     ids=str,
 )
 def test_bad_arguments_are_named(arguments, message):
-    asked = {"queries": [1], "neighbours": AR} | ASKED | arguments
+    queries = arguments.pop("queries", [1])
 
     with pytest.raises(ParameterError, match=message):
-        release_above_threshold(asked.pop("queries"), **asked)
+        above_threshold(**arguments).release(queries)
+
+
+def yes_of_two_threads(stream, inside):
+    """Send two queries above the threshold at once; return how many were found above.
+
+    The second is sent while the first is being drawn. Where it can be drawn, too, ``inside``
+    is called; the draw of the first ends after that, or half a second later.
+    """
+    found, first, second = [], Event(), Event()
+
+    def handler(_name, draw, *_):
+        if first.is_set():
+            second.set()
+        first.set()
+        inside(second.wait(0.5))
+        return draw()
+
+    def ask(value):
+        try:
+            found.append(stream.is_above(value))
+        except ParameterError as error:
+            found.append(str(error))
+
+    with samplers.intercepted(handler), stream:
+        threads = [Thread(target=ask, args=[value]) for value in (5000, 6000)]
+        threads[0].start()
+        first.wait()
+        threads[1].start()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+def test_threads_get_one_positive_for_one_stop():
+    stream, together = above_threshold(epsilon=1e3).stream(), []
+
+    found = yes_of_two_threads(stream, together.append)
+
+    assert found == [
+        True,
+        "the stream has ended: all stops are used, or its with block was left",
+    ]
+    assert stream.release.answer == (0,)
+    assert together == [False]
+
+
+def test_planted_a_stream_without_its_lock_answers_twice():
+    stream, together = above_threshold(epsilon=1e3).stream(), []
+    stream._lock = nullcontext()
+
+    assert yes_of_two_threads(stream, together.append) == [True, True]
+    assert any(together)
+
+
+def test_a_copy_is_the_stream_itself():
+    with above_threshold(epsilon=1e3).stream() as stream:
+        assert copy.copy(stream) is stream
+        assert copy.deepcopy([stream])[0] is stream
+        with pytest.raises(BudgetError, match="cannot be pickled"):
+            pickle.dumps(stream)
+
+
+def test_another_process_is_refused(monkeypatch):
+    with above_threshold().stream() as stream:
+        with monkeypatch.context() as forked:
+            forked.setattr("os.getpid", lambda: -1)
+            for use in (lambda: stream.is_above(1), stream.__enter__, stream.__exit__):
+                with pytest.raises(BudgetError, match="belongs to the process that made it"):
+                    use()
+        assert stream.is_above(-1000) is False

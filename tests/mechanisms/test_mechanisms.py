@@ -12,9 +12,8 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect import scaling
-from dpselect.draws import door
+from dpselect.draws.exact import samplers
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
-from dpselect.plan import Plan, Spend
 from support.strategies import element_objectives, epsilons
 
 EDGE = dp.Neighbours.EDGE
@@ -55,9 +54,9 @@ def test_a_law_is_a_probability_distribution(mechanism, objective, epsilon):
 
 
 SAMPLER = {
-    "exponential": "dpselect.draws.selection.top_k_gumbel_noise",
-    "permute-and-flip": "dpselect.draws.selection.top_k_exponential_noise",
-    "laplace": "dpselect.draws.selection.top_k_laplace_noise",
+    "exponential": "dpselect.draws.exact.selection.top_k_gumbel_noise",
+    "permute-and-flip": "dpselect.draws.exact.selection.top_k_exponential_noise",
+    "laplace": "dpselect.draws.exact.selection.top_k_laplace_noise",
 }
 
 
@@ -73,28 +72,28 @@ def test_a_release_is_the_draw_of_its_unit_scores(mechanism, k):
         calls.append((name, args, kwargs))
         return [3, 1, 0][:k]
 
-    with door.handled(handler):
+    with samplers.intercepted(handler):
         release = mechanism.release(OBJECTIVE, k=k)
 
     [(name, (scores, epsilon, rounds), options)] = calls
-    assert name == SAMPLER[mechanism.draws_by.name]
+    assert name == SAMPLER[mechanism.draw.name]
     assert scores.tolist() == mechanism.unit_scores(OBJECTIVE).tolist()
     assert (epsilon, rounds, options) == (mechanism.epsilon, k, {})
     assert release.answer == ("west", "east", "north")[:k]
 
 
 @every_mechanism
-def test_a_choice_is_the_draw_of_a_release(mechanism):
-    """`choose` spends nothing and returns positions."""
+def test_positions_are_drawn_as_by_a_release(mechanism):
+    """`draw_positions` spends nothing."""
     calls = []
 
     def handler(name, _draw, args, _kwargs):
         calls.append((name, args[0].tolist(), args[1:]))
         return [2, 0]
 
-    with door.handled(handler):
+    with samplers.intercepted(handler):
         release = mechanism.release(OBJECTIVE, k=2)
-        assert mechanism.choose(OBJECTIVE, k=2) == [2, 0]
+        assert mechanism.draw_positions(OBJECTIVE, k=2) == [2, 0]
 
     assert calls[0] == calls[1]
     assert release.answer == ("south", "north")
@@ -102,7 +101,7 @@ def test_a_choice_is_the_draw_of_a_release(mechanism):
 
 def test_laws_are_laws_of_the_draw_of_unit_scores():
     for mechanism in MECHANISMS:
-        law = mechanism.draws_by.law(mechanism.unit_scores(OBJECTIVE), mechanism.epsilon)
+        law = mechanism.draw.law(mechanism.unit_scores(OBJECTIVE), mechanism.epsilon)
         assert mechanism.probabilities(OBJECTIVE).tolist() == law.tolist()
 
 
@@ -132,7 +131,8 @@ def test_a_release_says_all_that_a_reader_needs(mechanism):
     assert release.candidate == release.answer[0]
     assert release.plan == mechanism.plan(2, neighbours=EDGE)
     assert release.mechanism == repr(mechanism)
-    assert release.asked == {"k": 2}
+    assert release.query == dp.Selection(mechanism=mechanism, k=2, neighbours=EDGE)
+    assert release.arguments["k"] == 2
     assert (release.epsilon, release.delta) == (1.0, 0.0)
     assert [(spend.epsilon, spend.times) for spend in release.plan.spends] == [(0.5, 2)]
     assert (release.neighbours, release.exact) == (EDGE, True)
@@ -146,7 +146,7 @@ def test_a_release_spends_its_epsilon_once_for_all_rounds(mechanism):
     mechanism.release(OBJECTIVE, budget=budget)
 
     assert budget.remaining == pytest.approx(0.5)
-    assert [entry.mechanism for entry in budget.entries] == [f"release: {mechanism!r}"] * 2
+    assert [entry.mechanism for entry in budget.entries] == [f"Selection: {mechanism!r}"] * 2
     with pytest.raises(InsufficientBudgetError):
         mechanism.release(OBJECTIVE, budget=budget)
     assert len(budget.entries) == 2
@@ -236,46 +236,6 @@ def test_k_is_a_number_of_candidates_and_costs_nothing_if_not(mechanism, k):
     assert budget.remaining == 1.0
 
 
-@pytest.mark.parametrize(
-    ("plan", "error", "what"),
-    [
-        (
-            dp.PermuteAndFlip(epsilon=0.4).plan(neighbours="edge"),
-            ParameterError,
-            "the plan states epsilon = 0.4 and delta = 0.0, and the mechanism draws at 0.5",
-        ),
-        (
-            dp.PermuteAndFlip(epsilon=0.5).plan(neighbours="swap"),
-            NeighboursError,
-            "the plan is for swap neighbours",
-        ),
-    ],
-)
-def test_a_plan_that_does_not_cover_the_draw_is_refused(plan, error, what):
-    budget = dp.Budget(1.0, neighbours=plan.neighbours)
-    with pytest.raises(error, match=what):
-        dp.PermuteAndFlip(epsilon=0.5).release(OBJECTIVE, budget=budget, plan=plan)
-
-    assert budget.remaining == 1.0
-
-
-def test_a_plan_of_a_calling_function_is_charged_and_carried():
-    plan = Plan(
-        function="release_it",
-        mechanism="mine",
-        spends=(Spend("a size", 0.5), Spend("the rest", 0.5)),
-        epsilon=1.0,
-        neighbours=EDGE,
-    )
-    budget = dp.Budget(1.0, neighbours=EDGE)
-
-    release = dp.PermuteAndFlip(epsilon=0.5).release(OBJECTIVE, budget=budget, plan=plan)
-
-    assert release.plan is plan
-    assert [entry.mechanism for entry in budget.entries] == ["release_it: mine"]
-    assert budget.remaining == 0.0
-
-
 def test_a_budget_for_another_relation_is_not_spent():
     budget = dp.Budget(1.0, neighbours=dp.Neighbours.ADD_REMOVE)
     with pytest.raises(NeighboursError):
@@ -287,7 +247,8 @@ def test_a_budget_for_another_relation_is_not_spent():
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: dp.LocalDampening(epsilon=1, draw="exponential"), "draw must be"),
+        (lambda: dp.LocalDampening(epsilon=1, draw="laplace"), "draw must be 'exponential' or"),
+        (lambda: dp.LocalDampening(epsilon=1, draw=1), "draw must be"),
         (lambda: dp.ReportNoisyMax(epsilon=1, noise="gauss"), "noise must be one of laplace"),
         (lambda: dp.ShiftedLocalDampening(epsilon=1, direction="up"), "direction must be"),
         (lambda: dp.AnchoredLocalDampening(epsilon=1, anchor=nan), "anchor must be"),
@@ -375,7 +336,7 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
     rng = np.random.default_rng(5)
     size = 4_000
     simulated = mechanism.simulate(objective, 2, size=size, rng=rng).indices
-    drawn = np.array([mechanism.choose(objective, 2) for _ in range(size // 8)])
+    drawn = np.array([mechanism.draw_positions(objective, 2) for _ in range(size // 8)])
 
     for pairs, total in ((simulated, 0.06), (drawn, 0.17)):
         counts = np.zeros((3, 3))

@@ -6,15 +6,15 @@ from math import exp, inf, log
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import dpselect as dp
 from dpselect.budget import zcdp
-from dpselect.draws import door, sequence
+from dpselect.draws import sequence
+from dpselect.draws.exact import samplers
 from dpselect.draws.grid import to_steps
-from dpselect.draws.sequence_noise import DiscreteLaplace
+from dpselect.draws.sequence import DiscreteLaplace
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.networks import Graph, degree
 
@@ -259,9 +259,6 @@ def test_what_is_wrong_with_a_delta_is_said():
         dp.NoisySequence(epsilon=1.0, delta=0.1)
     with pytest.raises(ParameterError, match="'laplace' or 'gaussian'"):
         dp.NoisySequence(epsilon=1.0, noise="cauchy")
-    pure = dp.NoisySequence(epsilon=1.0).plan(neighbours=EDGE)
-    with pytest.raises(ParameterError, match="and the mechanism draws at"):
-        GAUSSIAN(epsilon=1.0).release(degrees(()), 1, plan=pure)
 
 
 def in_order(vector):
@@ -348,22 +345,22 @@ def frozen(objective, use, noisy):
         calls.append((name, *args))
         return np.array(noisy)
 
-    with door.handled(handler):
+    with samplers.intercepted(handler):
         outcome = use(objective)
     [(name, counts, scale)] = calls
-    assert name == "dpselect.draws.noisy_counts.discrete_laplace"
+    assert name == "dpselect.draws.exact.noisy_counts.discrete_laplace"
     return outcome, counts, scale
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        lambda one: dp.NoisySequence(epsilon=0.5, with_scores=True).release(one, 2),
+        lambda one: dp.NoisySequence(epsilon=0.5).release(one, 2),
         lambda one: dp.NoisySequence(epsilon=0.5).release(one, 3),
-        lambda one: dp.NoisySequence(epsilon=0.5, with_scores=True).release_above(one, 2.5),
-        lambda one: dp.NoisySequence(epsilon=0.5).choose(one, 2),
+        lambda one: dp.NoisySequence(epsilon=0.5).release_above(one, 2.5),
+        lambda one: dp.NoisySequence(epsilon=0.5).draw_positions(one, 2),
     ],
-    ids=["with scores", "all", "above", "choose"],
+    ids=["some", "all", "above", "positions"],
 )
 def test_on_all_paths_the_output_depends_on_the_noisy_vector_alone(use):
     """And the vectors of two neighbours are at most the noise's scale times epsilon apart."""
@@ -376,19 +373,14 @@ def test_on_all_paths_the_output_depends_on_the_noisy_vector_alone(use):
 
 
 def test_what_a_release_carries():
-    mechanism = dp.NoisySequence(epsilon=0.5, with_scores=True)
+    mechanism = dp.NoisySequence(epsilon=0.5)
     release, _, _ = frozen(degrees({(0, 1)}), lambda one: mechanism.release(one, 2), [3, 9, 3])
-    bare, _, _ = frozen(
-        degrees({(0, 1)}), lambda one: dp.NoisySequence(epsilon=0.5).release(one, 2), [3, 9, 3]
-    )
 
     assert (release.answer, release.noisy_scores) == ((1, 0), (9.0, 3.0))
     assert release.to_dict()["noisy_scores"] == [9.0, 3.0]
-    assert bare.noisy_scores is None
-    assert "noisy_scores" not in bare.to_dict()
+    assert release.table() == {"answer": [1, 0], "noisy_score": [9.0, 3.0]}
     assert release.mechanism == (
-        "NoisySequence(epsilon=0.5, noise='laplace', delta=0.0, with_scores=True, l1=2.0, "
-        "bound=1.0, step=1.0)"
+        "NoisySequence(epsilon=0.5, noise='laplace', delta=0.0, l1=2.0, bound=1.0, step=1.0)"
     )
 
 
@@ -398,18 +390,18 @@ def test_a_threshold_may_release_none():
     )
 
     assert release.answer == ()
-    assert release.asked == {"threshold": 4.0}
+    assert release.arguments["above"] == 4.0
 
 
 def test_any_k_costs_the_same_and_is_charged_once():
     budget = dp.Budget(1.0, neighbours=EDGE)
     mechanism = dp.NoisySequence(epsilon=0.4)
-    mechanism.release(degrees(()), 3, budget)
-    mechanism.release_above(degrees(()), 1.0, budget)
+    mechanism.release(degrees(()), 3, budget=budget)
+    mechanism.release_above(degrees(()), 1.0, budget=budget)
 
     assert [entry.epsilon for entry in budget.entries] == [0.4, 0.4]
     with pytest.raises(InsufficientBudgetError):
-        mechanism.release_above(degrees(()), 1.0, budget)
+        mechanism.release_above(degrees(()), 1.0, budget=budget)
 
 
 def test_where_no_l1_is_known_all_bounds_are_paid():
@@ -422,16 +414,14 @@ def test_what_is_wrong_is_said_before_anything_is_spent():
     budget = dp.Budget(1.0, neighbours=EDGE)
     tiny = dp.Objective([0.0, 0.0], dp.GlobalSensitivity(1, EDGE, l1=1), step=1e-30)
     with pytest.raises(ParameterError, match="epsilon is too small"):
-        dp.NoisySequence(epsilon=0.1).release(tiny, 1, budget)
-    with pytest.raises(ParameterError, match="threshold must be"):
-        dp.NoisySequence(epsilon=0.1).release_above(degrees(()), inf, budget)
+        dp.NoisySequence(epsilon=0.1).release(tiny, 1, budget=budget)
+    with pytest.raises(ParameterError, match="above must be"):
+        dp.NoisySequence(epsilon=0.1).release_above(degrees(()), inf, budget=budget)
     with pytest.raises(ParameterError, match="l1 must be"):
         dp.NoisySequence(epsilon=0.1, l1=-1.0)
-    with pytest.raises(ParameterError, match="with_scores must be"):
-        dp.NoisySequence(epsilon=0.1, with_scores=2)
     with pytest.raises(NeighboursError):
         dp.NoisySequence(epsilon=0.1).release_above(
-            degrees(()), 1, dp.Budget(1.0, neighbours=AR)
+            degrees(()), 1, budget=dp.Budget(1.0, neighbours=AR)
         )
 
     assert budget.entries == ()

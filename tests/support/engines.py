@@ -47,7 +47,7 @@ def _server():
 
 @cache
 def _of_sail():
-    from dpselect.tables.sessions import session
+    from dpselect.tables.spark import session
 
     return session(_server())
 

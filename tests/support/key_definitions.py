@@ -5,7 +5,7 @@ from math import exp
 
 import numpy as np
 
-from dpselect.categories import STOP
+from dpselect.keys import STOP
 
 
 def subsets(keys, most):

@@ -1,33 +1,27 @@
 """Calls of every public entry with good arguments, and odd values to put in place of one.
 
-Data hold the marker of :mod:`support.odd_input`; arguments never do, so no message that quotes
-an argument has it.
+Those of queries are made of the cases of :mod:`support.releases`. Data hold the marker of
+:mod:`support.odd_input`; arguments never do, so no message that quotes an argument has it.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import partial
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
 import dpselect as dp
-from dpselect import (
-    categories,
-    combine,
-    networks,
-    percentiles,
-    pooling,
-    retrieval,
-    spatial,
-    trees,
-)
-from support.odd_input import MARKER
+from dpselect import combine, networks, percentiles, trees
+from support.odd_input import MARKER, TEXT
+from support.releases import all_cases
 
-AR, SUB, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE, dp.Neighbours.EDGE
+AR = dp.Neighbours.ADD_REMOVE
 
 ODD = [
     *(
@@ -71,25 +65,63 @@ ODD = [
 
 @dataclass(frozen=True)
 class Call:
-    """One public function with good arguments.
+    """One public entry with good arguments.
 
     Attributes:
-        function: Called with ``data``, if there are any, and the arguments.
+        function: Called with data, a budget, and the arguments by name.
         arguments: By name.
-        data: Positional ones, made anew.
-        spends: Whether it takes a budget.
-        neighbours: The relation of that budget.
+        data: Makes the data, with the marker in them.
+        neighbours: The relation of the budget.
     """
 
-    function: object
-    arguments: dict
-    data: object = tuple
-    spends: bool = field(default=False, kw_only=True)
-    neighbours: dp.Neighbours = field(default=AR, kw_only=True)
+    function: Callable[..., object]
+    arguments: dict[str, Any]
+    data: Callable[[], Any] = tuple
+    neighbours: dp.Neighbours = AR
 
     def make(self, changed, budget):
-        more = {"budget": budget} if self.spends else {}
-        return self.function(*self.data(), **{**self.arguments, **changed, **more})
+        return self.function(self.data(), budget, **{**self.arguments, **changed})
+
+
+def marked(data):
+    """Return data with one record more that holds nothing but the marker."""
+    if isinstance(data, pl.LazyFrame):
+        return marked(data.collect()).lazy()
+    if isinstance(data, pl.DataFrame | pl.Series):
+        frame = data if isinstance(data, pl.DataFrame) else data.to_frame()
+        row = {
+            name: TEXT if kind == pl.String else MARKER for name, kind in frame.schema.items()
+        }
+        whole = pl.concat([frame, pl.DataFrame(row, schema=frame.schema, strict=False)])
+        return whole if isinstance(data, pl.DataFrame) else whole.to_series()
+    if isinstance(data, np.ndarray):
+        return np.concatenate([data, np.full_like(data[:1], MARKER)])
+    if isinstance(data, tuple) and data and isinstance(data[0], pl.DataFrame):
+        return tuple(map(marked, data))
+    if isinstance(data, list) and data and isinstance(data[0], int | tuple):
+        return [*data, MARKER if isinstance(data[0], int) else (MARKER,) * len(data[0])]
+    return data
+
+
+def of_case(case):
+    """Return the call of the query of a release case, with the fields that it was given."""
+    kind = type(case.query)
+    return Call(
+        lambda data, budget, **fields: kind(**fields).release(data, budget=budget),
+        {one.name: getattr(case.query, one.name) for one in fields(kind)},
+        lambda: marked(case.data(case.pair(np.random.default_rng(0))[0])),
+        case.neighbours,
+    )
+
+
+def of_queries():
+    """Return a call for every set of fields that the cases of a query were given."""
+    found = {}
+    for case in all_cases():
+        if case.run is None or isinstance(case.query, dp.Selection):
+            asked = frozenset(case.query.plan.arguments)
+            found.setdefault((type(case.query), asked), case)
+    return {case.name: of_case(case) for case in found.values()}
 
 
 def table():
@@ -109,17 +141,17 @@ def objective():
     )
 
 
-@cache
-def graph():
-    return networks.Graph.from_edges([(0, 1), (1, 2), (2, 3)], nodes=5)
-
-
 def fitted(made):
-    return lambda *data, **arguments: made(**arguments).fit(*data)
+    return lambda data, budget, **fields: made(**fields, budget=budget).fit(*data)
 
 
 def drawn(made):
-    return lambda target, **arguments: made(**arguments).release(target, budget=None)
+    return lambda data, budget, **options: made(**options).release(data, budget=budget)
+
+
+def plain(function):
+    """Return a call of a function that spends nothing."""
+    return lambda data, _budget, **options: function(*data, **options)
 
 
 def with_budget(epsilon=1.0, delta=0.0, neighbours=AR, **spend):
@@ -128,44 +160,17 @@ def with_budget(epsilon=1.0, delta=0.0, neighbours=AR, **spend):
     return budget.to_json()
 
 
-def one(made):
-    return lambda: (made(),)
-
-
-BASE = {"epsilon": 1.0, "neighbours": AR}
-RECORD = {"column": "g", "p": 50, "upper": 9, "horizon": 1, "epsilon": 1.0}
-RECORD |= {"mechanism": "shifted", "on_invalid": "repair"}
-VALUE = {"column": "g", "p": [25, 50], "candidates": range(10), "method": None, **BASE}
-VALUE |= {"mechanism": None, "on_invalid": "repair"}
-NODE = {"metric": "degree", "combine": None, "weights": None, "max_degree": None}
-NODE |= {"epsilon": 1.0, "mechanism": None}
-TOP = {
-    "column": "f",
-    "k": 2,
-    "above": None,
-    "candidates": [0, 1, 2],
-    "limit": None,
-    "group": None,
-}
-TOP |= {"groups": None, "user": "h", "max_per_user": 2, "counts_share": 0.2, "missing": "drop"}
-TOP |= {"delta": 0.0, "mechanism": None, **BASE}
-KEYS = {"column": "f", "user": "h", "max_per_user": 2, "method": None, "min_people": 1}
-KEYS |= {"missing": "drop", "delta": 1e-3, **BASE}
-MAP = {"x": "f", "y": "g", "user": None, "bounds": (0, 0, 9, 9), "grids": [2]}
-MAP |= {"queries": [[0, 0, 3, 3]], "method": None, "tuning_share": 0.2, "sanity": 0.001}
-MAP |= {"max_points_per_user": None, "outside": "drop", **BASE}
+EDGES = {"source": "f", "target": "h", "nodes": 9}
 TREE = {"domains": {"f": [0, 1], "g": (0.0, 9.0, 3)}, "classes": ["a", "b"], "max_records": 50}
-TREE |= {"on_invalid": "repair", **BASE}
+GAIN = TREE | {"neighbours": AR}
+TREE |= {"on_invalid": "repair", "epsilon": 1.0, "neighbours": AR}
 ID3 = TREE | {"max_depth": 2, "criterion": "gini", "mechanism": "shifted"}
 FRONT = TREE | {"selection": "weighted-sum", "weights": (1.0, 1.0), "population": 6, "front": 2}
 FRONT |= {"survivors": 2, "generations": 1, "initial_depth": 2, "max_depth": 2, "split": None}
-FRONT |= {"sensitivity": "noisy-denominators", "totals_share": 0.05, "rates_share": 0.1}
+FRONT |= {"rate_bound": "noisy-denominators", "totals_share": 0.05, "rates_share": 0.1}
 FRONT |= {"random_state": 0}
-SUBSET = {"n": 9, "beta": 1, "failure": 0.0, "size_epsilon": 0.5, "epsilon": 1.0, "delta": 0.5}
-DESIGN = np.ones((3, 4), dtype=bool)
-OUTCOMES = {"design": DESIGN, "flip": 0.1, "neighbours": SUB}
-GAIN = {name: TREE[name] for name in ("domains", "classes", "max_records", "neighbours")}
-frame = one(table)
+PARTS = {"objectives": [objective(), objective()]}
+COLUMNS = ["f", "g"]
 
 
 def labelled():
@@ -173,95 +178,9 @@ def labelled():
 
 
 CALLS = {
-    "release_percentile_record": Call(
-        percentiles.release_percentile_record, RECORD, frame, spends=True, neighbours=SUB
-    ),
-    "plan_percentile_record": Call(percentiles.plan_percentile_record, RECORD | {"records": 9}),
-    "release_percentiles": Call(percentiles.release_percentiles, VALUE, frame, spends=True),
-    "plan_percentiles": Call(percentiles.plan_percentiles, VALUE),
-    "percentile": Call(
-        percentiles.percentile, {"p": 50, "upper": 9, "horizon": 1}, lambda: ([1.0, MARKER],)
-    ),
-    "Range": Call(percentiles.Range, {"low": 0.0, "high": 9.0, "step": 0.5}),
-    "Graph.from_edges": Call(
-        networks.Graph.from_edges, {"source": "f", "target": "h", "nodes": 9}, frame
-    ),
-    "EdgeTable": Call(networks.EdgeTable, {"source": "f", "target": "h", "nodes": 9}, frame),
-    "release_nodes": Call(
-        networks.release_nodes, NODE | {"k": 1}, one(graph), spends=True, neighbours=EDGE
-    ),
-    "plan_nodes": Call(networks.plan_nodes, NODE | {"k": 1, "nodes": 9}),
-    "release_top": Call(categories.release_top, TOP, frame, spends=True),
-    "plan_top": Call(categories.plan_top, TOP),
-    "release_keys": Call(categories.release_keys, KEYS, frame, spends=True),
-    "plan_keys": Call(categories.plan_keys, KEYS),
-    "release_histogram": Call(spatial.release_histogram, MAP, frame, spends=True),
-    "plan_histogram": Call(spatial.plan_histogram, MAP),
-    "ID3Classifier": Call(
-        fitted(trees.ID3Classifier),
-        ID3,
-        labelled,
-        spends=True,
-    ),
-    "MultiObjectiveTreeClassifier": Call(
-        fitted(trees.MultiObjectiveTreeClassifier),
-        FRONT,
-        labelled,
-        spends=True,
-    ),
-    "information_gain": Call(
-        trees.information_gain, GAIN, lambda: (table()[:, ["f", "g"]], table()["y"].to_list())
-    ),
-    "release_statuses": Call(
-        retrieval.release_statuses,
-        {"n": 9, "epsilon": 1.0},
-        lambda: ([1, 2],),
-        spends=True,
-        neighbours=SUB,
-    ),
-    "release_subset": Call(
-        retrieval.release_subset, SUBSET, lambda: ([1, 2],), spends=True, neighbours=SUB
-    ),
-    "plan_subset": Call(retrieval.plan_subset, SUBSET),
-    "SubsetRetrieval": Call(
-        drawn(retrieval.SubsetRetrieval),
-        {"n": 9, "d": 2, "beta": 1, "epsilon": 1.0, "failure": 0.0, "scheme": "optimal"},
-        lambda: ([1, 2],),
-    ),
-    "release_outcomes": Call(
-        pooling.release_outcomes,
-        OUTCOMES,
-        lambda: ([True, False, True],),
-        spends=True,
-        neighbours=SUB,
-    ),
-    "plan_outcomes": Call(pooling.plan_outcomes, OUTCOMES),
-    "draw_replaced": Call(
-        pooling.draw_replaced,
-        {"people": 9, "beta": 2},
-        spends=True,
-        neighbours=dp.Neighbours.SWAP,
-    ),
-    "Objective": Call(
-        dp.Objective,
-        {
-            "scores": [1.0, 2.0],
-            "sensitivity": dp.GlobalSensitivity(1, AR),
-            "candidates": "ab",
-            "monotone": False,
-            "highest": None,
-            "direction": None,
-        },
-    ),
-    "GlobalSensitivity": Call(
-        dp.GlobalSensitivity, {"bound": 1.0, "neighbours": AR, "horizon": 9, "l1": None}
-    ),
-    "TabulatedSensitivity": Call(
-        dp.TabulatedSensitivity,
-        {"table": [[1, 2]], "keys": [0], "bound": 2, "horizon": 2, "neighbours": AR},
-    ),
+    **of_queries(),
     **{
-        f"{made.__name__}": Call(drawn(made), arguments, one(objective))
+        made.__name__: Call(drawn(made), arguments, objective)
         for made, arguments in (
             (dp.ExponentialMechanism, {"epsilon": 1.0}),
             (dp.PermuteAndFlip, {"epsilon": 1.0}),
@@ -275,22 +194,55 @@ CALLS = {
         )
     },
     "release of several": Call(
-        lambda **more: dp.PermuteAndFlip(epsilon=1.0).release(objective(), **more),
+        lambda one, budget, **more: dp.PermuteAndFlip(epsilon=1.0).release(
+            one, budget=budget, **more
+        ),
         {"k": 2},
-        spends=True,
+        objective,
+    ),
+    "ID3Classifier": Call(fitted(trees.ID3Classifier), ID3, labelled),
+    "MultiObjectiveTreeClassifier": Call(
+        fitted(trees.MultiObjectiveTreeClassifier), FRONT, labelled
+    ),
+    "percentile": Call(
+        plain(percentiles.percentile),
+        {"p": 50, "upper": 9, "horizon": 1},
+        lambda: ([1.0, MARKER],),
+    ),
+    "information_gain": Call(
+        plain(trees.information_gain),
+        GAIN,
+        lambda: (table()[:, COLUMNS], table()["y"].to_list()),
+    ),
+    "Graph.from_edges": Call(plain(networks.Graph.from_edges), EDGES, lambda: (table(),)),
+    "EdgeTable": Call(plain(networks.EdgeTable), EDGES, lambda: (table(),)),
+    "Objective": Call(
+        plain(dp.Objective),
+        {
+            "scores": [1.0, 2.0],
+            "sensitivity": dp.GlobalSensitivity(1, AR),
+            "candidates": "ab",
+            "monotone": False,
+            "highest": None,
+            "direction": None,
+        },
+    ),
+    "GlobalSensitivity": Call(
+        plain(dp.GlobalSensitivity), {"bound": 1.0, "neighbours": AR, "horizon": 9, "l1": None}
+    ),
+    "TabulatedSensitivity": Call(
+        plain(dp.TabulatedSensitivity),
+        {"table": [[1, 2]], "keys": [0], "bound": 2, "horizon": 2, "neighbours": AR},
     ),
     "compare": Call(
-        lambda **more: dp.compare(objective(), [dp.PermuteAndFlip(epsilon=1.0)], **more),
-        {"k": 1},
+        plain(partial(dp.compare, objective(), [dp.PermuteAndFlip(epsilon=1.0)])), {"k": 1}
     ),
-    "pareto": Call(combine.pareto, {"objectives": [objective(), objective()]}),
-    "weighted_sum": Call(
-        combine.weighted_sum, {"objectives": [objective(), objective()], "weights": [1.0, 2.0]}
-    ),
-    "margin": Call(combine.margin, {"objectives": [objective(), objective()]}),
+    "pareto": Call(plain(combine.pareto), PARTS),
+    "weighted_sum": Call(plain(combine.weighted_sum), PARTS | {"weights": [1.0, 2.0]}),
+    "margin": Call(plain(combine.margin), PARTS),
     "Budget": Call(
-        with_budget,
+        plain(with_budget),
         {"epsilon": 1.0, "delta": 0.1, "neighbours": AR, "note": "", "mechanism": ""},
     ),
-    "Budget.spend": Call(lambda spend: with_budget(epsilon=spend), {"spend": 0.5}),
+    "Budget.spend": Call(plain(lambda spend: with_budget(epsilon=spend)), {"spend": 0.5}),
 }

@@ -16,8 +16,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 LARGE = 2**53 + 1
 """An integer that no float is equal to."""

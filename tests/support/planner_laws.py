@@ -5,10 +5,8 @@ import json
 import numpy as np
 
 import dpselect as dp
-from dpselect.categories import key_probabilities
-from dpselect.draws import rounds
-from dpselect.percentiles import percentile_laws, percentile_rank
-from dpselect.retrieval import SubsetRetrieval
+from dpselect.draws import exponential
+from dpselect.percentiles import percentile_rank
 
 RELATIONS = ("add-remove", "substitute")
 DRAWS = {
@@ -197,15 +195,15 @@ def several_percentiles(rng, *, recursive):
         asked["values"] = candidates[:1]
     method = "recursive" if recursive else "one-by-one"
     for draw, name in (("exponential", "exponential"), ("permuteAndFlip", "permute-and-flip")):
-        laws = percentile_laws(
-            asked["values"],
-            p=percents.tolist(),
+        query = dp.Percentiles(
+            p=percents,
             candidates=candidates,
             method=method,
             epsilon=asked["epsilon"],
             neighbours=asked["neighbours"],
             mechanism=name,
         )
+        laws = query.probabilities(asked["values"])
         yield dict(asked, law=method.replace("-", "_"), draw=draw), laws
 
 
@@ -215,7 +213,10 @@ def top(rng):
     chosen = np.isin(np.arange(n), np.argsort(-scores, kind="stable")[:k])
     yield (
         {"law": "rounds", "scores": scores, "epsilon": e, "k": k, "chosen": chosen},
-        [*rounds.included(scores * 1.0, e, k), rounds.all_before(scores * 1.0, e, chosen)],
+        [
+            *exponential.included(scores * 1.0, e, k),
+            exponential.all_before(scores * 1.0, e, chosen),
+        ],
     )
     objective = dp.Objective(scores, dp.GlobalSensitivity(1, "edge", l1=2), step=1)
     noisy = dp.NoisySequence(epsilon=max(e, 0.2))
@@ -247,14 +248,15 @@ def keys(rng):
                 "changed": changed,
                 "method": method,
             },
-            key_probabilities(
-                people,
+            dp.Keys(
+                column="key",
+                user="person",
                 max_per_user=per_user,
                 method=method,
                 epsilon=e,
                 delta=delta,
                 neighbours=relation,
-            ),
+            ).probabilities(people),
         )
 
 
@@ -262,7 +264,7 @@ def subsets(rng):
     n = int(rng.integers(2, 60))
     d = int(rng.integers(1, n))
     e, at = float(rng.uniform(0, 4)), float(rng.uniform(0, 4))
-    for scheme in ("optimal", "ball", "union", "distance"):
+    for scheme in ("pure", "optimal", "ball", "union"):
         most = n if scheme == "union" else min(d, n - d)
         failure = float(rng.choice([0, 0.01, 0.3])) if scheme == "optimal" else 0.0
         asked = {
@@ -273,12 +275,12 @@ def subsets(rng):
             "failure": failure,
             "scheme": scheme,
         }
-        retrieval = SubsetRetrieval(**asked)
-        yield dict(asked, law="subset", at=at), [retrieval.delta(at), *retrieval.masses()]
+        query = dp.Subset(**asked | ({"beta": None} if scheme == "pure" else {}))
+        yield dict(asked, law="subset", at=at), [query.delta_at(at), *query.masses()]
 
 
 def response(rng):
-    """One status of two, flipped with the probability that plan_statuses prices."""
+    """One status of two, flipped with the probability that Statuses has."""
     e = epsilon(rng)
     for truth in (0, 1):
         lie = 1 / (1 + np.exp(e))

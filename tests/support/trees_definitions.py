@@ -4,6 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from dpselect.trees.samplers import Simulated
+
 
 def add_remove(cells):
     """Every tuple with one record more or one less."""
@@ -34,6 +36,29 @@ def by_definition(cells, steps, neighbours_of, value):
         shell = {y for x in shell for y in neighbours_of(x)} - near
         near |= shell
     return out
+
+
+def drawn(query, data, sampler):
+    """Return what a query releases if another sampler draws; nothing is spent."""
+    design = query.design()
+    with design.rows.counts(data, design.max_records) as counts:
+        return design.draw(counts, sampler, query.plan)
+
+
+class Costs(Simulated):
+    """Simulates draws, and keeps what each costs."""
+
+    def __init__(self):
+        super().__init__(np.random.default_rng(1))
+        object.__setattr__(self, "costs", [])
+
+    def choose(self, mechanism, objective, k):
+        self.costs.append(mechanism.epsilon)
+        return super().choose(mechanism, objective, k)
+
+    def count(self, counts, epsilon):
+        self.costs.append(epsilon)
+        return super().count(counts, epsilon)
 
 
 class Recording:

@@ -3,14 +3,15 @@
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
-from dpselect.mechanisms.above_threshold import (
-    AboveThreshold,
-    StoppingLaw,
-    plan_above_threshold,
-    release_above_threshold,
-    stopping_law,
+from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingLaw, Stream
+from dpselect.mechanisms.base import (
+    MECHANISMS,
+    Mechanism,
+    MechanismFactory,
+    MechanismLike,
+    Selection,
+    by_name,
 )
-from dpselect.mechanisms.base import Mechanism, MechanismFactory
 from dpselect.mechanisms.catalogue import (
     AnchoredLocalDampening,
     ExponentialMechanism,
@@ -21,9 +22,8 @@ from dpselect.mechanisms.catalogue import (
     ReportNoisyMax,
     ShiftedLocalDampening,
 )
-from dpselect.mechanisms.registry import MECHANISMS, by_name
-from dpselect.mechanisms.sequence import NoisySequence
-from dpselect.mechanisms.sequence_confidence import set_confidence
+from dpselect.mechanisms.sequence import NoisySequence, set_confidence
+from dpselect.mechanisms.top_k import TopK
 
 __all__ = [
     "MECHANISMS",
@@ -34,17 +34,18 @@ __all__ = [
     "LocalDampening",
     "Mechanism",
     "MechanismFactory",
+    "MechanismLike",
     "NoisySequence",
     "PairwiseLocalDampening",
     "PermuteAndFlip",
     "ReportNoisyMax",
+    "Selection",
     "ShiftedLocalDampening",
     "StoppingLaw",
+    "Stream",
+    "TopK",
     "by_name",
-    "plan_above_threshold",
-    "release_above_threshold",
     "set_confidence",
-    "stopping_law",
 ]
 
 

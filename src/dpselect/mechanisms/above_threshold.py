@@ -6,26 +6,28 @@ epsilon. ``docs/above-threshold.md`` says when it is the right mechanism.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Self
+from threading import Lock
+from typing import NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import _validate
 from dpselect.draws import above_threshold as draws
-from dpselect.errors import ParameterError
+from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, Probabilities
 
 LARGEST = 2**52
 """Queries and thresholds beyond are clamped to it."""
-
-IN_ORDER = "the number and order of the queries"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,93 +51,9 @@ class StoppingLaw:
         return float(last @ looked_at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Public arguments, checked, and the scales of the noise."""
-
-    threshold: int
-    sensitivity: int
-    monotone: bool
-    stops: int
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        _validate.at_least("threshold", self.threshold, -LARGEST)
-        if self.threshold > LARGEST:
-            raise ParameterError("threshold must be at most 2**52")
-        _validate.at_least("sensitivity", self.sensitivity, 1)
-        _validate.at_least("stops", self.stops, 1)
-        _validate.positive("epsilon", self.epsilon)
-
-    @property
-    def scales(self) -> tuple[float, float]:
-        """The scales of the noise on the threshold and on each query."""
-        # What is above may also have fallen, unless all queries move in one direction.
-        move = self.sensitivity * (1 if self.monotone else 2) * self.stops
-        return draws.scales_for(self.epsilon, rise=self.sensitivity, move=move)
-
-    def plan(self, function: str, neighbours: NeighboursLike, queries: str) -> Plan:
-        threshold_scale, query_scale = self.scales
-        return Plan(
-            function=function,
-            arguments={
-                "threshold": self.threshold,
-                "sensitivity": self.sensitivity,
-                "monotone": self.monotone,
-                "stops": self.stops,
-            },
-            mechanism=(
-                f"AboveThreshold(epsilon={self.epsilon!r}), geometric noise of scale "
-                f"{threshold_scale:.4g} on the threshold and {query_scale:.4g} on each query"
-            ),
-            spends=(Spend(f"up to {self.stops} stops, with the threshold", self.epsilon),),
-            epsilon=self.epsilon,
-            neighbours=_validate.neighbours(neighbours),
-            public=("the threshold", "the sensitivity", queries),
-            composition="one mechanism: queries that are not found above cost nothing",
-        )
-
-
-def plan_above_threshold(
-    *,
-    threshold: int,
-    sensitivity: int,
-    monotone: bool = False,
-    stops: int = 1,
-    epsilon: float,
-    neighbours: NeighboursLike,
-) -> Plan:
-    """Return what :func:`release_above_threshold` will spend; needs no data.
-
-    Args:
-        threshold: As for the release, and so are the others.
-        sensitivity: What one neighbour step changes of a query.
-        monotone: Whether a step moves all queries in the same direction.
-        stops: How many positions at most.
-        epsilon: What the release costs, in nats.
-        neighbours: The relation that ``sensitivity`` is stated for.
-
-    Raises:
-        ParameterError: An argument is out of range.
-        NeighboursError: ``neighbours`` is not a neighbour relation.
-    """
-    return _Asked(threshold, sensitivity, monotone, stops, epsilon).plan(
-        "release_above_threshold", neighbours, IN_ORDER
-    )
-
-
-def release_above_threshold(
-    queries: ArrayLike,
-    *,
-    threshold: int,
-    sensitivity: int,
-    monotone: bool = False,
-    stops: int = 1,
-    epsilon: float,
-    neighbours: NeighboursLike,
-    budget: SupportsSpend | None = None,
-) -> Release:
-    r"""Release the positions of the first queries above a threshold.
+@query
+class AboveThreshold(Query[Release[int]]):
+    r"""The positions of the first queries above a threshold; the data are the queries.
 
     The price does not depend on the number of queries, only on the number of stops. With
     :math:`c` stops and sensitivity :math:`\Delta` the threshold gets geometric noise of scale
@@ -143,131 +61,160 @@ def release_above_threshold(
     :math:`\Delta/b_1 + 2 c \Delta/b_2 = \varepsilon` (without the 2 if monotone) and
     :math:`b_1^2 + b_2^2` is least.
 
+    The queries are integers, such as counts, shape ``(n,)``, in the order to look at, clamped
+    to 2**52. Where a query depends on the answers before it, :meth:`stream` takes them one at
+    a time. The answer has positions from 0 on, ascending: fewer than ``stops``, possibly none,
+    if the queries end before.
+
     Guarantee:
-        ``epsilon``-DP under ``neighbours``. All arguments but the values of the queries are
-        public, also the number and the order of the queries.
+        ``epsilon``-DP under ``neighbours``, for all answers together. All but the values of the
+        queries is public: their number and order, or how each is chosen by the answers before
+        it. ``sensitivity`` and ``monotone`` must hold for every query that can be chosen.
 
-    Args:
-        queries: Integers, such as counts, shape ``(n,)``, in the order to look at. Private.
-            Clamped to 2**52.
-        threshold: An integer. Public.
+    Attributes:
+        threshold: The threshold, an integer. Public.
         sensitivity: The largest change of any query by one neighbour step; an integer, >= 1.
-            Public.
-        monotone: Whether every neighbour step moves all queries in the same direction, or not
-            at all, as adding a record does to counts. Public.
-        stops: How many positions at most; >= 1. Public.
-        epsilon: What the release costs, in nats; finite, > 0.
+        monotone: Whether every neighbour step moves all queries in one direction, if at all.
+            So does adding a record to counts.
+        stops: How many queries are found above, at most; >= 1.
+        epsilon: What all answers cost together, in nats; finite, > 0.
         neighbours: The relation that ``sensitivity`` is stated for.
-        budget: Where to record the spend, before anything is drawn.
-
-    Returns:
-        Positions from 0 on, ascending; fewer than ``stops``, possibly none, if the queries
-        end before.
-
-    Raises:
-        ParameterError: An argument is out of range, or ``queries`` are not integers in one
-            dimension.
-        NeighboursError: The budget is for another relation.
-        InsufficientBudgetError: The budget does not allow it; nothing was drawn.
 
     Source: Dwork and Roth 2014, section 3.6; Lyu, Su and Li, VLDB 2017; Durfee, NeurIPS 2023.
 
     Examples:
-        >>> from dpselect.mechanisms import release_above_threshold
-        >>> cases_by_day = [3, 5, 2, 4, 180, 190]
-        >>> release_above_threshold(
-        ...     cases_by_day, threshold=100, sensitivity=1, monotone=True, epsilon=2.0,
+        >>> import dpselect as dp
+        >>> alarm = dp.AboveThreshold(
+        ...     threshold=100, sensitivity=1, monotone=True, epsilon=2.0,
         ...     neighbours="add-remove",
-        ... ).answer
+        ... )
+        >>> cases_by_day = [3, 5, 2, 4, 180, 190]
+        >>> alarm.release(cases_by_day).answer
         (4,)
     """
-    asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
-    plan = asked.plan("release_above_threshold", neighbours, IN_ORDER)
-    checked = _integers(queries)
-    receipt = plan.charge(budget)
-    found = draws.first_above(checked, asked.threshold, *asked.scales, asked.stops)
-    return Release(answer=tuple(found), plan=plan, exact=True).recorded(receipt)
+
+    threshold: int
+    sensitivity: int
+    monotone: bool = False
+    stops: int = 1
+    epsilon: float
+    neighbours: NeighboursLike
+
+    def design(self) -> _Thresholds:
+        _validate.at_least("threshold", self.threshold, -LARGEST, LARGEST)
+        rise = _validate.at_least("sensitivity", self.sensitivity, 1)
+        stops = _validate.at_least("stops", self.stops, 1)
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        # What is above may also have fallen, unless all queries move in one direction.
+        move = rise * (1 if _validate.truth("monotone", self.monotone) else 2) * stops
+        of_threshold, of_query = draws.scales_for(epsilon, rise=rise, move=move)
+        return _Thresholds(
+            mechanism=(
+                f"AboveThreshold(epsilon={epsilon!r}), geometric noise of scale "
+                f"{of_threshold:.4g} on the threshold and {of_query:.4g} on each query"
+            ),
+            spends=(Spend(f"up to {stops} stops, with the threshold", epsilon),),
+            epsilon=epsilon,
+            neighbours=_validate.neighbours(self.neighbours),
+            public=(
+                "the threshold",
+                "the sensitivity",
+                "the number and order of the queries, or how each is chosen by answers before",
+            ),
+            composition="one mechanism: queries that are not found above cost nothing",
+            threshold=self.threshold,
+            scales=(of_threshold, of_query),
+            stops=stops,
+        )
+
+    def law(self, queries: ArrayLike) -> StoppingLaw:
+        """Return the exact law of a release; as private as the queries.
+
+        Given the noise on the threshold the queries are independent, so it is a sum over that
+        noise: O(n) for each of its values, 45 scales of them.
+
+        Raises:
+            ParameterError: ``queries`` are not integers in one dimension.
+        """
+        made, checked = self.design(), _integers(queries)
+        below = checked < made.threshold
+        of_draw = (checked, made.threshold, *made.scales, made.stops)
+        to_first_alarm = draws.law_of_stops(*of_draw, ending=below)
+        return StoppingLaw(
+            probabilities=draws.law_of_stops(*of_draw),
+            false_alarm=float(to_first_alarm[:, :-1][:, below].sum()),
+        )
+
+    def stream(self, *, budget: SupportsSpend | None = None) -> Stream:
+        """Return a context that answers queries one at a time.
+
+        Args:
+            budget: Where the price of all answers is recorded, when the context is entered.
+        """
+        return Stream(self.plan, self.design(), budget)
 
 
-class AboveThreshold:
-    """Answer queries one at a time: is this one above the threshold?
+@dataclass(frozen=True, kw_only=True)
+class _Thresholds(Design[Release[int]]):
+    threshold: int
+    scales: tuple[float, float]
+    stops: int
 
-    A query may depend on the answers before it. The price of all of them, for up to ``stops``
-    answers *yes* and any number of *no*, is recorded when the ``with`` block is entered. The
-    threshold gets its noise once and every query its own, as in
-    :func:`release_above_threshold`.
+    def prepare(self, data: ArrayLike) -> Callable[[Plan], Release[int]]:
+        checked = _integers(data)
+        return lambda plan: Release(
+            tuple(draws.first_above(checked, self.threshold, *self.scales, self.stops)), plan
+        )
 
-    Guarantee:
-        ``epsilon``-DP under ``neighbours``, for all answers together. The arguments are public,
-        and how each query is chosen by the answers before it; ``sensitivity`` and ``monotone``
-        must hold for every query that can be chosen.
 
-    Args:
-        threshold: As for :func:`release_above_threshold`, and so are the others.
-        sensitivity: The largest change of any query by one neighbour step.
-        monotone: Whether a step moves all queries in the same direction.
-        stops: How many queries are found above at most.
-        epsilon: What all answers cost together, in nats; finite, > 0.
-        neighbours: The relation that ``sensitivity`` is stated for.
-        budget: Where to record the spend, before anything is drawn.
+class Stream:
+    """Queries that come one at a time: is this one above the threshold?
 
-    Attributes:
-        plan: What will be spent; made from public arguments alone.
-
-    Raises:
-        ParameterError: An argument is out of range.
-        NeighboursError: The budget is for another relation.
-        InsufficientBudgetError: The budget does not allow it; nothing was drawn.
+    :meth:`AboveThreshold.stream` makes it. The price is recorded when the ``with`` block is
+    entered. Threads may share a stream; a copy of it is the stream itself, it cannot be
+    pickled, and it belongs to the process that made it: the noise on the threshold is drawn
+    once, and each answer is paid for once.
 
     Examples:
-        >>> from dpselect.mechanisms import AboveThreshold
-        >>> with AboveThreshold(
+        >>> import dpselect as dp
+        >>> query = dp.AboveThreshold(
         ...     threshold=100, sensitivity=1, monotone=True, stops=2, epsilon=4.0,
         ...     neighbours="add-remove",
-        ... ) as alarm:
+        ... )
+        >>> with query.stream() as alarm:
         ...     answers = [alarm.is_above(cases) for cases in (3, 180, 5, 260)]
         >>> answers, alarm.release.answer
         ([False, True, False, True], (1, 3))
     """
 
-    def __init__(
-        self,
-        *,
-        threshold: int,
-        sensitivity: int,
-        monotone: bool = False,
-        stops: int = 1,
-        epsilon: float,
-        neighbours: NeighboursLike,
-        budget: SupportsSpend | None = None,
-    ) -> None:
-        self._asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
-        self._scales = self._asked.scales
-        self._budget = budget
-        self._stream = draws.Stream()
+    def __init__(self, plan: Plan, design: _Thresholds, budget: SupportsSpend | None) -> None:
+        self._plan, self._design, self._budget = plan, design, budget
+        self._secret = draws.Stream()
         self._found: tuple[int, ...] = ()
         self._receipt: Receipt | None = None
-        self._release: Release | None = None
-        self.plan = self._asked.plan(
-            "AboveThreshold", neighbours, "how queries are chosen by the answers before them"
-        )
+        self._release: Release[int] | None = None
+        self._lock, self._process = Lock(), os.getpid()
 
     def __enter__(self) -> Self:
-        if self._receipt is not None:
-            raise ParameterError("a stream is entered once: its price is that of one threshold")
-        self._receipt = self.plan.charge(self._budget)
+        with self._alone():
+            if self._receipt is not None:
+                raise ParameterError(
+                    "a stream is entered once: its price is that of one threshold"
+                )
+            self._receipt = self._plan.charge(self._budget)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        with self._alone():
+            self._end()
 
     @property
     def stops_left(self) -> int:
         """How many queries can still be found above; 0 when the stream has ended."""
-        return self._asked.stops - len(self._found) if self._release is None else 0
+        return self._design.stops - len(self._found) if self._release is None else 0
 
     @property
-    def release(self) -> Release:
+    def release(self) -> Release[int]:
         """The positions of the queries found above, once the stream has ended.
 
         Raises:
@@ -286,75 +233,64 @@ class AboveThreshold:
         Raises:
             ParameterError: ``query`` is not an integer, or the stream was not entered or has
                 ended, with its last stop or with its block.
+            BudgetError: The stream belongs to another process.
         """
+        if isinstance(query, bool) or not isinstance(query, Integral):
+            raise ParameterError("`query` must be an integer, such as a count")
+        with self._alone():
+            self._check_open()
+            made, place = self._design, len(self._secret.queries)
+            self._secret.queries.append(min(max(int(query), -LARGEST), LARGEST))
+            above = draws.is_above(
+                self._secret, made.threshold, *made.scales, made.stops, self._found
+            )
+            if above:
+                self._found = (*self._found, place)
+            if not self.stops_left:
+                self._end()
+        return above
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads out of the block; other processes are refused."""
+        # Asked before the lock is taken, which a thread may have held as the process forked.
+        if os.getpid() != self._process:
+            raise BudgetError(
+                "a stream belongs to the process that made it: two copies could each answer "
+                "what was paid for once"
+            )
+        with self._lock:
+            yield
+
+    def _check_open(self) -> None:
         if self._receipt is None:
-            raise ParameterError("enter the stream first: with AboveThreshold(...) as stream:")
+            raise ParameterError("enter the stream first: with query.stream() as stream:")
         if self._release is not None:
             raise ParameterError(
                 "the stream has ended: all stops are used, or its with block was left"
             )
-        if isinstance(query, bool) or not isinstance(query, Integral):
-            raise ParameterError("a query must be an integer, such as a count")
-        asked, place = self._asked, len(self._stream.queries)
-        self._stream.queries.append(min(max(int(query), -LARGEST), LARGEST))
-        above = draws.is_above(
-            self._stream, asked.threshold, *self._scales, asked.stops, self._found
-        )
-        if above:
-            self._found = (*self._found, place)
-        if not self.stops_left:
-            self._end()
-        return above
 
     def _end(self) -> None:
         """Keep the answer beside its spend."""
         if self._release is None and self._receipt is not None:
-            release = Release(answer=self._found, plan=self.plan, exact=True)
-            self._release = release.recorded(self._receipt)
+            self._release = Release(self._found, self._plan).recorded(self._receipt)
 
+    def __copy__(self) -> Self:
+        return self
 
-def stopping_law(
-    queries: ArrayLike,
-    *,
-    threshold: int,
-    sensitivity: int,
-    monotone: bool = False,
-    stops: int = 1,
-    epsilon: float,
-) -> StoppingLaw:
-    """Return the exact law of a release by AboveThreshold; as private as the queries.
+    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
+        return self
 
-    Given the noise on the threshold the queries are independent, so it is a sum over that
-    noise: O(n) for each of its values, 45 scales of them.
-
-    Args:
-        queries: As for :func:`release_above_threshold`, and so are the others.
-        threshold: An integer.
-        sensitivity: What one neighbour step changes of a query.
-        monotone: Whether a step moves all queries in the same direction.
-        stops: How many positions at most.
-        epsilon: In nats.
-
-    Raises:
-        ParameterError: As for the release.
-    """
-    asked = _Asked(threshold, sensitivity, monotone, stops, epsilon)
-    checked = _integers(queries)
-    below = checked < asked.threshold
-    of_draw = (checked, asked.threshold, *asked.scales, asked.stops)
-    to_first_alarm = draws.law_of_stops(*of_draw, ending=below)
-    return StoppingLaw(
-        probabilities=draws.law_of_stops(*of_draw),
-        false_alarm=float(to_first_alarm[:, :-1][:, below].sum()),
-    )
+    def __reduce__(self) -> NoReturn:
+        raise BudgetError("a stream cannot be pickled: its threshold is secret")
 
 
 def _integers(queries: ArrayLike) -> Indices:
     """Return queries as int64, clamped."""
-    if isinstance(queries, Sequence) and all(isinstance(one, int) for one in queries):
+    if isinstance(queries, Sequence) and all(isinstance(one, Integral) for one in queries):
         # Beyond 64 bits whether an array can hold it would depend on its value.
-        queries = [min(max(one, -LARGEST), LARGEST) for one in queries]
+        queries = [min(max(int(one), -LARGEST), LARGEST) for one in queries]
     array = np.asarray(queries)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ParameterError("queries must be integers, such as counts, in one dimension")
+        raise ParameterError("`queries` must be integers, such as counts, in one dimension")
     return np.clip(array, -LARGEST, LARGEST).astype(np.int64)

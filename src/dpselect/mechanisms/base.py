@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
+from dpselect.query import Design, Query, query
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores
 
 SMALLEST_EPSILON = 1e-200
-"""Of all draws of a mechanism together; its noise, for any number of draws, is a float."""
+"""Smallest epsilon of a mechanism; its noise, for any number of draws, is a float."""
 
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
 """The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
     """In the order drawn."""
 
     noisy_scores: tuple[float, ...] | None = None
-    """Of these positions, where the price covers them."""
+    """The noisy scores of these positions, where the price covers them."""
 
 
 class MechanismFactory(Protocol):
@@ -44,12 +44,60 @@ class MechanismFactory(Protocol):
         """Return the mechanism."""
 
 
+MechanismLike: TypeAlias = str | Mapping[str, Any] | MechanismFactory
+"""A short name, a mapping of ``name`` and options, or a callable that takes ``epsilon=``."""
+
+MECHANISMS: dict[str, type[Mechanism]] = {}
+"""Every mechanism of the library by its short name, with its defaults."""
+
+Kind = TypeVar("Kind", bound="type[Mechanism]")
+
+
+def listed(kind: Kind) -> Kind:
+    """Make a class of mechanisms known by its short name."""
+    MECHANISMS[kind.name] = kind
+    return kind
+
+
+def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
+    """Return a mechanism by its short name.
+
+    Args:
+        mechanism: A key of :data:`MECHANISMS`; a mapping of ``name`` and its options, such as
+            ``{"name": "noisy-max", "noise": "gumbel"}``; or a callable that takes
+            ``epsilon=`` and returns the mechanism.
+        epsilon: Epsilon of one release, in nats, under the neighbour relation of the
+            objective.
+
+    Raises:
+        ParameterError: There is no such mechanism, or an argument is out of range.
+
+    Examples:
+        >>> by_name("permute-and-flip", 0.5)
+        PermuteAndFlip(epsilon=0.5)
+    """
+    options: dict[str, Any] = {}
+    if isinstance(mechanism, Mapping):
+        options = {key: one for key, one in mechanism.items() if key != "name"}
+        mechanism = mechanism.get("name", "")
+    if not callable(mechanism):
+        mechanism = MECHANISMS[_validate.one_of("mechanism", mechanism, MECHANISMS)]
+    try:
+        made = mechanism(epsilon=epsilon, **options)
+    except TypeError:
+        raise ParameterError(
+            "`mechanism` must be a callable that takes epsilon=, or a name with options that "
+            "the mechanism of that name has"
+        ) from None
+    return _validate.instance("mechanism", made, Mechanism)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """Base of all mechanisms; a subclass gives the unit scores and the draw.
 
     To add a mechanism of your own, derive from this class and give :attr:`name`,
-    :attr:`draws_by` and :meth:`unit_scores`; ``dpselect.audit.check_private`` checks it.
+    :attr:`draw` and :meth:`unit_scores`; ``dpselect.audit.check_private`` checks it.
 
     Attributes:
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
@@ -62,7 +110,7 @@ class Mechanism(ABC):
     epsilon: float
     name: ClassVar[str]
     """The short name, as on the command line."""
-    paid_for: ClassVar[str] = "one candidate, without replacement"
+    purpose: ClassVar[str] = "one candidate, without replacement"
     """What one spend of a release is for."""
 
     def __post_init__(self) -> None:
@@ -71,7 +119,7 @@ class Mechanism(ABC):
         if epsilon < SMALLEST_EPSILON:
             # A draw at less could not be made, and by then it would be paid for.
             raise ParameterError(
-                f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
+                f"`epsilon` must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
             )
         object.__setattr__(self, "epsilon", epsilon)
 
@@ -82,13 +130,13 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         """The draw from unit scores."""
 
     @property
     def exact(self) -> bool:
         """Whether it draws by the library's own samplers; a draw of your own does not."""
-        return type(self.draws_by).sample in EXACT_SAMPLES
+        return type(self.draw).sample in EXACT_SAMPLES
 
     @abstractmethod
     def unit_scores(self, objective: Objective) -> Scores:
@@ -116,7 +164,7 @@ class Mechanism(ABC):
             scores. A release rounds scores to a grid, which takes five millionths of
             epsilon (see ``dpselect.draws.grid``); this is the law without the rounding.
         """
-        return self.draws_by.law(self.unit_scores(objective), self.epsilon)
+        return self.draw.law(self.unit_scores(objective), self.epsilon)
 
     @np.errstate(all="ignore")
     def log_probabilities(self, objective: Objective) -> Scores:
@@ -125,7 +173,7 @@ class Mechanism(ABC):
         Returns:
             Shape ``(n,)``; finite for scores within 1e300 units. As private as the scores.
         """
-        return self.draws_by.log_law(self.unit_scores(objective), self.epsilon)
+        return self.draw.log_law(self.unit_scores(objective), self.epsilon)
 
     @np.errstate(all="ignore")
     def expected_error(self, objective: Objective) -> float:
@@ -175,75 +223,97 @@ class Mechanism(ABC):
         gap = self.gap_per_unit(attained) * bound
         return gap * 2 / self.epsilon * log(candidates / beta)
 
-    def of_one_round(self, k: int) -> Mechanism:
+    def error_bound(
+        self,
+        *,
+        candidates: int,
+        bound: float,
+        unit: str,
+        attained: float | None = None,
+        largest: float = inf,
+        probability: float = 0.95,
+    ) -> ErrorBound:
+        r"""Return an error that a draw of one candidate does not exceed, on any data.
+
+        The error is the best score less the drawn one. A candidate whose unit score is ``g``
+        below the best is drawn with probability at most :math:`e^{-\varepsilon g/2}`, so none
+        of the ``n`` is drawn from more than :math:`(2/\varepsilon) \ln(n/\beta)` below with
+        probability :math:`1 - \beta`; :meth:`gap_per_unit` converts this to scores. The
+        objective is assumed not to be monotone.
+
+        Args:
+            candidates: How many candidates ``n`` there are; >= 1.
+            bound: Global sensitivity; score units, finite, > 0.
+            unit: The unit of the scores, such as ``"ranks"``.
+            attained: The best score, if it is the same on all data, such as 0 for a
+                percentile; score units.
+            largest: The largest error that there can be; score units.
+            probability: The probability :math:`1 - \beta` of an error of at most the bound;
+                in (0, 1).
+
+        Returns:
+            A bound in ``unit``; infinite where none holds on all data. Public.
+
+        Raises:
+            ParameterError: An argument is out of its range.
+
+        Source: McSherry and Talwar, FOCS 2007, Theorem 6; Dwork and Roth 2014, Theorem 3.11.
+        """
+        n = _validate.at_least("candidates", candidates, 1)
+        bound = _validate.positive("bound", bound)
+        beta = 1 - _validate.within("probability", probability, 0, 1)
+        if beta in {0, 1}:
+            raise ParameterError("`probability` must be above 0 and below 1")
+        gap = self.largest_gap(n, bound, beta, attained)
+        return ErrorBound(gap, unit, probability, largest)
+
+    def single_round(self, k: int) -> Mechanism:
         """Return the mechanism by which one of ``k`` candidates is drawn."""
         return replace(self, epsilon=self.epsilon / k)
 
     def spend(self, purpose: str, k: int = 1) -> Spend:
         """Return the price of ``k`` rounds, each at ``epsilon / k``."""
         each = self.epsilon / k
-        draw = self.draws_by
+        draw = self.draw
         return Spend(purpose, each, times=k, rho=draw.rho(each), laplace=draw.laplace)
 
-    def plan(
-        self,
-        k: int = 1,
-        *,
-        neighbours: NeighboursLike,
-        function: str = "release",
-        arguments: Mapping[str, object] | None = None,
-        public: tuple[str, ...] = (),
-        error: ErrorBound | None = None,
-        passes: tuple[Pass, ...] = (),
-    ) -> Plan:
+    def plan(self, k: int = 1, *, neighbours: NeighboursLike) -> Plan:
         """Return the price of a release of ``k`` candidates; needs no data.
 
         Args:
             k: How many candidates will be drawn.
             neighbours: The relation of the objective's sensitivity.
-            function: The releasing function, as written to a ledger.
-            arguments: Its public arguments.
-            public: What is declared public, in words.
-            error: A bound on the error that holds on all data.
-            passes: What counting takes in an engine.
         """
-        k = _validate.at_least("k", k, 1)
-        spend = self.spend(self.paid_for, k)
-        return Plan(
-            function=function,
-            arguments={"k": k} if arguments is None else arguments,
-            mechanism=repr(self),
-            spends=(spend,),
-            epsilon=self.epsilon,
-            delta=spend.times * spend.delta,
-            neighbours=_validate.neighbours(neighbours),
-            public=public,
-            error=error,
-            passes=passes,
-        )
+        return Selection(mechanism=self, k=k, neighbours=neighbours).plan
 
     @np.errstate(all="ignore")
-    def choose(self, objective: Objective, k: int = 1) -> list[int]:
+    def draw_positions(self, objective: Objective, k: int = 1) -> list[int]:
         """Draw ``k`` positions without replacement, exactly; spends nothing.
 
         For functions that charged a plan which has :meth:`spend` among its spends.
         """
-        return self.drawing(objective, checked_k(k, objective))().positions
+        return self.prepare(objective, checked_k(k, objective))().positions
 
-    def drawing(self, objective: Objective, k: int) -> Callable[[], Drawn]:
+    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
         """Return the draw, after everything that can fail."""
         scores = self.unit_scores(objective)
-        return lambda: Drawn(self.draws_by.sample(scores, self.epsilon, k))
+        return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
 
-    @np.errstate(all="ignore")
-    def release(
+    def prepare_above(
         self,
-        objective: Objective,
-        k: int = 1,
-        budget: SupportsSpend | None = None,
-        *,
-        plan: Plan | None = None,
-    ) -> Release:
+        objective: Objective,  # noqa: ARG002 -- for subclasses
+        threshold: float,  # noqa: ARG002
+    ) -> Callable[[], Drawn]:
+        """Return the draw of all candidates of at least a noisy score; for noisy sequences.
+
+        Raises:
+            ParameterError: The mechanism has no noisy scores.
+        """
+        raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+
+    def release(
+        self, objective: Objective, k: int = 1, *, budget: SupportsSpend | None = None
+    ) -> Release[Any]:
         """Draw ``k`` candidates without replacement, exactly; safe to publish.
 
         Each round costs ``epsilon / k``, the release ``epsilon``. The budget is charged
@@ -253,24 +323,19 @@ class Mechanism(ABC):
             objective: What to choose from.
             k: How many candidates to draw; 1 to ``n``.
             budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
-            plan: The plan of a function that calls this one; :meth:`plan` if not given.
 
         Raises:
-            ParameterError: ``k`` is not an integer from 1 to ``n``, the mechanism needs a
-                fact that neither it nor the objective states, or ``plan`` states less than
-                ``epsilon``.
+            ParameterError: ``k`` is not an integer from 1 to ``n``, or the mechanism needs a
+                fact that neither it nor the objective states.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            NeighboursError: The budget or ``plan`` is for another neighbour relation.
+            NeighboursError: The budget is for another neighbour relation.
         """
         _validate.instance("objective", objective, Objective)
-        k = checked_k(k, objective)
         mechanism = self.for_objective(objective)
-        if plan is None:
-            plan = mechanism.plan(k, neighbours=objective.neighbours)
-        else:
-            check_covers(plan, mechanism, objective)
-        draw = mechanism.drawing(objective, k)
-        return charged_release(plan, budget, objective, draw, exact=mechanism.exact)
+        selection = Selection(
+            mechanism=mechanism, k=checked_k(k, objective), neighbours=objective.neighbours
+        )
+        return selection.release(objective, budget=budget)
 
     @np.errstate(all="ignore")
     def simulate(
@@ -295,26 +360,96 @@ class Mechanism(ABC):
     ) -> Indices:
         """Return simulated positions, shape ``(size, k)``."""
         scores = self.unit_scores(objective)
-        return self.draws_by.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
+        return self.draw.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
 
 
-def charged_release(
-    plan: Plan,
-    budget: SupportsSpend | None,
-    objective: Objective,
-    draw: Callable[[], Drawn],
-    *,
-    exact: bool,
-) -> Release:
-    """Charge a plan, then draw."""
-    receipt = plan.charge(budget)
-    drawn = draw()
-    return Release(
-        answer=tuple(objective.candidates[position] for position in drawn.positions),
-        plan=plan,
-        exact=exact,
-        noisy_scores=drawn.noisy_scores,
-    ).recorded(receipt)
+@query
+class Selection(Query[Release[Any]]):
+    """Some candidates of an objective, by a mechanism; the data are the objective.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours`` if the objective's sensitivity is admissible, with
+        the mechanism's epsilon. All that the mechanism states is public, and so are the
+        candidates and their number.
+
+    Attributes:
+        mechanism: How candidates are drawn, with its epsilon. A mechanism, or a mapping of its
+            short name, ``epsilon`` and its other options.
+        k: How many candidates; 1 to their number.
+        above: In place of ``k``: all candidates of at least this noisy score, the largest
+            first. For a :class:`~dpselect.NoisySequence`. Score units. Not to be read off the
+            data.
+        neighbours: The relation of the objective's sensitivity.
+    """
+
+    mechanism: Mechanism | Mapping[str, Any]
+    k: int | None = None
+    above: float | None = None
+    neighbours: NeighboursLike
+
+    def design(self) -> _SelectionDesign:
+        chosen = self._mechanism()
+        if (self.k is None) == (self.above is None):
+            raise ParameterError("give `k` or `above`, one of them")
+        k = 1 if self.k is None else _validate.at_least("k", self.k, 1)
+        spend = chosen.spend(chosen.purpose, k)
+        return _SelectionDesign(
+            mechanism=repr(chosen),
+            spends=(spend,),
+            epsilon=chosen.epsilon,
+            delta=spend.times * spend.delta,
+            neighbours=_validate.neighbours(self.neighbours),
+            public=("the candidates and their number",),
+            exact=chosen.exact,
+            selecting=chosen,
+            k=k,
+            above=None if self.above is None else _validate.finite("above", self.above),
+        )
+
+    def _mechanism(self) -> Mechanism:
+        """Return the mechanism; of a query that was written down it is a mapping."""
+        if not isinstance(self.mechanism, Mapping):
+            return _validate.instance("mechanism", self.mechanism, Mechanism)
+        options = dict(self.mechanism)
+        if "epsilon" not in options:
+            raise ParameterError("`mechanism` must have an `epsilon` of its own")
+        return by_name(options, options.pop("epsilon"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SelectionDesign(Design[Release[Any]]):
+    selecting: Mechanism
+    k: int
+    above: float | None
+
+    def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
+        objective = _validate.instance("data", data, Objective)
+        if objective.neighbours is not self.neighbours:
+            raise NeighboursError(
+                f"the selection is for {self.neighbours} neighbours, the objective for "
+                f"{objective.neighbours} neighbours"
+            )
+        if self.above is None:
+            draw = self.selecting.prepare(objective, checked_k(self.k, objective))
+        else:
+            draw = self.selecting.prepare_above(objective, self.above)
+        return released(objective.candidates, draw)
+
+
+def released(
+    candidates: Sequence[Hashable], draw: Callable[[], Drawn]
+) -> Callable[[Plan], Release[Any]]:
+    """Return the draw of a release from one of positions."""
+
+    def drawn(plan: Plan) -> Release[Any]:
+        found = draw()
+        return Release(
+            answer=tuple(candidates[position] for position in found.positions),
+            plan=plan,
+            noisy_scores=found.noisy_scores,
+        )
+
+    return drawn
 
 
 def checked_k(k: int, objective: Objective) -> int:
@@ -326,26 +461,6 @@ def checked_k(k: int, objective: Objective) -> int:
     k = _validate.at_least("k", k, 1)
     if k > len(objective):
         raise ParameterError(
-            f"k must be at most the number of candidates, {len(objective)}, not {k}"
+            f"`k` must be at most the number of candidates, {len(objective)}, not {k}"
         )
     return k
-
-
-def check_covers(plan: Plan, mechanism: Mechanism, objective: Objective) -> None:
-    """Check that a plan states the relation of an objective and the price of a mechanism.
-
-    Raises:
-        NeighboursError: It is for another relation.
-        ParameterError: It states a smaller epsilon or delta.
-    """
-    if plan.neighbours is not objective.neighbours:
-        raise NeighboursError(
-            f"the plan is for {plan.neighbours} neighbours, the objective for "
-            f"{objective.neighbours} neighbours"
-        )
-    delta = mechanism.spend("").delta
-    if plan.epsilon < mechanism.epsilon or plan.delta < delta:
-        raise ParameterError(
-            f"the plan states epsilon = {plan.epsilon!r} and delta = {plan.delta!r}, and the "
-            f"mechanism draws at {mechanism.epsilon!r} and {delta!r}"
-        )

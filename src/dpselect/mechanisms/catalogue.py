@@ -22,22 +22,27 @@ public.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf, log, nextafter
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from dpselect import _validate, scaling
-from dpselect.draws import Draw, Exponential, LaplaceNoisyMax
-from dpselect.draws import PermuteAndFlip as PermuteAndFlipDraw
+from dpselect.draws import (
+    Draw,
+    Exponential,
+    LaplaceNoisyMax,
+    PermuteAndFlip as PermuteAndFlipDraw,
+)
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism
+from dpselect.mechanisms.base import Drawn, Mechanism, listed
 from dpselect.objective import Objective
 from dpselect.scaling.generalized import LARGEST_PENALTY
 from dpselect.typing import Direction, Indices, Scores
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class ExponentialMechanism(Mechanism):
     r"""Draw with probability proportional to :math:`\exp(\varepsilon u_r / 2\Delta)`.
@@ -57,7 +62,7 @@ class ExponentialMechanism(Mechanism):
     name: ClassVar[str] = "exponential"
 
     @property
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         return Exponential()
 
     def unit_scores(self, objective: Objective) -> Scores:
@@ -67,6 +72,7 @@ class ExponentialMechanism(Mechanism):
         return 1.0
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
     r"""Accept in random order with probability :math:`\exp(\varepsilon (u_r - u_*)/2\Delta)`.
@@ -80,7 +86,7 @@ class PermuteAndFlip(Mechanism):
     name: ClassVar[str] = "permute-and-flip"
 
     @property
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         return PermuteAndFlipDraw()
 
     def unit_scores(self, objective: Objective) -> Scores:
@@ -90,6 +96,7 @@ class PermuteAndFlip(Mechanism):
         return 1.0
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class ReportNoisyMax(Mechanism):
     """Add noise to every score and release the position of the largest.
@@ -114,7 +121,7 @@ class ReportNoisyMax(Mechanism):
         return f"{self.name}, {self.noise}"
 
     @property
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         return _NOISES[self.noise]
 
     def unit_scores(self, objective: Objective) -> Scores:
@@ -125,10 +132,12 @@ class ReportNoisyMax(Mechanism):
         return 2.0 if self.noise == "laplace" else 1.0
 
 
+_EXPONENTIAL = Exponential()
+
 _NOISES: dict[str, Draw] = {
     "laplace": LaplaceNoisyMax(),
     "exponential": PermuteAndFlipDraw(),
-    "gumbel": Exponential(),
+    "gumbel": _EXPONENTIAL,
 }
 
 
@@ -137,29 +146,31 @@ class _EitherDraw(Mechanism):
     """A mechanism that can use the exponential draw or permute-and-flip.
 
     Attributes:
-        draw: ``draws.Exponential()``, as in the papers, or ``draws.PermuteAndFlip()``:
-            epsilon-DP too, and never worse in the unit scores; in the scores themselves
-            only where the scaling keeps their order.
+        draw: ``"exponential"``, as in the papers, or ``"permute-and-flip"``: epsilon-DP too,
+            and never worse in the unit scores; in the scores themselves only where the scaling
+            keeps their order. Or a draw of :mod:`dpselect.draws`.
     """
 
-    draw: Draw = field(default_factory=Exponential)
+    draw: Draw = _EXPONENTIAL
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.draw, str):
+            named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
+            draw = named[_validate.one_of("draw", self.draw, named)]
+            object.__setattr__(self, "draw", draw)
         if not isinstance(self.draw, Draw):
             raise ParameterError(
-                "draw must be dpselect.draws.Exponential() or dpselect.draws.PermuteAndFlip()"
+                "`draw` must be 'exponential' or 'permute-and-flip', or a draw of "
+                "dpselect.draws"
             )
 
     @property
     def label(self) -> str:
-        return self.name if self.draw == Exponential() else f"{self.name}, {self.draw.name}"
-
-    @property
-    def draws_by(self) -> Draw:
-        return self.draw
+        return self.name if self.draw == _EXPONENTIAL else f"{self.name}, {self.draw.name}"
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class LocalDampening(_EitherDraw):
     r"""Draw by :math:`\exp(\varepsilon D(u_r) / 2)`, with scores dampened locally.
@@ -177,6 +188,7 @@ class LocalDampening(_EitherDraw):
         return 1.0 if attained == 0 else inf
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class ShiftedLocalDampening(_EitherDraw):
     """Local dampening of scores shifted by infinity, in closed form.
@@ -206,12 +218,13 @@ class ShiftedLocalDampening(_EitherDraw):
         direction = self.direction or objective.direction
         if direction is None:
             raise ParameterError(
-                "shifted local dampening requires direction='non-decreasing' or "
-                "'non-increasing', here or as direction= of the Objective"
+                "shifted local dampening requires `direction`='non-decreasing' or "
+                "'non-increasing', here or as `direction` of the Objective"
             )
         return direction
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class AnchoredLocalDampening(_EitherDraw):
     """Local dampening of the distance to a public anchor.
@@ -243,11 +256,12 @@ class AnchoredLocalDampening(_EitherDraw):
         if anchor is None:
             raise ParameterError(
                 "anchored local dampening needs a score that no candidate exceeds: give "
-                "anchor=, or highest= to the Objective"
+                "`anchor`, or `highest` to the Objective"
             )
         return anchor
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class PairwiseLocalDampening(_EitherDraw):
     """Local dampening of the differences between candidates: the best is always first.
@@ -261,18 +275,18 @@ class PairwiseLocalDampening(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.pairwise(objective)
 
-    def drawing(self, objective: Objective, k: int) -> Callable[[], Drawn]:
+    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
         if k == 1:
-            return super().drawing(objective, k)
+            return super().prepare(objective, k)
         scores = self.unit_scores(objective)
 
         def draw() -> Drawn:
             each = nextafter(self.epsilon / k, 0)
-            chosen = self.draws_by.sample(scores, each, 1)
+            chosen = self.draw.sample(scores, each, 1)
             left = np.delete(np.arange(len(objective)), chosen)
             while len(chosen) < k:
-                among = self.unit_scores(_among(objective, left))
-                [place] = self.draws_by.sample(among, each, 1)
+                among = self.unit_scores(objective.take(left))
+                [place] = self.draw.sample(among, each, 1)
                 chosen.append(int(left[place]))
                 left = np.delete(left, place)
             return Drawn(chosen)
@@ -290,8 +304,8 @@ class PairwiseLocalDampening(_EitherDraw):
             for one, gone in enumerate(sets):
                 rows = np.flatnonzero(same.ravel() == one)
                 left = np.delete(np.arange(len(objective)), gone)
-                scores = self.unit_scores(_among(objective, left))
-                places = self.draws_by.simulate(
+                scores = self.unit_scores(objective.take(left))
+                places = self.draw.simulate(
                     scores, self.epsilon / k, k=1, size=rows.size, rng=rng
                 )
                 chosen[rows, i] = left[places[:, 0]]
@@ -301,15 +315,7 @@ class PairwiseLocalDampening(_EitherDraw):
         return 2.0
 
 
-def _among(objective: Objective, positions: Indices) -> Objective:
-    """Return the objective of some candidates alone."""
-    return Objective(
-        objective.scores[positions],
-        objective.sensitivity.take(positions),
-        monotone=objective.monotone,
-    )
-
-
+@listed
 @dataclass(frozen=True, kw_only=True)
 class GeneralizedExponential(_EitherDraw):
     r"""The exponential mechanism for one global sensitivity per candidate.

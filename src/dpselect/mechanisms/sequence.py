@@ -1,37 +1,38 @@
-r"""Noise on every score at once: the sequence of noisy scores, read off as often as wanted."""
+r"""Noise on every score at once: the sequence of noisy scores, read off as often as wanted.
+
+One neighbour step moves the scores, in steps of a grid, by integers :math:`m_r` with
+:math:`|m_r| \le M` and :math:`\sum |m_r| \le L`. What a sum of a convex function of them, 0 at
+0, is at most is attained where :math:`\lfloor L/M \rfloor` scores move by :math:`M`, and one by
+the rest. The price under zCDP follows from this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, inf, log, nextafter, sqrt
-from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from math import ceil, exp, floor, inf, log, nextafter, sqrt
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _validate
-from dpselect.budget.zcdp import rho_for, rho_of_pure
+from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
 from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, to_steps
-from dpselect.draws.sequence_noise import DiscreteGaussian, DiscreteLaplace, Noise
+from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import (
-    Drawn,
-    Mechanism,
-    charged_release,
-    check_covers,
-    checked_k,
-)
-from dpselect.mechanisms.sequence_price import gaussian_scale, laplace_rho, moves
-from dpselect.neighbours import NeighboursLike
+from dpselect.mechanisms.base import Drawn, Mechanism, Selection, checked_k, listed
 from dpselect.objective import Objective
-from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
+from dpselect.plan import Spend, SupportsSpend
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores
 
 SequenceNoise: TypeAlias = Literal["laplace", "gaussian"]
+
+OF_GRID = 3
+"""Steps of a grid that rounding and floating point add to the move of one score."""
 
 MOST_SCALE = 2.0**49
 """Half of what the sampler allows."""
@@ -45,6 +46,7 @@ class Noisy(NamedTuple):
     unit: float
 
 
+@listed
 @dataclass(frozen=True, kw_only=True)
 class NoisySequence(Mechanism):
     r"""Add discrete noise to every score once and release the ``k`` largest.
@@ -78,10 +80,8 @@ class NoisySequence(Mechanism):
 
     Attributes:
         noise: ``"laplace"`` or ``"gaussian"``.
-        delta: Of one release; in (0, 1) for Gaussian noise, else 0. A budget under zCDP is
-            charged the rho, and the delta besides.
-        with_scores: Whether releases carry the noisy scores of their candidates, which the
-            price covers.
+        delta: Delta of one release; in (0, 1) for Gaussian noise, else 0. A budget under zCDP
+            is charged the rho, and the delta besides.
         l1: Largest change of all scores together; the objective's own if not given, else
             the sum of the bounds of all candidates, which always holds and is much. Score
             units. Public.
@@ -106,22 +106,19 @@ class NoisySequence(Mechanism):
 
     noise: SequenceNoise = "laplace"
     delta: float = 0.0
-    with_scores: bool = False
     l1: float | None = None
     bound: float | None = None
     step: float | None = None
     name: ClassVar[str] = "noisy-sequence"
-    paid_for: ClassVar[str] = "noise on all scores"
+    purpose: ClassVar[str] = "noise on all scores"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for fact in ("l1", "bound", "step"):
             if getattr(self, fact) is not None:
                 object.__setattr__(self, fact, _validate.positive(fact, getattr(self, fact)))
-        if not isinstance(self.with_scores, bool):
-            raise ParameterError("with_scores must be True or False")
         if self.noise not in get_args(SequenceNoise):
-            raise ParameterError(f"noise must be 'laplace' or 'gaussian', not {self.noise!r}")
+            raise ParameterError(f"`noise` must be 'laplace' or 'gaussian', not {self.noise!r}")
         object.__setattr__(self, "delta", _validate.within("delta", self.delta, 0, 1))
         if self.noise == "laplace" and self.delta != 0:
             raise ParameterError("Laplace noise is epsilon-DP: leave out delta")
@@ -133,7 +130,7 @@ class NoisySequence(Mechanism):
         return self.name if self.noise == "laplace" else f"{self.name}, {self.noise}"
 
     @property
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         return LaplaceNoisyMax()
 
     def unit_scores(self, objective: Objective) -> Scores:
@@ -149,7 +146,7 @@ class NoisySequence(Mechanism):
     def stated_l1(self) -> float:
         """``l1``, which must be known."""
         if self.l1 is None:
-            raise ParameterError("l1 must be given, here or by an objective")
+            raise ParameterError("`l1` must be given, here or by an objective")
         return self.l1
 
     def for_objective(self, objective: Objective) -> Self:
@@ -187,7 +184,7 @@ class NoisySequence(Mechanism):
             least = noise.scale * tail
         return 2 * (ceil(least) - 1) * steps.unit
 
-    def of_one_round(self, k: int) -> Self:  # noqa: ARG002 -- there is one
+    def single_round(self, k: int) -> Self:  # noqa: ARG002 -- there is one
         return self
 
     def spend(self, purpose: str, k: int = 1) -> Spend:  # noqa: ARG002 -- any k costs the same
@@ -277,10 +274,10 @@ class NoisySequence(Mechanism):
             )
         return Noisy(steps.counts, noise, steps.unit)
 
-    def drawing(self, objective: Objective, k: int) -> Callable[[], Drawn]:
+    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
         return self._drawing(objective, lambda noisy, _unit: sequence.largest(noisy, k))
 
-    def drawing_above(self, objective: Objective, threshold: float) -> Callable[[], Drawn]:
+    def prepare_above(self, objective: Objective, threshold: float) -> Callable[[], Drawn]:
         """Return the draw of all candidates at or above a threshold."""
 
         def positions(noisy: Indices, unit: float) -> list[int]:
@@ -298,76 +295,36 @@ class NoisySequence(Mechanism):
         def draw() -> Drawn:
             released = noisy.noise.sample(noisy.counts)
             positions = positions_of(released, noisy.unit)
-            if not self.with_scores:
-                return Drawn(positions)
             scores = tuple(float(released[place] * noisy.unit) for place in positions)
             return Drawn(positions, scores)
 
         return draw
 
-    def plan_above(
-        self,
-        threshold: float,
-        *,
-        neighbours: NeighboursLike,
-        function: str = "release_above",
-        arguments: Mapping[str, object] | None = None,
-        public: tuple[str, ...] = (),
-        error: ErrorBound | None = None,
-    ) -> Plan:
-        """Return the price of :meth:`release_above`; needs no data.
-
-        Args:
-            threshold: As there.
-            neighbours: The relation of the objective's sensitivity.
-            function: The releasing function, as written to a ledger.
-            arguments: Its public arguments.
-            public: What is declared public, in words.
-            error: A bound on the error that holds on all data.
-        """
-        threshold = _validate.finite("threshold", threshold)
-        given = {"threshold": threshold} if arguments is None else arguments
-        return self.plan(
-            neighbours=neighbours,
-            function=function,
-            arguments=given,
-            public=public,
-            error=error,
-        )
-
-    @np.errstate(all="ignore")
     def release_above(
-        self,
-        objective: Objective,
-        threshold: float,
-        budget: SupportsSpend | None = None,
-        *,
-        plan: Plan | None = None,
-    ) -> Release:
+        self, objective: Objective, threshold: float, *, budget: SupportsSpend | None = None
+    ) -> Release[Any]:
         """Release all candidates whose noisy score is at least a threshold, largest first.
 
         Args:
             objective: What to choose from.
             threshold: Score units. Public: it must not be read off the data.
             budget: Where to record the spend, before anything is drawn.
-            plan: The plan of a function that calls this one; :meth:`plan_above` if not given.
 
         Returns:
             The candidates, possibly none; their number is noisy, like their order.
 
         Raises:
-            ParameterError: ``threshold`` is not finite, or ``plan`` states less than
-                ``epsilon``.
+            ParameterError: ``threshold`` is not finite.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            NeighboursError: The budget or ``plan`` is for another neighbour relation.
+            NeighboursError: The budget is for another neighbour relation.
         """
         _validate.instance("objective", objective, Objective)
-        threshold = _validate.finite("threshold", threshold)
-        mechanism = self.for_objective(objective)
-        stated = plan or mechanism.plan_above(threshold, neighbours=objective.neighbours)
-        check_covers(stated, mechanism, objective)
-        draw = mechanism.drawing_above(objective, threshold)
-        return charged_release(stated, budget, objective, draw, exact=mechanism.exact)
+        selection = Selection(
+            mechanism=self.for_objective(objective),
+            above=threshold,
+            neighbours=objective.neighbours,
+        )
+        return selection.release(objective, budget=budget)
 
     @np.errstate(all="ignore")
     def simulate(
@@ -386,3 +343,92 @@ class NoisySequence(Mechanism):
             for row, one in zip(block, drawn, strict=True):
                 row[:] = sequence.largest(one, k)
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
+
+
+def moves(steps: Steps, l1: float, bound: float, step: float | None) -> tuple[int, int]:
+    """Return what one neighbour step moves of one score and of all together, in steps.
+
+    Args:
+        steps: The scores in steps.
+        l1: Largest change of all scores together, score units.
+        bound: Largest change of one score, score units.
+        step: A number that all scores are integer multiples of, or None.
+    """
+    if step is None:
+        of_one = floor(bound / l1 * (steps.l1 / (1 + 2.0**-10))) + OF_GRID
+    else:
+        of_one = max(1, floor(bound / step * (1 + 2.0**-40)))
+    return min(of_one, steps.l1), steps.l1
+
+
+def laplace_rho(epsilon: float, share: float) -> float:
+    r"""Return the zCDP of discrete Laplace noise of scale :math:`L/\varepsilon`.
+
+    A score that moves by :math:`m` is :math:`e`-DP with :math:`e = \varepsilon m / L` and
+    :math:`e \tanh(e/2)`-zCDP, which is convex in :math:`m`. The sum is at most :math:`L/M`
+    times its value at :math:`M`.
+
+    Args:
+        epsilon: Epsilon of all scores together, in nats.
+        share: At least :math:`M/L`, at most 1.
+    """
+    return rho_of_pure(epsilon * share) / share
+
+
+def gaussian_scale(rho: float, of_one: int, of_all: int) -> float:
+    r"""Return the scale of discrete Gaussian noise that is ``rho``-zCDP, rounded up.
+
+    Noise of scale :math:`\sigma` on a score that moves by :math:`m` is
+    :math:`m^2/2\sigma^2`-zCDP, and the sum of the squares is at most
+    :math:`\ell_2^2 = \lfloor L/M \rfloor M^2 + (L \bmod M)^2`.
+
+    Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010, Theorem 14.
+    """
+    whole, rest = divmod(of_all, of_one)
+    squared = whole * of_one**2 + rest**2
+    return nextafter(sqrt(squared / (2 * rho)) * (1 + SLACK), inf)
+
+
+def set_confidence(
+    noisy_scores: Sequence[float], k: int = 1, *, mechanism: NoisySequence
+) -> float:
+    r"""Return the probability that the ``k`` largest noisy scores are of the ``k`` best.
+
+    It is conditional on the noisy scores, and for a flat prior: every true score is taken as
+    its noisy score less an independent noise of the law that was drawn, all values of true
+    scores being as likely beforehand. That is no frequency: over repeated releases of the same
+    scores the set may be right more or less often. It reads released numbers alone and costs
+    nothing.
+
+    Args:
+        noisy_scores: Those of *all* candidates, as of a release of all ``n``; at most some
+            ten thousand within the reach of the noise.
+        k: 1 to ``n``.
+        mechanism: The mechanism that drew, with its ``l1``, and ``bound`` and ``step`` if the
+            objective states them. Public.
+
+    Returns:
+        In [0, 1]. May be published.
+
+    Raises:
+        ParameterError: ``k`` is out of its range, the scores are not finite, or ``mechanism``
+            has no ``l1``.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> votes = dp.NoisySequence(epsilon=1.0, l1=1, step=1)
+        >>> round(set_confidence([90, 84, 3, -1], 2, mechanism=votes), 3)
+        1.0
+        >>> round(set_confidence([90, 84, 83, -1], 2, mechanism=votes), 2)
+        0.82
+    """
+    noisy = np.asarray(noisy_scores, dtype=np.float64)
+    if noisy.ndim != 1 or not np.isfinite(noisy).all():
+        raise ParameterError("noisy_scores must be finite numbers, one for each candidate")
+    k = _validate.at_least("k", k, 1)
+    if k > noisy.size:
+        raise ParameterError(f"k must be at most the number of scores, {noisy.size}, not {k}")
+    steps = to_steps(noisy, mechanism.stated_l1, mechanism.step)
+    chosen = np.zeros(noisy.size, dtype=bool)
+    chosen[sequence.largest(steps.counts, k)] = True
+    return sequence.all_before(steps.counts, mechanism.noise_for(steps), chosen)

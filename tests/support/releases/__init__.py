@@ -1,4 +1,4 @@
-"""Every releasing function of the library, with data to release from, for contract tests.
+"""Every query of the library, with data to release from, for contract tests.
 
 Each module of this folder lists the :class:`ReleaseCase` of one room as ``CASES``.
 """
@@ -14,27 +14,47 @@ import numpy as np
 from dpselect.budget import Budget
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan
+from dpselect.query import Query
+
+
+def _itself(database: Any) -> Any:
+    return database
 
 
 @dataclass(frozen=True)
 class ReleaseCase:
-    """One releasing function under one relation, mechanism or method.
+    """One query with databases to release from.
 
     Attributes:
-        name: Unique; the function, the relation and what else tells it from others.
-        neighbours: The relation of its guarantee.
-        release: Called with a database and a budget or None; makes one release.
-        plan: Its plan, from the same public arguments and no data.
+        name: Unique; what tells the case from others of its query.
+        query: The query.
         pair: Two neighbouring databases, small and synthetic, drawn anew at each call.
         delta: Of the whole release.
+        data: What the query reads of a database, such as its objective.
+        run: How a release is made of a database and a budget or None, if not by the query.
     """
 
     name: str
-    neighbours: Neighbours
-    release: Callable[[Any, Budget | None], Any]
-    plan: Callable[[], Plan]
+    query: Query
     pair: Callable[[np.random.Generator], tuple[Any, Any]]
     delta: float = 0.0
+    data: Callable[[Any], Any] = _itself
+    run: Callable[[Any, Budget | None], Any] | None = None
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation of the guarantee."""
+        return self.query.plan.neighbours
+
+    def plan(self) -> Plan:
+        """Return the plan, which needs no data."""
+        return self.query.plan
+
+    def release(self, database: Any, budget: Budget | None) -> Any:
+        """Make one release."""
+        if self.run is not None:
+            return self.run(database, budget)
+        return self.query.release(self.data(database), budget=budget)
 
 
 def all_cases() -> list[ReleaseCase]:

@@ -42,13 +42,10 @@ class _Votes:
         ]
         return by_name(self.combination, parts, [2, 1])
 
-    def release(self, ballots, budget):
-        mechanism = mechanism_by_name(self.mechanism, 1.0)
-        return mechanism.release(self.objective(ballots), budget=budget)
-
-    def plan(self):
+    @property
+    def query(self):
         mechanism = mechanism_by_name(self.mechanism, 1.0).for_objective(self.objective([]))
-        return mechanism.plan(neighbours=self.relation)
+        return dp.Selection(mechanism=mechanism, k=1, neighbours=self.relation)
 
     def pair(self, rng):
         ballots = [tuple(ballot) for ballot in rng.integers(0, len(CANDIDATES), (8, 2))]
@@ -71,6 +68,5 @@ _VOTES = [
 ]
 
 CASES = [
-    ReleaseCase(votes.name, votes.relation, votes.release, votes.plan, votes.pair)
-    for votes in _VOTES
+    ReleaseCase(votes.name, votes.query, votes.pair, data=votes.objective) for votes in _VOTES
 ]

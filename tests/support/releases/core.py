@@ -5,11 +5,6 @@ from functools import partial
 import numpy as np
 
 import dpselect as dp
-from dpselect.mechanisms import (
-    AboveThreshold,
-    plan_above_threshold,
-    release_above_threshold,
-)
 from support.releases import ReleaseCase
 
 AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
@@ -32,7 +27,6 @@ MECHANISMS = [
     dp.GeneralizedExponential(epsilon=EPSILON),
     dp.GeneralizedExponential(epsilon=EPSILON, t=0.5, draw=FLIP),
     dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0),
-    dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0, with_scores=True),
 ]
 FIRST_ABOVE = {
     "threshold": 5,
@@ -41,7 +35,7 @@ FIRST_ABOVE = {
     "epsilon": EPSILON,
     "neighbours": AR,
 }
-ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0, with_scores=True)
+ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0)
 
 
 def votes(rng):
@@ -56,18 +50,17 @@ def counts(ballots):
     return dp.Objective(tally, dp.GlobalSensitivity(1, AR), CANDIDATES, monotone=True)
 
 
-def _first_above(ballots, budget, *, stops):
-    tally = np.bincount(np.array(ballots), minlength=4)
-    return release_above_threshold(tally, **FIRST_ABOVE, stops=stops, budget=budget)
+def tally(ballots):
+    return np.bincount(np.array(ballots), minlength=4)
 
 
-def _stream(ballots, budget, *, stops):
+def _stream(ballots, budget, *, query):
     """Ask the next count, or after a stop the one after the next: queries are adaptive."""
-    tally = np.bincount(np.array(ballots), minlength=4).tolist() * 3
-    with AboveThreshold(**FIRST_ABOVE, stops=stops, budget=budget) as stream:
+    counts = tally(ballots).tolist() * 3
+    with query.stream(budget=budget) as stream:
         place = 0
-        while stream.stops_left and place < len(tally):
-            place += 2 if stream.is_above(tally[place]) else 1
+        while stream.stops_left and place < len(counts):
+            place += 2 if stream.is_above(counts[place]) else 1
     return stream.release
 
 
@@ -91,10 +84,10 @@ def squared_degrees(matrix):
 
 def case(mechanism, k, neighbours, objective_of, pair):
     return ReleaseCase(
-        name=f"release, {mechanism!r}, k={k}, {neighbours}",
-        neighbours=neighbours,
-        release=lambda data, budget: mechanism.release(objective_of(data), k, budget),
-        plan=partial(mechanism.plan, k, neighbours=neighbours),
+        name=f"{mechanism!r}, k={k}, {neighbours}",
+        query=dp.Selection(mechanism=mechanism, k=k, neighbours=neighbours),
+        data=objective_of,
+        run=lambda data, budget: mechanism.release(objective_of(data), k, budget=budget),
         pair=pair,
     )
 
@@ -110,30 +103,25 @@ CASES = [
 ]
 CASES.append(
     ReleaseCase(
-        name="release_above, add-remove",
-        neighbours=AR,
-        release=lambda ballots, budget: ABOVE.release_above(counts(ballots), 4.0, budget),
-        plan=partial(ABOVE.plan_above, 4.0, neighbours=AR),
+        name="Selection above a score, add-remove",
+        query=dp.Selection(mechanism=ABOVE, above=4.0, neighbours=AR),
+        data=counts,
         pair=votes,
     )
 )
-CASES += [
-    ReleaseCase(
-        name=f"release_above_threshold, {stops} stops, add-remove",
-        neighbours=AR,
-        release=partial(_first_above, stops=stops),
-        plan=partial(plan_above_threshold, **FIRST_ABOVE, stops=stops),
-        pair=votes,
-    )
-    for stops in (1, 2)
-]
-CASES += [
-    ReleaseCase(
-        name=f"AboveThreshold, {stops} stops, add-remove",
-        neighbours=AR,
-        release=partial(_stream, stops=stops),
-        plan=lambda stops=stops: AboveThreshold(**FIRST_ABOVE, stops=stops).plan,
-        pair=votes,
-    )
-    for stops in (1, 2)
-]
+for stops in (1, 2):
+    query = dp.AboveThreshold(**FIRST_ABOVE, stops=stops)
+    CASES += [
+        ReleaseCase(
+            name=f"AboveThreshold, {stops} stops, add-remove",
+            query=query,
+            data=tally,
+            pair=votes,
+        ),
+        ReleaseCase(
+            name=f"AboveThreshold, a stream of {stops} stops, add-remove",
+            query=query,
+            run=partial(_stream, query=query),
+            pair=votes,
+        ),
+    ]

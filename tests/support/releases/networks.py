@@ -1,27 +1,19 @@
-"""Releases of nodes of a network: two graphs that differ by one edge."""
+"""Releases of nodes of a network: two graphs that differ by one edge, or by one person."""
 
 from functools import partial
 
 import polars as pl
 
+import dpselect as dp
 from dpselect.mechanisms import NoisySequence
-from dpselect.neighbours import Neighbours
-from dpselect.networks import (
-    EdgeTable,
-    Graph,
-    ego_density,
-    plan_hubs,
-    plan_nodes,
-    release_hubs,
-    release_nodes,
-)
+from dpselect.networks import EdgeTable, Graph, ego_density
 from support.releases import ReleaseCase
 
 NODES = 12
-EPSILON = 0.8
-ENDS = {"source": "a", "target": "b"}
+PUBLIC = {"nodes": NODES, "source": "a", "target": "b", "epsilon": 0.8}
+OF_PERSONS = {"user": "who", "max_per_user": 2}
 
-PLANS = {
+ASKED = {
     "degree": {"metric": "degree"},
     "degree, sequence": {"metric": "degree", "mechanism": "noisy-sequence"},
     "degree, exponential": {"metric": "degree", "mechanism": "exponential"},
@@ -37,10 +29,15 @@ PLANS = {
     },
     "a callable": {"metric": partial(ego_density, sensitivity="degree")},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
-    "pareto among those left": {
+    "pareto, weak": {
         "metric": ["degree", "ego-density"],
         "combine": "pareto",
-        "among": "left",
+        "dominance": "weak",
+    },
+    "pareto among the remaining": {
+        "metric": ["degree", "ego-density"],
+        "combine": "pareto",
+        "redraw": "remaining",
     },
     "weighted sum": {
         "metric": ["degree", "ego-density"],
@@ -48,6 +45,10 @@ PLANS = {
         "weights": [1, 10],
     },
     "margin": {"metric": ["degree", "ego-density"], "combine": "margin"},
+}
+GAUSSIAN = {
+    "metric": "degree",
+    "mechanism": partial(NoisySequence, noise="gaussian", delta=1e-4),
 }
 
 
@@ -57,21 +58,6 @@ def pair(rng):
     chosen = {every[i] for i in rng.choice(len(every), size=20, replace=False)}
     flipped = chosen ^ {every[rng.integers(len(every))]}
     return sorted(chosen), sorted(flipped)
-
-
-def in_memory(asked, k, edges, budget):
-    graph = Graph.from_edges(edges, nodes=NODES)
-    return release_nodes(graph, k, **asked, epsilon=EPSILON, budget=budget)
-
-
-def in_an_engine(asked, k, edges, budget):
-    frame = pl.LazyFrame(edges, schema=list(ENDS.values()), orient="row")
-    table = EdgeTable(frame, nodes=NODES, **ENDS)
-    return release_nodes(table, k, **asked, epsilon=EPSILON, budget=budget)
-
-
-def of_hubs(asked, edges, budget):
-    return release_hubs(Graph.from_edges(edges, nodes=NODES), 2, **asked, budget=budget)
 
 
 def pair_of_persons(rng):
@@ -84,78 +70,68 @@ def pair_of_persons(rng):
     return rows, [row for row in rows if row[2] > 0]
 
 
-def of_persons(asked, k, lazy, rows, budget):
-    frame = pl.DataFrame(rows, schema=["a", "b", "who"], orient="row")
-    claims = {"nodes": NODES, "user": "who", "max_per_user": 2}
-    read = EdgeTable(frame.lazy(), **ENDS, **claims) if lazy else None
-    graph = read or Graph.from_edges(frame, **ENDS, **claims)
-    return (release_hubs if "hubs" in asked else release_nodes)(
-        graph, k, **asked, budget=budget
-    )
+def frame(rows):
+    return pl.DataFrame(rows, schema=["a", "b", "who"][: len(rows[0])], orient="row")
 
 
-def persons_case(name, asked, *, k=2, lazy=False):
-    asked = asked | {"max_per_user": 2, "epsilon": EPSILON}
+def lazy(rows):
+    return frame(rows).lazy()
+
+
+def graph(rows):
+    return Graph.from_edges(rows, nodes=NODES)
+
+
+def table(rows):
+    return EdgeTable(lazy(rows), source="a", target="b", nodes=NODES)
+
+
+def graph_of_persons(rows):
+    return Graph.from_edges(frame(rows), source="a", target="b", nodes=NODES, **OF_PERSONS)
+
+
+def case(name, kind, asked, *, data, **more):
+    persons = "user" in asked
     return ReleaseCase(
-        name=f"{'release_hubs' if 'hubs' in asked else 'release_nodes'}, persons, {name}",
-        neighbours=Neighbours.ADD_REMOVE,
-        release=partial(of_persons, asked, k, lazy),
-        plan=partial(plan_hubs if "hubs" in asked else plan_nodes, NODES, k, **asked),
-        pair=pair_of_persons,
-        delta=1e-4 if "gaussian" in str(asked) else 0.0,
+        name=f"{kind.__name__}, {'persons' if persons else 'edge'}, {name}",
+        query=kind(**PUBLIC, **asked),
+        data=data,
+        pair=pair_of_persons if persons else pair,
+        **more,
     )
 
 
-def hubs_case(metric):
-    asked = {"metric": metric, "hubs": 5, "epsilon": EPSILON}
-    return ReleaseCase(
-        name=f"release_hubs, edge, {metric}",
-        neighbours=Neighbours.EDGE,
-        release=partial(of_hubs, asked),
-        plan=partial(plan_hubs, NODES, 2, **asked),
-        pair=pair,
-    )
+def top(name, asked, *, k=2, data=graph, **more):
+    return case(name, dp.TopNodes, {**asked, "k": k}, data=data, **more)
 
 
-def case(name, asked, *, k, release, delta=0.0):
-    return ReleaseCase(
-        name=name,
-        neighbours=Neighbours.EDGE,
-        release=partial(release, asked, k),
-        plan=partial(plan_nodes, NODES, k, **asked, epsilon=EPSILON),
-        pair=pair,
-        delta=delta,
-    )
+def of_persons(name, asked, *, data=frame, **more):
+    return top(name, {**asked, **OF_PERSONS}, data=data, **more)
 
 
-GAUSSIAN = partial(NoisySequence, noise="gaussian", delta=1e-4, with_scores=True)
+def hubs(metric, *, data, **more):
+    asked = {"metric": metric, "k": 2, "candidates": 5, **more}
+    return case(metric, dp.Hubs, asked, data=data)
+
+
 CASES = [
     *(
-        persons_case(name, PLANS[name])
-        for name in ("degree", "ego-density", "ego-betweenness", "pareto among those left")
+        of_persons(name, ASKED[name])
+        for name in ("degree", "ego-density", "ego-betweenness", "pareto among the remaining")
     ),
-    persons_case("degree, polars", PLANS["degree"], k=1, lazy=True),
-    persons_case("degree, Gaussian", {"metric": "degree", "mechanism": GAUSSIAN}),
-    persons_case("ego-density", {"metric": "ego-density", "hubs": 5}),
-    *(hubs_case(metric) for metric in ("ego-betweenness", "ego-density")),
+    of_persons("degree, a graph", ASKED["degree"], data=graph_of_persons),
+    of_persons("degree, polars", ASKED["degree"], k=1, data=lazy),
+    of_persons("degree, Gaussian", GAUSSIAN, delta=1e-4),
+    hubs("ego-density", data=frame, **OF_PERSONS),
+    *(hubs(metric, data=graph) for metric in ("ego-betweenness", "ego-density")),
+    *(top(name, asked) for name, asked in ASKED.items()),
+    top("degree, Gaussian sequence", GAUSSIAN, k=3, delta=1e-4),
+    top("degree, one node", ASKED["degree"], k=1),
+    top("degree, five nodes", ASKED["degree"], k=5),
+    top("degree, pairs", ASKED["degree"], data=list),
+    top("degree, above", {"metric": "degree", "above": 3.0}, k=None),
     *(
-        case(f"release_nodes, edge, {name}", asked, k=2, release=in_memory)
-        for name, asked in PLANS.items()
-    ),
-    case(
-        "release_nodes, edge, degree, Gaussian sequence",
-        {
-            "metric": "degree",
-            "mechanism": GAUSSIAN,
-        },
-        k=3,
-        release=in_memory,
-        delta=1e-4,
-    ),
-    case("release_nodes, edge, one node", PLANS["degree"], k=1, release=in_memory),
-    case("release_nodes, edge, five nodes", PLANS["degree"], k=5, release=in_memory),
-    *(
-        case(f"release_nodes, edge, {name}, polars", PLANS[name], k=2, release=in_an_engine)
-        for name in ("degree", "ego-betweenness")
+        top(f"{name}, {held.__name__} of polars", ASKED[name], data=held)
+        for name, held in (("degree", lazy), ("ego-betweenness", table))
     ),
 ]

@@ -1,8 +1,10 @@
-"""Releasing estimators of :mod:`dpselect.trees`."""
+"""Releases of :mod:`dpselect.trees`, by queries and by estimators."""
 
 import numpy as np
 import polars as pl
+from sklearn.base import clone
 
+import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.trees import ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
@@ -57,57 +59,81 @@ def pair_of_persons(relation):
     return pair
 
 
-def case(estimator, relation, name, *, lazy=False, **arguments):
-    def made(budget=None):
-        return estimator(1.0, **PUBLIC, **arguments, neighbours=relation, budget=budget)
+def pair_in_memory(frame):
+    return frame.drop("weather"), frame["weather"]
 
-    def release(data, budget):
-        if lazy:
-            return made(budget).fit(data.lazy(), "weather")
-        return made(budget).fit(data.drop("weather"), data["weather"])
 
+def case(kind, relation, name, *, lazy=False, **arguments):
+    """One query, of a pair of a table and labels, or of a lazy frame."""
+    label = "weather" if lazy else None
+    query = kind(**PUBLIC, **arguments, label=label, epsilon=1.0, neighbours=relation)
     return ReleaseCase(
-        name=f"{estimator.__name__}, {relation}, {name}",
-        neighbours=relation,
-        release=release,
-        plan=lambda: made().plan(),
+        name=f"{kind.__name__}, {relation}, {name}",
+        query=query,
+        data=pl.DataFrame.lazy if lazy else pair_in_memory,
         pair=(pair_of_persons if "user" in arguments else pair_of)(relation),
     )
 
 
+def fitted(kind, relation, **arguments):
+    """The same by an estimator."""
+    made = kind(1.0, **PUBLIC, **arguments, neighbours=relation)
+
+    def run(data, budget):
+        return clone(made).set_params(budget=budget).fit(*pair_in_memory(data))
+
+    return ReleaseCase(
+        name=f"{kind.__name__}, {relation}", query=made.query(), run=run, pair=pair_of(relation)
+    )
+
+
+FRONT = {
+    "population": 6,
+    "survivors": 2,
+    "front": 2,
+    "generations": 2,
+    "initial_depth": 1,
+    "max_depth": 2,
+    "random_state": 1,
+}
 RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE]
 PERSONS = {"user": "who", "max_per_user": 2}
 CASES = [
     *(
-        case(ID3Classifier, relation, name, max_depth=2, mechanism=name)
+        case(dp.ID3Tree, relation, name, max_depth=2, mechanism=name)
         for relation in RELATIONS
         for name in MECHANISMS
     ),
-    case(ID3Classifier, RELATIONS[0], "in an engine", lazy=True, max_depth=2),
-    case(ID3Classifier, RELATIONS[0], "persons", max_depth=1, **PERSONS),
-    case(
-        ID3Classifier, RELATIONS[0], "persons in an engine", lazy=True, max_depth=1, **PERSONS
-    ),
-    case(ID3Classifier, RELATIONS[1], "persons", max_depth=1, **PERSONS),
-    case(PrivateSelectKBest, RELATIONS[1], "persons", k=2, **PERSONS),
-    *(case(PrivateSelectKBest, relation, "two columns", k=2) for relation in RELATIONS),
-    case(PrivateSelectKBest, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
+    case(dp.ID3Tree, RELATIONS[0], "in an engine", lazy=True, max_depth=2),
+    case(dp.ID3Tree, RELATIONS[0], "persons", max_depth=1, **PERSONS),
+    case(dp.ID3Tree, RELATIONS[0], "persons in an engine", lazy=True, max_depth=1, **PERSONS),
+    case(dp.ID3Tree, RELATIONS[1], "persons", max_depth=1, **PERSONS),
+    case(dp.BestColumns, RELATIONS[1], "persons", k=2, **PERSONS),
+    *(case(dp.BestColumns, relation, "two columns", k=2) for relation in RELATIONS),
+    case(dp.BestColumns, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
     *(
         case(
-            MultiObjectiveTreeClassifier,
+            dp.TreeFront,
             relation,
-            f"{selection}, {sensitivity}",
+            f"{selection}, {rate_bound}",
             selection=selection,
-            sensitivity=sensitivity,
-            population=6,
-            survivors=2,
-            front=2,
-            generations=2,
-            initial_depth=1,
-            max_depth=2,
-            random_state=1,
+            rate_bound=rate_bound,
+            **FRONT,
         )
         for relation in RELATIONS
-        for selection, sensitivity in SELECTIONS
+        for selection, rate_bound in SELECTIONS
     ),
+    case(
+        dp.TreeFront,
+        RELATIONS[0],
+        "as published",
+        selection="pareto",
+        dominance="weak",
+        rate_bound="local",
+        operators="published",
+        **FRONT,
+    ),
+    fitted(ID3Classifier, RELATIONS[1], max_depth=2),
+    fitted(MultiObjectiveTreeClassifier, RELATIONS[0], **FRONT),
+    fitted(PrivateSelectKBest, RELATIONS[0], k=2),
 ]

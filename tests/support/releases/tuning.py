@@ -3,9 +3,10 @@
 from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 import dpselect as dp
-from dpselect.draws import noisy_counts
+from dpselect.draws.exact import noisy_counts
 from dpselect.neighbours import Neighbours
 from dpselect.trees import ID3Classifier
 from dpselect.tuning import (
@@ -13,13 +14,10 @@ from dpselect.tuning import (
     Logarithmic,
     Poisson,
     PrivateSearchCV,
-    StableArgmax,
     TruncatedNegativeBinomial,
-    plan_best,
-    release_best,
 )
 from support.releases import ReleaseCase
-from support.releases.trees import PUBLIC, pair_of
+from support.releases.trees import PUBLIC, pair_in_memory, pair_of
 
 RELATION = Neighbours.ADD_REMOVE
 
@@ -40,56 +38,37 @@ def one_vote_less(rng):
 
 
 def best(repetitions, **more):
-    public = {
-        "repetitions": repetitions,
-        "epsilon_per_run": 0.5,
-        "neighbours": RELATION,
-        **more,
-    }
-
-    def release(votes, budget):
-        runs = [partial(run, votes, names, 0.5) for names in ("ab", "bc", "ca")]
-        return release_best(runs, budget=budget, **public)
-
+    query = dp.BestOf(repetitions=repetitions, epsilon_per_run=0.5, neighbours=RELATION, **more)
     return ReleaseCase(
-        name=f"release_best, {repetitions!r}, {more}",
-        neighbours=RELATION,
-        release=release,
-        plan=partial(plan_best, **public),
+        name=f"BestOf, {repetitions!r}, {more}",
+        query=query,
+        data=lambda votes: [partial(run, votes, names, 0.5) for names in ("ab", "bc", "ca")],
         pair=one_vote_less,
     )
 
 
 def search(relation, method):
-    def made(budget=None):
-        return PrivateSearchCV(
-            ID3Classifier(**PUBLIC, neighbours=relation),
-            {"max_depth": [1, 2]},
-            epsilon=1.0,
-            method=method,
-            repetitions=Geometric(mean=3),
-            budget=budget,
-        )
-
-    def release(data, budget):
-        return made(budget).fit(data.drop("weather"), data["weather"])
-
-    return ReleaseCase(
-        name=f"PrivateSearchCV, {relation}, {method}",
-        neighbours=relation,
-        release=release,
-        plan=lambda: made().plan(),
-        pair=pair_of(relation),
+    made = PrivateSearchCV(
+        ID3Classifier(1.0, **PUBLIC, neighbours=relation),
+        {"max_depth": [1, 2]},
+        epsilon=1.0,
+        method=method,
+        repetitions=Geometric(mean=3),
     )
+    query = made.query(["sky", "wind"])
 
+    def run(data, budget):
+        return clone(made).set_params(budget=budget).fit(*pair_in_memory(data))
 
-STABLE = StableArgmax(epsilon=1.0, delta=0.01)
-
-
-def most_votes(votes, budget):
-    one_vote = dp.GlobalSensitivity(1, RELATION)
-    tally = [votes.count(name) for name in "abc"]
-    return STABLE.release(dp.Objective(tally, one_vote, "abc", monotone=True), budget)
+    return [
+        ReleaseCase(
+            name=f"{name}, {relation}, {method}", query=query, pair=pair_of(relation), **way
+        )
+        for name, way in (
+            ("Search", {"data": pair_in_memory}),
+            ("PrivateSearchCV", {"run": run}),
+        )
+    ]
 
 
 def led_votes(rng):
@@ -97,23 +76,28 @@ def led_votes(rng):
     return votes, votes[1:]
 
 
+def tally(votes):
+    one_vote = dp.GlobalSensitivity(1, RELATION)
+    return dp.Objective([votes.count(name) for name in "abc"], one_vote, "abc", monotone=True)
+
+
 CASES = [
     ReleaseCase(
         name="StableArgmax",
-        neighbours=RELATION,
-        release=most_votes,
-        plan=partial(STABLE.plan, neighbours=RELATION),
+        query=dp.StableArgmax(epsilon=1.0, delta=0.01, neighbours=RELATION),
+        data=tally,
         pair=led_votes,
         delta=0.01,
     ),
     best(Geometric(mean=3)),
-    best(Geometric(mean=3), threshold=5.0),
+    best({"name": "geometric", "mean": 3}, threshold=5.0),
     best(Logarithmic(mean=3)),
     best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
     best(Poisson(mean=3)),
     *(
-        search(relation, method)
+        one
         for relation in (RELATION, Neighbours.SUBSTITUTE)
         for method in ("repeat", "all")
+        for one in search(relation, method)
     ),
 ]

@@ -4,7 +4,7 @@ from functools import partial
 
 import polars as pl
 
-from dpselect.categories import plan_keys, plan_top, release_keys, release_top
+import dpselect as dp
 from dpselect.mechanisms import NoisySequence
 from dpselect.neighbours import Neighbours
 from support.releases import ReleaseCase
@@ -21,7 +21,7 @@ def _rows(held):
 
 
 # Every key has somebody who stays. That a key of one person alone is released is an event of
-# its own, which delta pays for and tests/categories/test_privacy.py enumerates: draws for other
+# its own, which delta pays for and tests/keys/test_privacy.py enumerates: draws for other
 # keys cannot be compared one by one.
 STAYING = {100: [0, 1], 101: [2, 3]}
 
@@ -45,28 +45,22 @@ def replaced(rng):
 PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
 
 
-def _release(function, arguments, data, budget):
-    return function(data, **arguments, budget=budget)
-
-
-def _case(name, release, plan, relation, **asked):
+def _case(name, kind, relation, **asked):
     asked = {**COLUMNS, "epsilon": 0.75, "neighbours": relation, **asked}
     return ReleaseCase(
-        name=f"{release.__name__} {name}, {relation}",
-        neighbours=relation,
-        release=partial(_release, release, asked),
-        plan=partial(plan, **asked),
+        name=f"{kind.__name__} {name}, {relation}",
+        query=kind(**asked),
         pair=PAIRS[relation],
         delta=asked.get("delta", 1e-3 if "Gaussian" in name else 0.0),
     )
 
 
 def _top(name, relation, **asked):
-    return _case(name, release_top, plan_top, relation, **asked)
+    return _case(name, dp.TopKeys, relation, **asked)
 
 
-GROUPED = {"group": "ward", "groups": [0, 1]}
-RELEASED = {"k": 1, "group": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
+GROUPED = {"by": "ward", "groups": [0, 1]}
+RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
 CASES = [
     *(
         case
@@ -94,7 +88,7 @@ CASES = [
         )
     ),
     *(
-        _case(f"by {method}", release_keys, plan_keys, relation, method=method, delta=1e-2)
+        _case(f"by {method}", dp.Keys, relation, method=method, delta=1e-2)
         for relation in PAIRS
         for method in ("optimal", "laplace", "gaussian", "weighted", "rounds")
     ),

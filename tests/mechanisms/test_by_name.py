@@ -42,7 +42,7 @@ def test_what_the_caller_says_goes_before_the_objective():
 
 
 @pytest.mark.parametrize(
-    ("name", "fact"), [("anchored", "highest="), ("shifted", "direction=")]
+    ("name", "fact"), [("anchored", "give anchor, or highest"), ("shifted", "direction=")]
 )
 def test_a_fact_that_nobody_states_is_asked_for(name, fact):
     mechanism = by_name(name, 2.0)

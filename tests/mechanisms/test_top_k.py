@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.mechanisms import crossing
-from dpselect.mechanisms.crossing import rounds_or_sequence
-from dpselect.networks import plan_nodes
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import TopK, top_k
+from dpselect.mechanisms.top_k import rounds_or_sequence
 
 EDGE = dp.Neighbours.EDGE
 
@@ -60,31 +60,85 @@ def test_the_probabilities_that_are_compared():
     rng = np.random.default_rng(3)
     sequence = dp.NoisySequence(epsilon=1.0, step=2.0**-9)
     for mechanism, law in (
-        (sequence, crossing._at_once(3, 37, 9 / 2)),
+        (sequence, top_k._at_once(3, 37, 9 / 2)),
         (
             dp.PermuteAndFlip(epsilon=1.0),
-            crossing._by_rounds(crossing._exponential, 3, 37, 9 / 3),
+            top_k._by_rounds(top_k._exponential, 3, 37, 9 / 3),
         ),
         (
             dp.ExponentialMechanism(epsilon=1.0),
-            crossing._by_rounds(crossing._gumbel, 3, 37, 9 / 3),
+            top_k._by_rounds(top_k._gumbel, 3, 37, 9 / 3),
         ),
     ):
         drawn = mechanism.simulate(objective, 3, size=20_000, rng=rng).indices
         assert law == pytest.approx((drawn < 3).all(axis=1).mean(), abs=0.015)
 
 
-def test_release_nodes_follows_it_unless_told_otherwise():
-    plans = {
-        (k, mechanism): plan_nodes(500, k, metric="degree", epsilon=1.0, mechanism=mechanism)
+def choose(*, k=None, above=None, mechanism=None, objective=None):
+    rounds = dp.PermuteAndFlip(epsilon=1.0)
+    objective = objective or facts(500)
+    return TopK.choose(objective, k=k, above=above, mechanism=mechanism, rounds=rounds)
+
+
+def test_a_choice_follows_it_unless_a_mechanism_is_named():
+    named = {
+        (k, mechanism): type(choose(k=k, mechanism=mechanism).mechanism).__name__
         for k in (2, 3)
         for mechanism in (None, "permute-and-flip", "noisy-sequence")
     }
-    names = {asked: plan.mechanism.split("(")[0] for asked, plan in plans.items()}
 
-    assert names[2, None] == names[3, "permute-and-flip"] == "PermuteAndFlip"
-    assert names[3, None] == names[2, "noisy-sequence"] == "NoisySequence"
-    assert [spend.times for spend in plans[3, None].spends] == [1]
+    assert named[2, None] == named[3, "permute-and-flip"] == "PermuteAndFlip"
+    assert named[3, None] == named[2, "noisy-sequence"] == "NoisySequence"
+    assert (choose(k=3).spend.times, choose(k=2).spend.times) == (1, 2)
+
+
+def test_a_sequence_gets_the_public_facts_that_are_not_stated():
+    found = choose(k=2, mechanism={"name": "noisy-sequence", "l1": 5})
+
+    assert found.mechanism == dp.NoisySequence(epsilon=1.0, l1=5, bound=1, step=1)
+    assert choose(above=7).mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "give k or above, one of them"),
+        ({"k": 1, "above": 2.0}, "give k or above, one of them"),
+        ({"k": 501}, "k must be at most the number of candidates, 500, not 501"),
+        ({"k": 0}, "k must be at least 1"),
+        ({"above": np.nan}, "above must be a finite number"),
+        ({"above": 2.0, "mechanism": "exponential"}, "above needs a noisy sequence"),
+        ({"k": 1, "mechanism": "median"}, "mechanism must be one of"),
+    ],
+)
+def test_a_choice_that_cannot_be_made_is_said(asked, message):
+    with pytest.raises(ParameterError, match=message):
+        choose(**asked)
+
+
+def test_its_release_is_the_draw_of_its_mechanism():
+    scores = np.where(np.arange(500) < 3, 1e6, 0.0)
+
+    by_rounds, above = choose(k=2), choose(above=1e5)
+    released = above.prepare(facts(scores=scores))(
+        dp.PermuteAndFlip(epsilon=1).plan(neighbours=EDGE)
+    )
+
+    assert set(by_rounds.prepare_positions(facts(scores=scores))().positions) < {0, 1, 2}
+    assert sorted(released.answer) == [0, 1, 2]
+    assert len(released.noisy_scores) == 3
+    with pytest.raises(ParameterError, match="k must be at most the number of candidates, 1"):
+        choose(k=2).prepare(facts(1))
+
+
+def test_an_error_bound_of_several_is_that_of_each_draw():
+    """Of rounds at a k-th of epsilon, and of the noise of a sequence, which is for all."""
+    rounds = choose(k=2).error(facts(500), "edges")
+    one = dp.PermuteAndFlip(epsilon=0.5).error_bound(candidates=500, bound=1, unit="edges")
+
+    assert (rounds.value, rounds.unit) == (one.value, "edges in each draw")
+    assert choose(k=1).error(facts(500), "edges").unit == "edges"
+    assert choose(k=5).error(facts(500), "edges") == choose(above=3).error(facts(500), "edges")
 
 
 @pytest.mark.parametrize("k", [1, 4])

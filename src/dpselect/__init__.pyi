@@ -1,0 +1,111 @@
+from . import (
+    audit as audit,
+    budget as budget,
+    combine as combine,
+    draws as draws,
+    errors as errors,
+    keys as keys,
+    maps as maps,
+    mechanisms as mechanisms,
+    networks as networks,
+    percentiles as percentiles,
+    scaling as scaling,
+    sensitivity as sensitivity,
+    subsets as subsets,
+    tables as tables,
+    trees as trees,
+    tuning as tuning,
+)
+from ._optional import (
+    __version__ as __version__,
+)
+from .accuracy import (
+    Comparison as Comparison,
+    DirectionReport as DirectionReport,
+    check_direction as check_direction,
+    compare as compare,
+    dominates as dominates,
+)
+from .budget import (
+    Budget as Budget,
+)
+from .combine import (
+    disjoint_sum as disjoint_sum,
+    margin as margin,
+    pareto as pareto,
+    weighted_sum as weighted_sum,
+)
+from .composition import (
+    parallel_plan as parallel_plan,
+    sequential_plan as sequential_plan,
+)
+from .keys import (
+    Keys as Keys,
+    TopKeys as TopKeys,
+)
+from .maps import (
+    HeavyCells as HeavyCells,
+    Map as Map,
+)
+from .mechanisms import (
+    AboveThreshold as AboveThreshold,
+    AnchoredLocalDampening as AnchoredLocalDampening,
+    ExponentialMechanism as ExponentialMechanism,
+    GeneralizedExponential as GeneralizedExponential,
+    LocalDampening as LocalDampening,
+    Mechanism as Mechanism,
+    NoisySequence as NoisySequence,
+    PairwiseLocalDampening as PairwiseLocalDampening,
+    PermuteAndFlip as PermuteAndFlip,
+    ReportNoisyMax as ReportNoisyMax,
+    Selection as Selection,
+    ShiftedLocalDampening as ShiftedLocalDampening,
+)
+from .neighbours import (
+    Neighbours as Neighbours,
+)
+from .networks import (
+    Hubs as Hubs,
+    TopNodes as TopNodes,
+)
+from .objective import (
+    Objective as Objective,
+)
+from .percentiles import (
+    PercentileRecord as PercentileRecord,
+    Percentiles as Percentiles,
+)
+from .plan import (
+    ErrorBound as ErrorBound,
+    Plan as Plan,
+    Spend as Spend,
+)
+from .query import (
+    Query as Query,
+    run as run,
+)
+from .release import (
+    Release as Release,
+    Simulation as Simulation,
+)
+from .sensitivity import (
+    ElementSensitivity as ElementSensitivity,
+    GlobalSensitivity as GlobalSensitivity,
+    LocalSensitivity as LocalSensitivity,
+    Sensitivity as Sensitivity,
+    TabulatedSensitivity as TabulatedSensitivity,
+)
+from .subsets import (
+    Statuses as Statuses,
+    Subset as Subset,
+)
+from .trees import (
+    BestColumns as BestColumns,
+    ID3Tree as ID3Tree,
+    TreeFront as TreeFront,
+)
+from .tuning import (
+    BestOf as BestOf,
+    Search as Search,
+    StableArgmax as StableArgmax,
+)

@@ -1,0 +1,245 @@
+r"""The ``k`` best candidates or all above a threshold: rounds, or one noisy sequence.
+
+Rounds divide epsilon by ``k``, a noisy sequence makes its noise for :math:`l_1`. Which of them
+finds the right ``k`` more easily is computed for the number of candidates: on the scores that
+are hardest for a given lead, where ``k`` candidates are ahead of all others by the same lead,
+and for continuous noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect._numbers import boundary
+from dpselect.errors import ParameterError
+from dpselect.mechanisms.base import (
+    Drawn,
+    Mechanism,
+    MechanismLike,
+    by_name,
+    checked_k,
+    released,
+)
+from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.sequence import NoisySequence
+from dpselect.objective import Objective
+from dpselect.plan import ErrorBound, Plan, Spend
+from dpselect.release import Release
+from dpselect.typing import Values
+
+RIGHT = 0.95
+"""Probability that the ``k`` drawn are the right ones, at which the leads are compared."""
+
+POINTS = 4096
+END = 80.0
+"""End of the noise, in units of its scale: e^-80 at either side."""
+
+
+@dataclass(frozen=True)
+class TopK:
+    """How the best candidates are drawn, decided by public facts.
+
+    Attributes:
+        mechanism: With the public facts of the objective filled in.
+        k: How many; 1 where there is a threshold.
+        above: Or the least noisy score of a candidate that is released.
+    """
+
+    mechanism: Mechanism
+    k: int
+    above: float | None = None
+
+    @classmethod
+    def choose(
+        cls,
+        facts: Objective,
+        *,
+        k: int | None,
+        above: float | None,
+        mechanism: MechanismLike | None,
+        rounds: Mechanism,
+        sequence: NoisySequence | None = None,
+        of: str = "candidates",
+    ) -> TopK:
+        """Return the mechanism that was named, or else the one that resolves more.
+
+        Args:
+            facts: The objective of no data; only public facts of it are read.
+            k: How many candidates.
+            above: Or a threshold, which a noisy sequence alone has.
+            mechanism: As it was named, if it was.
+            rounds: The mechanism to draw by, if none was named and rounds resolve more; its
+                epsilon is that of the release.
+            sequence: A noisy sequence with the public facts of more than these candidates,
+                such as those of all groups; one with the facts of the objective if not given.
+            of: What the candidates are called in an error.
+
+        Raises:
+            ParameterError: Not one of ``k`` and ``above`` is given, it is out of range, or
+                the mechanism does not go with a threshold.
+        """
+        if (k is None) == (above is None):
+            raise ParameterError("give `k` or `above`, one of them")
+        sequence = sequence or NoisySequence(epsilon=rounds.epsilon).for_objective(facts)
+        if above is not None:
+            named = _named(mechanism, rounds, sequence) or sequence
+            if not isinstance(named, NoisySequence):
+                raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+            return cls(named, 1, _validate.finite("above", above))
+        k = _validate.at_least("k", k, 1)
+        if k > len(facts):
+            raise ParameterError(
+                f"`k` must be at most the number of {of}, {len(facts)}, not {k}"
+            )
+        chosen = _named(mechanism, rounds, sequence)
+        if chosen is None:
+            chosen = rounds_or_sequence(rounds, facts, k, sequence=sequence)
+        return cls(chosen.for_objective(facts), k)
+
+    @property
+    def spend(self) -> Spend:
+        """The price."""
+        return self.mechanism.spend(self.mechanism.purpose, self.k)
+
+    def error(
+        self,
+        facts: Objective,
+        unit: str,
+        *,
+        attained: float | None = None,
+        largest: float = inf,
+    ) -> ErrorBound:
+        """Return a bound on how far a drawn candidate is below one that is left out.
+
+        Args:
+            facts: The objective of no data.
+            unit: Unit of the scores.
+            attained: The best score, if it is the same on all data.
+            largest: The largest error that there can be.
+        """
+        one = self.k == 1 and self.above is None
+        return self.mechanism.single_round(self.k).error_bound(
+            candidates=len(facts),
+            bound=facts.sensitivity.bound,
+            unit=unit if one else f"{unit} in each draw",
+            attained=attained,
+            largest=largest,
+        )
+
+    def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:
+        """Return the draw of positions, after everything that can fail."""
+        if self.above is not None:
+            return self.mechanism.prepare_above(objective, self.above)
+        return self.mechanism.prepare(objective, checked_k(self.k, objective))
+
+    def prepare(self, objective: Objective) -> Callable[[Plan], Release[Any]]:
+        """Return the draw of a release."""
+        return released(objective.candidates, self.prepare_positions(objective))
+
+
+def _named(
+    mechanism: MechanismLike | None, rounds: Mechanism, sequence: NoisySequence
+) -> Mechanism | None:
+    """Return the mechanism that was named, if one was; a sequence with its public facts."""
+    if mechanism is None:
+        return None
+    named = by_name(mechanism, rounds.epsilon)
+    if not isinstance(named, NoisySequence):
+        return named
+    return replace(
+        named,
+        epsilon=sequence.epsilon,
+        l1=named.l1 or sequence.l1,
+        bound=named.bound or sequence.bound,
+        step=named.step or sequence.step,
+    )
+
+
+def rounds_or_sequence(
+    mechanism: Mechanism,
+    objective: Objective,
+    k: int,
+    *,
+    sequence: NoisySequence | None = None,
+) -> Mechanism | NoisySequence:
+    """Return the mechanism, or a noisy sequence of its epsilon if that resolves more.
+
+    A noisy sequence is taken if, at the smallest lead of ``k`` candidates at which it releases
+    these ``k`` with probability 0.95, rounds of the mechanism do so with a smaller one.
+
+    Args:
+        mechanism: ``PermuteAndFlip`` or ``ExponentialMechanism``; any other is returned.
+        objective: Only public facts of it are read: the number of candidates, the bound,
+            ``l1``, ``step`` and whether it is monotone. Without ``l1`` the mechanism is
+            returned.
+        k: How many candidates will be drawn.
+        sequence: The sequence to compare with, where it has another epsilon or ``l1`` than
+            the rounds: one of all groups, of which the rounds draw in one.
+    """
+    if not isinstance(mechanism, PermuteAndFlip | ExponentialMechanism):
+        return mechanism
+    if objective.sensitivity.l1 is None:
+        return mechanism
+    if sequence is None:
+        sequence = NoisySequence(epsilon=mechanism.epsilon).for_objective(objective)
+    others = len(objective) - checked_k(k, objective)
+    if others == 0:
+        return sequence
+    factor = 1 if objective.monotone else 2
+    scale = factor * k * objective.sensitivity.bound / mechanism.epsilon
+    ours = sequence.stated_l1 / sequence.epsilon
+    lead = _least_lead(k, others) * ours
+    noise = _exponential if isinstance(mechanism, PermuteAndFlip) else _gumbel
+    return mechanism if _by_rounds(noise, k, others, lead / scale) >= RIGHT else sequence
+
+
+def _least_lead(k: int, others: int) -> float:
+    """Return the lead, in scales of Laplace noise, with which the right ``k`` are first."""
+    return boundary(lambda lead: _at_once(k, others, lead) >= RIGHT, 0.0, 4 * END)[1]
+
+
+def _at_once(k: int, others: int, lead: float) -> float:
+    """Return the probability that ``k`` with a lead are before all others, noise added once."""
+    x = _points()
+    best = np.diff(np.exp(others * _laplace(x)))
+    middle = (x[1:] + x[:-1]) / 2
+    return float(best @ np.exp(k * _laplace(lead - middle)))
+
+
+def _by_rounds(noise: Callable[[Values], Values], k: int, others: int, lead: float) -> float:
+    """Return the probability that each of ``k`` rounds draws one of those with a lead."""
+    x = _points()
+    best = np.diff(np.exp(others * noise(x)))
+    behind = noise((x[1:] + x[:-1]) / 2 - lead)
+    log_right = 0.0
+    for left in range(k, 0, -1):
+        wrong = float(best @ np.exp(left * behind))
+        if wrong >= 1:
+            return 0.0
+        log_right += np.log1p(-wrong)
+    return float(np.exp(log_right))
+
+
+def _points() -> Values:
+    return np.linspace(-END, END, POINTS + 1)
+
+
+def _laplace(x: Values) -> Values:
+    """Return the log of the distribution function."""
+    tail = np.exp(-np.abs(x)) / 2
+    return np.where(x < 0, x - np.log(2), np.log1p(-tail))
+
+
+def _exponential(x: Values) -> Values:
+    with np.errstate(divide="ignore"):
+        return np.log(-np.expm1(-np.maximum(x, 0.0)))
+
+
+def _gumbel(x: Values) -> Values:
+    return -np.exp(-x)

@@ -1,0 +1,505 @@
+"""Queries: releases before their data.
+
+A query is made of public arguments alone. It can be planned, compared, written down and read
+again, and run on data as often as a budget allows. :meth:`Query.release` is the one place where
+the steps of a release are put in order: ask the budget, read and count, charge, draw, keep.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from difflib import get_close_matches
+from enum import Enum
+from functools import cache, cached_property, partial
+from importlib import import_module
+from math import floor, log10
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    final,
+    get_args,
+    get_origin,
+)
+
+import numpy as np
+
+from dpselect import _validate, _written as written
+from dpselect._numbers import least
+from dpselect.budget.entry import Entry
+from dpselect.composition import sequential_plan
+from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.neighbours import Neighbours, relation
+from dpselect.passes import Pass
+from dpselect.plan import (
+    SEQUENTIAL,
+    SHOWN,
+    ErrorBound,
+    Plan,
+    Receipt,
+    Spend,
+    SupportsSpend,
+    charge,
+    check,
+    remaining_after,
+)
+from dpselect.release import Release
+
+Out = TypeVar("Out", bound=Release[Any])
+Fields = TypeVar("Fields")
+
+SCHEMA = 1
+"""Version of the written form of queries."""
+
+FLOATS = ("epsilon", "delta")
+"""Fields that are kept as floats of Python, so that 1 and 1.0 are one price."""
+
+NAMING = ("column", "label", "x", "source")
+"""Fields of which one names what is read of a table. A query without them reads what it is
+given, such as scores: it does not say what it asks of a source."""
+
+Draw = Callable[[Plan], Out]
+"""Draws once and returns what may be published, with the plan that was charged."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def query(kind: type[Fields]) -> type[Fields]:
+    """Make a class of annotated fields a query: frozen, its fields given by keyword.
+
+    Queries are compared and printed by :class:`Query` itself.
+    """
+    return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(ABC, Generic[Out]):
+    """All that is decided of a release before the data are read, and how to go on from there.
+
+    Attributes:
+        mechanism: How the answer is drawn, with its public parameters.
+        spends: Every kind of noisy step.
+        epsilon: Epsilon of the whole release, in nats.
+        delta: Delta of the whole release.
+        neighbours: The relation that all amounts are stated for.
+        public: What is declared public by asking, in words.
+        composition: Why the spends add up to the whole, in words.
+        error: A bound on the error, where one holds on all data.
+        passes: The most that counting takes where an engine holds the records.
+        exact: Whether the library's own samplers draw.
+    """
+
+    mechanism: str
+    spends: tuple[Spend, ...]
+    epsilon: float
+    delta: float = 0.0
+    neighbours: Neighbours
+    public: tuple[str, ...] = ()
+    composition: str = SEQUENTIAL
+    error: ErrorBound | None = None
+    passes: tuple[Pass, ...] = ()
+    exact: bool = True
+
+    def check(self, data: Any) -> None:  # noqa: ANN401 -- each design takes its own data
+        """Check that data can be read, by their schema alone; by default nothing is checked.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+
+    @abstractmethod
+    def prepare(self, data: Any) -> Draw[Out]:  # noqa: ANN401 -- each design takes its own data
+        """Read and count, and return the draw; after all that can fail, before the charge."""
+
+
+class Query(ABC, Generic[Out]):
+    """A release before its data; a subclass says what is chosen, and documents its fields.
+
+    All fields are checked when a query is made. Lists and arrays among them become tuples of
+    Python's numbers, names of relations become :class:`~dpselect.Neighbours`, and mechanisms
+    given by their class their short name, so queries can be compared and written down.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+        NeighboursError: The relation does not fit.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> top = dp.TopKeys(
+        ...     column="fruit", k=1, candidates=["fig", "pear"], epsilon=1.0,
+        ...     neighbours="add-remove",
+        ... )
+        >>> print(top.plan)
+        TopKeys: PermuteAndFlip(epsilon=1.0)
+        epsilon 1 (add-remove neighbours)
+          1 x 1  one candidate, without replacement
+        composition: sequential: the prices of all steps add up
+        error: at most 7.378 people with probability 0.95, on any data
+        declared public: the candidates, k
+        >>> dp.Query.from_json(top.to_json()) == top
+        True
+    """
+
+    kinds: ClassVar[dict[str, type[Query[Any]]]] = {}
+    """Every class of queries that was imported, by its name."""
+
+    def __init_subclass__(cls) -> None:
+        if not cls.__name__.startswith("_"):
+            Query.kinds[cls.__name__] = cls
+
+    @final
+    def __post_init__(self) -> None:
+        for one in _fields(self):
+            given = getattr(self, one.name)
+            kept = relation(given) if one.name == "neighbours" else written.frozen(given)
+            if one.name in FLOATS:
+                kept = written.real(kept)
+            object.__setattr__(self, one.name, kept)
+        _ = self.plan
+
+    @abstractmethod
+    def design(self) -> Design[Out]:
+        """Check all fields and decide on everything that is public; reads no data."""
+
+    @cached_property
+    def _designed(self) -> Design[Out]:
+        return self.design()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What a release will spend on what, and how large its error can be; public."""
+        made = self._designed
+        return Plan(
+            name=type(self).__name__,
+            arguments=self._arguments(),
+            mechanism=made.mechanism,
+            spends=made.spends,
+            epsilon=made.epsilon,
+            delta=made.delta,
+            neighbours=made.neighbours,
+            user=getattr(self, "user", None),
+            public=made.public,
+            composition=made.composition,
+            error=made.error,
+            passes=made.passes,
+            query=self,
+        )
+
+    @cached_property
+    def written_form(self) -> dict[str, Any]:
+        """:meth:`to_dict`; where a field holds a function, its name stands for it."""
+        return self._head() | self._written(lambda _name, value: _label(value))
+
+    @cached_property
+    def is_repeatable(self) -> bool:
+        """Whether :meth:`to_dict` says all that is asked of a source.
+
+        It has a written form without functions and names what it reads.
+        """
+        functions: list[str] = []
+        self._written(lambda name, _value: functions.append(name))
+        return not functions and any(getattr(self, one, None) is not None for one in NAMING)
+
+    def largest_epsilon(self, budget: SupportsSpend, *, after: Sequence[Plan] = ()) -> float:
+        """Return the largest epsilon up to its own that a budget would admit; 0 if none.
+
+        Args:
+            budget: Where the price would be recorded.
+            after: What would be recorded before.
+
+        Returns:
+            Rounded down to the third digit of its own.
+
+        Raises:
+            ParameterError: The query has no field ``epsilon``.
+        """
+        asked = getattr(self, "epsilon", None)
+        if not isinstance(asked, float):
+            raise ParameterError(f"a {type(self).__name__} has no `epsilon`")
+        last = floor(log10(asked)) - 2
+
+        def is_refused(steps: int) -> bool:
+            epsilon = float(f"{steps}e{last}")
+            try:
+                if epsilon <= asked:
+                    remaining_after([*after, replace(self, epsilon=epsilon).plan], budget)
+            except (InsufficientBudgetError, ParameterError):
+                return True
+            return epsilon > asked
+
+        return float(f"{least(is_refused, 1) - 1}e{last}")
+
+    @final
+    def check(self, data: Any) -> None:  # noqa: ANN401 -- each query takes its own data
+        """Check that data can be read, by their schema alone: no private value is looked at.
+
+        Raises:
+            ColumnError: A column is missing, or not of its type.
+            DataError: The data cannot be opened.
+        """
+        self._designed.check(data)
+
+    @final
+    def release(self, data: Any, *, budget: SupportsSpend | None = None) -> Out:  # noqa: ANN401
+        """Draw from data, exactly; what is returned may be published.
+
+        The budget is asked before any row is read, and charged once, after all that can fail
+        and before anything is drawn. What an outcome did not cost is refunded. A budget that
+        knows the source, and has the answer to the same question of it, answers it again for
+        nothing (:meth:`dpselect.Budget.for_request`); ``repeated`` says so.
+
+        Args:
+            data: What to choose from. Private.
+            budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
+
+        Raises:
+            ColumnError: A column is missing, or not of its type.
+            DataError: The data cannot be read.
+            PublicClaimError: The data contradict what a field declares public.
+            InsufficientBudgetError: The budget does not allow it; nothing was drawn.
+            NeighboursError: The budget is kept for another neighbour relation.
+        """
+        return run([self], data, budget=budget)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the query as plain values that JSON can hold; None is left out by default.
+
+        Raises:
+            ParameterError: A field holds a function, which cannot be written down.
+        """
+        return self._head() | self._written(written.refused)
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as one line of JSON; equal queries have equal text."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, fields_: Mapping[str, Any]) -> Self:
+        """Return the query that :meth:`to_dict` wrote.
+
+        Raises:
+            ParameterError: It is no query, none of this class, one of another version of the
+                schema, or a field is missing, unknown or out of its range.
+        """
+        if fields_.get("dpselect", SCHEMA) != SCHEMA:
+            raise ParameterError(f"a query must be of schema {SCHEMA}: `dpselect`={SCHEMA}")
+        kind = _kind(fields_.get("query"))
+        if not issubclass(kind, cls):
+            raise ParameterError(f"the query is a {kind.__name__}, not a {cls.__name__}")
+        head = {"dpselect", "query"}
+        given = {name: one for name, one in fields_.items() if name not in head}
+        known = {one.name: one for one in _fields(kind)}
+        for name in given:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                meant = f"; did you mean `{near[0]}`?" if near else ""
+                raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
+        required = [name for name, one in known.items() if _is_required(one)]
+        if missing := [f"`{name}`" for name in required if name not in given]:
+            raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
+        return kind(**{name: written.read(name, one) for name, one in given.items()})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the query that :meth:`to_json` wrote.
+
+        Raises:
+            ParameterError: As for :meth:`from_dict`, or it is no JSON object.
+        """
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise ParameterError("a query must be one JSON object")
+        return cls.from_dict(found)
+
+    def _head(self) -> dict[str, Any]:
+        return {"dpselect": SCHEMA, "query": _title(type(self))}
+
+    def _written(self, otherwise: Callable[[str, object], object]) -> dict[str, Any]:
+        values = {one.name: getattr(self, one.name) for one in _fields(self)}
+        usual = {one.name for one in _fields(self) if _is_required(one) or one.default is None}
+        return {
+            name: written.plain(value, partial(otherwise, name))
+            for name, value in values.items()
+            if value is not None or name not in usual
+        }
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the fields that were given, for people: a function by what it prints as."""
+        of_prices = {"epsilon", "delta", "neighbours"}
+        every = self._written(lambda _name, value: _label(value))
+        given = {one.name for one in self._given()} - of_prices
+        return {name: value for name, value in every.items() if name in given}
+
+    def _given(self) -> list[Field[Any]]:
+        """Return the fields that are not at their defaults."""
+        return [
+            one
+            for one in _fields(self)
+            if _is_required(one) or not _is_same(getattr(self, one.name), one.default)
+        ]
+
+    def _text(self) -> str:
+        """Return a text that equal queries share; a function is equal to itself alone."""
+        return json.dumps(self._written(lambda _name, value: {"object": id(value)}))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Query) or type(other) is not type(self):
+            return NotImplemented
+        return self._text() == other._text()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._text()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        given = {one.name: getattr(self, one.name) for one in _fields(self)}
+        return partial(type(self), **given), ()
+
+    def __repr__(self) -> str:
+        shown = (f"{one.name}={_short(getattr(self, one.name))}" for one in self._given())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+# Whether NumPy warns of an overflow depends on private numbers, so it never does.
+@np.errstate(all="ignore")
+def run(
+    queries: Sequence[Query[Out]],
+    data: Any,  # noqa: ANN401 -- each query takes its own data
+    *,
+    budget: SupportsSpend | None = None,
+) -> tuple[Out, ...]:
+    """Release several queries of the same data, all or nothing as to the budget.
+
+    The sum of all prices is checked before any row is read. All queries are counted, then all
+    prices are charged in one step, each as an entry of its own, and then all are drawn. What a
+    failure after the charge leaves without an answer stays paid for. Queries that the budget
+    answers again cost nothing, as in :meth:`Query.release`.
+
+    Guarantee:
+        That of ``dpselect.sequential_plan`` of the plans, against an analyst who chose all
+        queries before the first answer.
+
+    Args:
+        queries: What is released, for one neighbour relation.
+        data: What to choose from. Private.
+        budget: Where to record the spends, such as a :class:`~dpselect.Budget`.
+
+    Returns:
+        The releases, in the order of the queries.
+
+    Raises:
+        ParameterError: There is no query.
+        NeighboursError: The queries, or the budget, are for several neighbour relations.
+        InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.
+        ColumnError, DataError, PublicClaimError: As for :meth:`Query.release`.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> wards = dict(column=None, candidates=["heart", "lung"], neighbours="add-remove")
+        >>> first, both = dp.run(
+        ...     [dp.TopKeys(k=1, epsilon=9.0, **wards), dp.TopKeys(k=2, epsilon=1.0, **wards)],
+        ...     ["heart"] * 9 + ["lung"] * 2,
+        ...     budget=dp.Budget(10.0, neighbours="add-remove"),
+        ... )
+        >>> first.answer, sorted(both.answer), both.entry
+        (('heart',), ['heart', 'lung'], 2)
+    """
+    asked = [_validate.instance("queries", one, Query) for one in queries]
+    if len(asked) != 1:
+        sequential_plan([one.plan for one in asked])  # raises what does not go together
+    entries = [one.plan.answered(budget) for one in asked]
+    new = [one for one, entry in zip(asked, entries, strict=True) if entry is None]
+    plans = [one.plan for one in new]
+    check(plans, budget)
+    if len(new) > 1:
+        for one in new:
+            one.check(data)
+    draws = [one._designed.prepare(data) for one in new]  # noqa: SLF001 -- its own
+    drawn = iter(zip(new, draws, charge(plans, budget), strict=True))
+    return tuple(
+        _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
+        for one, entry in zip(asked, entries, strict=True)
+    )
+
+
+def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
+    """Draw what was charged, and keep it."""
+    made = draw(query.plan)
+    found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
+    return found.recorded(receipt, repeatable=type(found) is _kind_of_release(type(query)))
+
+
+def _repeated(query: Query[Out], entry: Entry) -> Out:
+    """Return the release that an entry keeps."""
+    known = {name: written.read(name, one) for name, one in (entry.release or {}).items()}
+    more = {"entry": entry.sequence, "version": entry.version, "repeated": True}
+    made: Out = _kind_of_release(type(query))(plan=query.plan, **known, **more)
+    return made
+
+
+@cache
+def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
+    """Return what a class of queries releases: the argument of its base."""
+    for base in kind.__mro__:
+        for parent in getattr(base, "__orig_bases__", ()):
+            for stated in get_args(parent):
+                found = get_origin(stated) or stated
+                if isinstance(found, type) and issubclass(found, Release):
+                    return found
+    return Release
+
+
+def _fields(of: Query[Any] | type[Query[Any]]) -> tuple[Field[Any], ...]:
+    return fields(of)  # type: ignore[arg-type] # the decorator makes it a dataclass
+
+
+def _is_same(value: object, default: object) -> bool:
+    return value is default or (type(value) is type(default) and value == default)
+
+
+def _is_required(one: Field[Any]) -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
+
+
+def _title(kind: type[Query[Any]]) -> str:
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "dpselect" else f"{package}.{kind.__name__}"
+
+
+def _kind(title: object) -> type[Query[Any]]:
+    """Return the class of a name; those of rooms that were not imported are looked up."""
+    if not isinstance(title, str):
+        raise ParameterError("a query must name its class, such as `query`='TopKeys'")
+    package, _, name = title.rpartition(".")
+    if name not in Query.kinds and package in {"", "dpselect_pooling"}:
+        try:
+            getattr(import_module(package or "dpselect"), name, None)
+        except ModuleNotFoundError:
+            raise ParameterError(f"the query {title} needs the package {package}") from None
+    found = Query.kinds.get(name)
+    if found is None or _title(found) != title:
+        near = get_close_matches(title, map(_title, Query.kinds.values()), n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(f"there is no query {title!r}{meant}")
+    return found
+
+
+def _label(value: object) -> str:
+    return str(getattr(value, "__qualname__", None) or value)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > SHOWN:
+        return f"<{len(value)} values>"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_short, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name!r}: {_short(one)}' for name, one in value.items())}}}"
+    return repr(str(value) if isinstance(value, Enum) else value)

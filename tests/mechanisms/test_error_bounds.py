@@ -1,0 +1,81 @@
+"""Bounds on the error of a draw that hold on any data."""
+
+from dataclasses import replace
+from math import inf, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from support.strategies import element_objectives, epsilons
+
+FLIP = dp.draws.PermuteAndFlip()
+BOUNDED = [
+    dp.ExponentialMechanism(epsilon=1),
+    dp.PermuteAndFlip(epsilon=1),
+    dp.ReportNoisyMax(epsilon=1, noise="laplace"),
+    dp.LocalDampening(epsilon=1),
+    dp.LocalDampening(epsilon=1, draw=FLIP),
+    dp.AnchoredLocalDampening(epsilon=1, anchor=0.0),
+    dp.PairwiseLocalDampening(epsilon=1),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", BOUNDED, ids=repr)
+@given(objective=element_objectives(), epsilon=epsilons)
+def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
+    """For objectives whose best score is 0, as a percentile's is."""
+    scores = objective.scores - objective.scores.max()
+    objective = dp.Objective(scores, objective.sensitivity)
+    mechanism = replace(mechanism, epsilon=epsilon)
+    for beta in (0.5, 0.05):
+        most = mechanism.error_bound(
+            candidates=scores.size,
+            bound=objective.sensitivity.bound,
+            unit="votes",
+            attained=0,
+            probability=1 - beta,
+        )
+        assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta
+
+
+def test_the_bound_of_the_exponential_mechanism():
+    mechanism = dp.ExponentialMechanism(epsilon=0.5)
+
+    assert mechanism.error_bound(candidates=100, bound=3, unit="votes").value == pytest.approx(
+        2 * 3 / 0.5 * log(100 / 0.05)
+    )
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        dp.ShiftedLocalDampening(epsilon=1, direction="non-decreasing"),
+        dp.LocalDampening(epsilon=1),
+        dp.AnchoredLocalDampening(epsilon=1, anchor=1.0),
+    ],
+)
+def test_nothing_is_said_where_nothing_is_known(mechanism):
+    assert mechanism.error_bound(candidates=10, bound=1, unit="votes").value == inf
+
+
+@pytest.mark.parametrize("probability", [np.nan, 0, 1])
+def test_a_probability_is_above_0_and_below_1(probability):
+    with pytest.raises(ParameterError, match="probability"):
+        BOUNDED[0].error_bound(candidates=1, bound=1, unit="votes", probability=probability)
+
+
+@pytest.mark.slow
+@given(objective=element_objectives(least=2), epsilon=epsilons)
+def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilon):
+    """Of any released candidate, for any k, against all that are left out."""
+    scores = np.rint(objective.scores)
+    counts = dp.Objective(scores, dp.GlobalSensitivity(2, dp.Neighbours.EDGE, l1=3), step=1)
+    mechanism = dp.NoisySequence(epsilon=epsilon).for_objective(counts)
+    drawn = mechanism.simulate(counts, 1, size=400, rng=np.random.default_rng(1)).indices
+    most = mechanism.error_bound(candidates=scores.size, bound=2, unit="votes")
+
+    assert (scores.max() - scores[drawn] > most.value).mean() <= 0.05 + 0.05

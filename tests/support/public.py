@@ -1,0 +1,43 @@
+"""What the library offers: its rooms, their public names, and its queries."""
+
+import inspect
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import dpselect as dp
+from dpselect.query import Query
+
+SOURCE = Path(dp.__file__).parent
+ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
+ROOMS = [*(room for room in ROOMS if room != "cli"), "errors"]
+"""The folders of the package, whose names a user imports; the command line is a program."""
+
+
+@cache
+def every_name():
+    """Return every public name of the package and its rooms with what it stands for."""
+    found = {}
+    for room in ROOMS:
+        module = import_module(f"dpselect.{room}")
+        found |= {f"{room}.{name}": getattr(module, name) for name in module.__all__}
+    own = set(dp.__all__) - {*ROOMS, "__version__"}
+    return found | {name: getattr(dp, name) for name in own}
+
+
+@cache
+def every_query():
+    """Return every class of queries of the library, once all that is public was imported."""
+    every_name()
+    ours = [kind for kind in Query.kinds.values() if kind.__module__.startswith("dpselect.")]
+    return sorted(ours, key=lambda kind: kind.__name__)
+
+
+def functions():
+    """Return every public function by its name."""
+    return {name: found for name, found in every_name().items() if inspect.isfunction(found)}
+
+
+def classes():
+    """Return every public class by its name."""
+    return {name: found for name, found in every_name().items() if inspect.isclass(found)}

@@ -1,0 +1,36 @@
+"""Releases of subsets, of public and of private size, and of statuses."""
+
+from dpselect.subsets import Statuses, Subset
+from support.releases import ReleaseCase
+
+PEOPLE = 12
+
+
+def swapped(rng):
+    """Two subsets of four people, one swap apart."""
+    *members, stranger = (int(person) for person in rng.choice(PEOPLE, 5, replace=False))
+    return sorted(members), sorted([*members[1:], stranger])
+
+
+def one_status_changed(rng):
+    """Two subsets, one of which has one member more."""
+    members = [int(person) for person in rng.choice(PEOPLE, 4, replace=False)]
+    return sorted(members), sorted(members[1:])
+
+
+def retrieval(scheme, **more):
+    query = Subset(n=PEOPLE, d=4, epsilon=0.75, scheme=scheme, **more)
+    return ReleaseCase(f"Subset, {scheme}", query, swapped, delta=query.plan.delta)
+
+
+PRIVATE_SIZE = Subset(n=PEOPLE, beta=2, scheme="optimal", epsilon=1.25, delta=0.75)
+
+CASES = [
+    retrieval("pure"),
+    retrieval("optimal", beta=2, failure=0.125),
+    retrieval("ball", beta=2),
+    retrieval("union", beta=2),
+    ReleaseCase("Subset, private size", Subset(n=PEOPLE, epsilon=1.25), one_status_changed),
+    ReleaseCase("Subset, optimal, private size", PRIVATE_SIZE, one_status_changed, delta=0.75),
+    ReleaseCase("Statuses", Statuses(n=PEOPLE, epsilon=1.5), one_status_changed),
+]

@@ -1,0 +1,50 @@
+"""Errors: a message names arguments, which somebody else may know by another word."""
+
+import pickle
+
+import pytest
+
+from dpselect import errors
+from dpselect.errors import DPSelectError, ParameterError
+
+KINDS = [getattr(errors, name) for name in errors.__all__]
+
+
+def test_arguments_stand_in_backquotes_that_are_not_printed():
+    error = ParameterError("give `k` or `max_per_user`=2, not `k` alone")
+
+    assert str(error) == "give k or max_per_user=2, not k alone"
+    assert error.args == (str(error),)
+    assert error.arguments == ("k", "max_per_user")
+
+
+def test_naming_writes_other_words_for_the_arguments_alone():
+    error = ParameterError("`k` must be below 3; column 'k' and k=2 stay, `neighbours`='edge'")
+
+    assert error.naming(lambda name: f"--{name}") == (
+        "--k must be below 3; column 'k' and k=2 stay, --neighbours 'edge'"
+    )
+    assert error.naming(lambda name: name) == str(error).replace("neighbours=", "neighbours ")
+
+
+def test_what_is_no_argument_is_left_as_it_is():
+    error = ParameterError("no `such thing` as `a-b`, and a single `")
+
+    assert error.arguments == ()
+    assert error.naming(str.upper) == str(error) == "no such thing as a-b, and a single "
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_is_ours_and_one_of_pythons(kind):
+    python = [one for one in kind.__mro__ if one.__module__ == "builtins"]
+
+    assert issubclass(kind, DPSelectError)
+    assert python[0] in {ValueError, ImportError, AssertionError} or kind is DPSelectError
+    assert kind.__name__ in errors.__doc__
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_pickles(kind):
+    found = pickle.loads(pickle.dumps(kind("`k` is odd")))  # noqa: S301 -- our own bytes
+
+    assert (type(found), str(found), found.naming(str.upper)) == (kind, "k is odd", "K is odd")

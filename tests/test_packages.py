@@ -1,0 +1,96 @@
+"""The packages beside dpselect: public names, one version, layers, and what they import."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dpselect as dp
+import dpselect_planner
+import dpselect_pooling
+from dpselect.cli.app import COMMANDS
+from dpselect.cli.command import documented
+from dpselect.query import Query
+from support.releases import all_cases
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = (dpselect_planner, dpselect_pooling)
+LONGEST = 500
+every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
+QUERIES = [
+    getattr(dpselect_pooling, name)
+    for name in dpselect_pooling.__all__
+    if isinstance(getattr(dpselect_pooling, name), type)
+    and issubclass(getattr(dpselect_pooling, name), Query)
+]
+
+
+def folder(package):
+    return Path(package.__file__).parent
+
+
+@every_package
+def test_it_has_the_version_of_dpselect(package):
+    project = tomllib.loads((folder(package).parents[1] / "pyproject.toml").read_text("utf-8"))
+
+    assert project["project"]["version"] == dp.__version__
+    assert project["project"]["name"] == package.__name__.replace("_", "-")
+    assert (folder(package) / "py.typed").exists()
+
+
+@every_package
+def test_public_names_are_documented_and_in_the_reference(package):
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    listed = re.findall(
+        r"^::: (\S+)", "\n".join(p.read_text("utf-8") for p in pages), re.MULTILINE
+    )
+
+    assert dir(package) == sorted(package.__all__)
+    for name in package.__all__:
+        found = getattr(package, name)
+        assert inspect.getdoc(found), name
+        assert found.__module__ in {*listed, "dpselect.accuracy"}, name
+
+
+@every_package
+def test_modules_have_titles_stay_short_and_import_public_names(package):
+    for path in folder(package).rglob("*.py"):
+        text = path.read_text("utf-8")
+        tree = ast.parse(text)
+        title = (ast.get_docstring(tree) or "").split("\n", maxsplit=1)[0]
+        assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{path} starts with {title!r}"
+        assert len(text.splitlines()) <= LONGEST, path
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("dpselect."):
+                words = [*node.module.split("."), *(alias.name for alias in node.names)]
+                assert not any(word.startswith("_") for word in words), f"{path}: {words}"
+
+
+@every_package
+def test_importing_it_imports_nothing_heavy(package):
+    program = f"import sys, {package.__name__}; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    assert not {"numpy", "numba", "scipy", "matplotlib", "typer"} & set(loaded)
+
+
+def test_their_commands_are_those_of_the_program():
+    homes = {home.module.partition(".")[0] for home in COMMANDS.values()}
+
+    assert homes >= {package.__name__ for package in PACKAGES}
+
+
+@pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)
+def test_queries_are_documented_written_down_and_have_a_case(kind):
+    case = next(case for case in all_cases() if type(case.query) is kind)
+
+    assert "Guarantee:" in kind.__doc__
+    assert list(documented(kind)) == list(kind.__dataclass_fields__)
+    assert Query.from_json(case.query.to_json()) == case.query

@@ -1,0 +1,452 @@
+"""Queries: fields, equality, texts, and the one order of the steps of a release."""
+
+import copy
+import json
+import pickle
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import FrozenInstanceError, dataclass, replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import partial
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import (
+    DataError,
+    InsufficientBudgetError,
+    NeighboursError,
+    ParameterError,
+)
+from dpselect.mechanisms import MechanismLike, by_name
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import Spend
+from dpselect.query import Design, Query, query
+from support.releases import all_cases
+
+AR = dp.Neighbours.ADD_REMOVE
+
+
+@query
+class FirstOf(Query[dp.Release[Any]]):
+    """The first of some candidates, whatever the data are.
+
+    Attributes:
+        candidates: What may be released.
+        options: By name.
+        epsilon: What the release costs.
+        delta: What it costs besides.
+        neighbours: The relation.
+        mechanism: How it is drawn.
+    """
+
+    candidates: Sequence[Hashable] = ("a", "b")
+    options: Mapping[str, Any] | None = None
+    epsilon: float
+    delta: float = 0.0
+    neighbours: NeighboursLike
+    mechanism: MechanismLike | None = None
+
+    def design(self):
+        if not self.candidates:
+            raise ParameterError("`candidates` must be at least one")
+        if self.mechanism is not None:
+            by_name(self.mechanism, self.epsilon)
+        return FirstDesign(
+            mechanism="first",
+            spends=(Spend("one draw", self.epsilon, delta=self.delta),),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            candidates=self.candidates,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstDesign(Design[dp.Release[Any]]):
+    candidates: tuple
+
+    def check(self, data):
+        data.steps.append("check")
+
+    def prepare(self, data) -> Callable[[dp.Plan], dp.Release[Any]]:
+        data.steps.append("prepare")
+        if data.error is not None:
+            raise data.error
+        if data.late:
+            return partial(self.crash, data)
+        return partial(self.draw, data)
+
+    def draw(self, data, plan):
+        data.steps.append("draw")
+        return dp.Release(self.candidates[:1], plan, refunded=data.refunded, exact=data.exact)
+
+    def crash(self, data, _plan):
+        data.steps.append("draw")
+        raise KeyboardInterrupt
+
+
+@dataclass
+class Data:
+    """Data that note which steps were made."""
+
+    error: Exception | None = None
+    late: bool = False
+    refunded: float = 0.0
+    exact: bool = True
+
+    def __post_init__(self):
+        self.steps = []
+
+
+class LoggedBudget(dp.Budget):
+    """A budget that notes its steps among those of the data."""
+
+    def __init__(self, data, total=1.0, **options):
+        super().__init__(total, **{"neighbours": AR, **options})
+        self.data = data
+
+    def remaining_after(self, *amounts, **more):
+        self.data.steps.append("ask")
+        return super().remaining_after(*amounts, **more)
+
+    def spend_all(self, spends):
+        self.data.steps.append("charge")
+        return super().spend_all(spends)
+
+    def record_answer(self, *answer):
+        self.data.steps.append("keep")
+        super().record_answer(*answer)
+
+    def refund(self, *amounts):
+        self.data.steps.append("refund")
+        super().refund(*amounts)
+
+
+def first(**fields):
+    return FirstOf(**{"epsilon": 0.5, "neighbours": AR, **fields})
+
+
+class TestRelease:
+    def test_the_budget_is_asked_before_reading_and_charged_once_before_the_draw(self):
+        data = Data()
+        budget = LoggedBudget(data)
+
+        release = first().release(data, budget=budget)
+
+        assert data.steps == ["ask", "prepare", "charge", "draw", "keep"]
+        [entry] = budget.entries
+        assert (entry.epsilon, entry.answer) == (0.5, {"answer": ["a"]})
+        assert entry.mechanism == "FirstOf: first"
+        assert entry.question["query"] == "FirstOf"
+        assert (release.answer, release.entry, release.query) == (("a",), 1, first())
+
+    def test_what_the_budget_refuses_reads_nothing(self):
+        data = Data()
+        with pytest.raises(InsufficientBudgetError):
+            first().release(data, budget=LoggedBudget(data, 0.1))
+        with pytest.raises(NeighboursError):
+            first(neighbours="edge").release(data, budget=LoggedBudget(data))
+
+        assert data.steps == ["ask"]
+
+    def test_data_that_cannot_be_read_cost_nothing(self):
+        data = Data(error=DataError("no such file"))
+        budget = LoggedBudget(data)
+        with pytest.raises(DataError):
+            first().release(data, budget=budget)
+
+        assert data.steps == ["ask", "prepare"]
+        assert budget.entries == ()
+
+    def test_a_crash_in_the_draw_is_paid_for(self):
+        data = Data(late=True)
+        budget = LoggedBudget(data)
+        with pytest.raises(KeyboardInterrupt):
+            first().release(data, budget=budget)
+
+        assert data.steps == ["ask", "prepare", "charge", "draw"]
+        assert [entry.answer for entry in budget.entries] == [None]
+
+    def test_what_an_outcome_did_not_cost_is_refunded(self):
+        data = Data(refunded=0.125)
+        budget = LoggedBudget(data)
+        release = first().release(data, budget=budget)
+
+        assert data.steps[-2:] == ["refund", "keep"]
+        assert budget.remaining == 1 - 0.5 + 0.125
+        assert budget.entries[0].answer == {"answer": ["a"], "refunded": 0.125}
+        assert release.to_dict()["refunded"] == 0.125
+
+    def test_it_is_exact_if_both_the_design_and_the_draw_are(self):
+        assert first().release(Data()).exact
+        assert not first().release(Data(exact=False)).exact
+
+    def test_without_a_budget_nothing_is_recorded(self):
+        assert first().release(Data()).entry is None
+
+    def test_a_check_reads_nothing_and_a_plan_needs_no_data(self):
+        data = Data()
+        first().check(data)
+
+        assert data.steps == ["check"]
+        assert first().plan.query == first()
+
+
+class TestFields:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ["a", 1, 2.5, None],
+            ("a", np.int64(1), np.float64(2.5), None),
+            np.array(["a", 1, 2.5, None], dtype=object),
+            iter(["a", 1, 2.5, None]),
+            {"a": 1, 1: 2, 2.5: 3, None: 4}.keys(),
+            pl.Series(["a", 1, 2.5, None], dtype=pl.Object),
+        ],
+        ids=lambda given: type(given).__name__,
+    )
+    def test_lists_of_any_kind_become_tuples_of_pythons_numbers(self, given):
+        kept = first(candidates=given).candidates
+
+        assert kept == ("a", 1, 2.5, None)
+        assert [type(one) for one in kept[1:3]] == [int, float]
+
+    @pytest.mark.parametrize("given", [1, np.float32(1), np.int8(1), np.array(1.0)])
+    def test_prices_become_floats(self, given):
+        made = first(epsilon=given, delta=np.float64(0))
+
+        assert (type(made.epsilon), type(made.delta)) == (float, float)
+        assert made == first(epsilon=1.0)
+
+    def test_relations_and_mechanisms_have_one_form(self):
+        made = [
+            first(neighbours=relation, mechanism=mechanism)
+            for relation in (AR, "add-remove")
+            for mechanism in ("permute-and-flip", dp.PermuteAndFlip)
+        ]
+
+        assert {(one.neighbours, one.mechanism) for one in made} == {(AR, "permute-and-flip")}
+        assert first(mechanism=partial(dp.ReportNoisyMax, noise="gumbel")).mechanism == {
+            "name": "noisy-max",
+            "noise": "gumbel",
+        }
+
+    def test_a_class_of_somebody_else_stays_a_class(self):
+        class Mine(dp.PermuteAndFlip):
+            name = "mine"
+
+        assert first(mechanism=Mine).mechanism is Mine
+
+    def test_dates_of_nanoseconds_are_dates_or_refused(self):
+        days = np.array(["2024-02-29", "NaT"], dtype="datetime64[ns]")
+
+        assert first(candidates=days).candidates == (datetime(2024, 2, 29), None)  # noqa: DTZ001
+        with pytest.raises(ParameterError, match="whole microseconds"):
+            first(candidates=days + np.timedelta64(1, "ns"))
+
+    def test_what_is_out_of_range_is_refused_when_it_is_made(self):
+        with pytest.raises(ParameterError, match="candidates must be at least one"):
+            first(candidates=[])
+        with pytest.raises(NeighboursError, match="'add-remove', 'substitute'"):
+            first(neighbours="persons")
+
+    def test_a_query_does_not_change(self):
+        with pytest.raises(FrozenInstanceError):
+            first().epsilon = 2.0
+        assert replace(first(), epsilon=2).plan.epsilon == 2.0
+
+    def test_a_plan_shows_the_fields_that_were_given(self):
+        made = first(candidates=range(1, 99), options={"a": 1}, mechanism=dp.PermuteAndFlip)
+
+        assert made.plan.to_dict()["arguments"] == {
+            "candidates": {"range": [1, 99, 1]},
+            "options": {"a": 1},
+            "mechanism": "permute-and-flip",
+        }
+        assert first(mechanism=by_name_lambda).plan.arguments["mechanism"] == "by_name_lambda"
+
+
+def by_name_lambda(*, epsilon):
+    return dp.PermuteAndFlip(epsilon=epsilon)
+
+
+class TestEquality:
+    def test_equal_fields_make_equal_queries(self):
+        one, other = (
+            first(candidates=["a", 2], epsilon=1),
+            first(candidates=("a", 2), epsilon=1.0),
+        )
+
+        assert one == other
+        assert hash(one) == hash(other)
+        assert one.to_json() == other.to_json()
+        assert len({one, other, copy.copy(one), copy.deepcopy(one)}) == 1
+
+    @pytest.mark.parametrize(
+        "changed",
+        [{"epsilon": 0.75}, {"candidates": ["a"]}, {"candidates": ["b", "a"]}, {"options": {}}],
+    )
+    def test_another_field_makes_another_query(self, changed):
+        assert first(**changed) != first()
+
+    def test_numbers_that_answers_tell_apart_are_told_apart(self):
+        assert first(candidates=[1, 0]) != first(candidates=[1.0, 0.0])
+        assert first(candidates=[1]) != first(candidates=[True])
+
+    def test_another_class_is_another_query(self):
+        top = dp.Selection(mechanism=dp.PermuteAndFlip(epsilon=1), k=1, neighbours=AR)
+
+        assert first() != top
+        assert first() != 1
+
+    def test_a_function_is_equal_to_itself(self):
+        assert first(mechanism=by_name_lambda) == first(mechanism=by_name_lambda)
+        assert first(mechanism=by_name_lambda) != first(mechanism=partial(by_name_lambda))
+
+
+class TestRepr:
+    def test_it_is_one_line_of_what_was_given(self):
+        assert repr(first()) == "FirstOf(epsilon=0.5, neighbours='add-remove')"
+        assert repr(first(candidates=("a\nb",), options={"k": [1, 2]})) == (
+            "FirstOf(candidates=('a\\nb',), options={'k': (1, 2)}, epsilon=0.5, "
+            "neighbours='add-remove')"
+        )
+
+    def test_long_fields_are_counted_at_any_depth(self):
+        long = list(range(1000))
+        made = first(candidates=long, options={"a": long, "b": [long, 1]})
+
+        assert repr(made) == (
+            "FirstOf(candidates=<1000 values>, options={'a': <1000 values>, "
+            "'b': (<1000 values>, 1)}, epsilon=0.5, neighbours='add-remove')"
+        )
+
+
+CASES = {case.name: case.query for case in all_cases()}
+
+
+def can_be_written(made):
+    try:
+        made.to_dict()
+    except ParameterError as error:
+        assert "cannot be written down" in str(error)  # noqa: PT017 -- not what is tested
+        return False
+    return True
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        "name", [name for name, one in CASES.items() if can_be_written(one)]
+    )
+    def test_every_query_is_read_as_it_was_written(self, name):
+        written = CASES[name].to_json()
+        found = Query.from_json(written)
+
+        assert found == CASES[name]
+        assert found.to_json() == written
+        assert found.plan == CASES[name].plan
+        assert type(found).from_dict(json.loads(written)) == found
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            date(2024, 2, 29),
+            datetime(2024, 2, 29, 12, 30, 1, 5),  # noqa: DTZ001 -- columns have no zone
+            timedelta(days=-1, microseconds=7),
+            Decimal("0.10"),
+            range(0, 20, 5),
+            inf,
+            -inf,
+            nan,
+            None,
+            True,
+            2**70,
+            "\N{SNOWMAN}",
+            ("a", (1, (2.5,))),
+            {"name": "noisy-max", "range": 3},
+            {"date": "2024-02-29"},
+            {"mapping": {"range": (1,)}},
+            {},
+        ],
+        ids=repr,
+    )
+    def test_values_keep_their_types(self, value):
+        made = first(candidates=[value], options={"a": value})
+        text = made.to_json()
+        [found] = Query.from_json(text).candidates
+
+        assert type(found) is type(value)
+        assert Query.from_json(text) == made
+        assert repr(found) == repr(value)
+
+    def test_it_is_versioned_and_leaves_out_what_is_none(self):
+        assert first().to_dict() == {
+            "dpselect": 1,
+            "query": f"{__name__.partition('.')[0]}.FirstOf",
+            "candidates": ["a", "b"],
+            "epsilon": 0.5,
+            "delta": 0.0,
+            "neighbours": "add-remove",
+        }
+
+    def test_a_query_of_a_room_that_was_not_imported_is_found(self):
+        asked = {"query": "TopKeys", "k": 1, "candidates": ["a"], "epsilon": 1.0}
+        asked |= {"neighbours": "add-remove"}
+
+        assert Query.from_dict(asked) == dp.TopKeys.from_dict(asked)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("[]", "must be one JSON object"),
+            ("{", "must be one JSON object"),
+            ('{"epsilon": 1}', "a query must name its class"),
+            ('{"query": 1}', "a query must name its class"),
+            ('{"query": "TopKey"}', "there is no query 'TopKey'; did you mean 'TopKeys'?"),
+            ('{"query": "Query"}', "there is no query 'Query'"),
+            ('{"query": "os.TopKeys"}', "there is no query 'os.TopKeys'"),
+            ('{"query": "TopKeys", "dpselect": 2}', "a query must be of schema 1"),
+            ('{"query": "TopKeys", "kk": 1}', "a TopKeys has no field kk; did you mean k?"),
+            ('{"query": "TopKeys", "plan": 1}', "a TopKeys has no field plan"),
+            ('{"query": "TopKeys", "k": 1}', "a TopKeys needs epsilon, neighbours"),
+            (
+                '{"query": "TopKeys", "k": 0, "epsilon": 1, "neighbours": "add-remove"}',
+                "k must be at least 1",
+            ),
+            (
+                '{"query": "TopKeys", "epsilon": {"float": "x"}, "neighbours": "edge"}',
+                "epsilon holds what is no float",
+            ),
+            (
+                '{"query": "TopKeys", "epsilon": {"date": 0}, "neighbours": "edge"}',
+                "epsilon holds what is no date",
+            ),
+        ],
+    )
+    def test_what_is_no_query_is_said(self, text, message):
+        with pytest.raises(ParameterError) as error:
+            Query.from_json(text)
+
+        assert message in str(error.value)
+
+    def test_a_query_of_another_class_is_refused(self):
+        with pytest.raises(ParameterError, match="the query is a FirstOf, not a TopKeys"):
+            dp.TopKeys.from_dict(first().to_dict())
+
+    def test_a_function_refuses_to_be_written(self):
+        with pytest.raises(ParameterError, match="mechanism is a function, which cannot be"):
+            first(mechanism=by_name_lambda).to_json()
+
+    @pytest.mark.parametrize(
+        "name", ["TopKeys of a known domain, add-remove", *list(CASES)[:2]]
+    )
+    def test_it_pickles(self, name):
+        found = pickle.loads(pickle.dumps(CASES[name]))  # noqa: S301 -- our own bytes
+
+        assert found == CASES[name]
+        assert found.plan == CASES[name].plan
