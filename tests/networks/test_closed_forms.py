@@ -4,8 +4,7 @@ from math import fsum
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpselect.networks.betweenness import by_codegrees
 from dpselect.networks.density import by_spread

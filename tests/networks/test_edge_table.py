@@ -16,7 +16,6 @@ from dpselect.networks import (
     degree,
     ego_betweenness,
     ego_density,
-    release_nodes,
 )
 from support.engines import every_engine, held_by
 
@@ -75,11 +74,9 @@ def test_labels_and_nodes_without_edges():
 
 def test_nodes_are_released_from_a_lazy_frame():
     star = pl.LazyFrame({"a": [0] * 49, "b": range(1, 50)})
-    table = EdgeTable(star, nodes=50, **ENDS)
+    query = dp.TopNodes(nodes=50, **ENDS, k=1, metric="degree", epsilon=30.0)
 
-    chosen = release_nodes(table, 1, metric="degree", epsilon=30.0)
-
-    assert chosen.answer == (0,)
+    assert query.release(star).answer == (0,)
 
 
 def test_both_kinds_of_graph_are_node_counts():

@@ -8,7 +8,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.networks import EdgeTable, Graph, ego_flow, hub_estimates, plan_hubs, release_hubs
+from dpselect.networks import EdgeTable, Graph, hubs
 from dpselect.networks.hubs import moved_together
 
 N = 5
@@ -23,7 +23,7 @@ def both_ways(edges):
 
 @cache
 def capped(edges, cap):
-    return ego_flow.flow(*both_ways(edges), N, cap)
+    return hubs.flow(*both_ways(edges), N, cap)
 
 
 def by_definition(edges, cap):
@@ -78,9 +78,9 @@ def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts
         if held.size:
             assert moved <= moved_together(held)
 
-    for hubs in range(1, N + 1):
-        of_one = (1,) * hubs + (0,) * (N - hubs)
-        assert largest[of_one] == pytest.approx(moved_together(np.ones(hubs)))
+    for number in range(1, N + 1):
+        of_one = (1,) * number + (0,) * (N - number)
+        assert largest[of_one] == pytest.approx(moved_together(np.ones(number)))
     assert moved_together(np.ones(N)) == pytest.approx(N)
 
 
@@ -111,9 +111,7 @@ def random_graph(n, p, seed):
 def test_ego_networks_hold_the_edges_between_neighbours():
     graph = random_graph(40, 0.3, 1)
 
-    assert (
-        ego_flow.flows(graph, range(40), [40] * 40).tolist() == (2 * graph.triangles()).tolist()
-    )
+    assert hubs.flows(graph, range(40), [40] * 40).tolist() == (2 * graph.triangles()).tolist()
 
 
 @pytest.mark.slow
@@ -125,15 +123,15 @@ def test_the_estimate_is_the_mean_of_random_ego_networks(density):
         ends = [(u, v) for u in range(d) for v in around.rows[slice(*around.starts[u : u + 2])]]
         spokes = [(d, u) for u in range(d)]
         means.append(Graph.from_edges([*ends, *spokes], nodes=d + 1).ego_betweenness()[d])
-    estimate = hub_estimates.ego_betweenness(np.array([density]), np.array([float(d)]))
+    estimate = hubs.estimated_betweenness(np.array([density]), np.array([float(d)]))
 
     assert np.mean(means) == pytest.approx(estimate[0], rel=0.02)
 
 
 def test_densities_are_drawn_to_their_mean_by_the_noise_in_them():
     degrees, edges = np.full(4, 101.0), np.array([50.0, 500.0, 1500.0, 2500.0])
-    exact = hub_estimates.densities(edges, np.full(4, 1e-3), degrees)
-    noise = hub_estimates.densities(edges, np.full(4, 1e6), degrees)
+    exact = hubs.estimated_densities(edges, np.full(4, 1e-3), degrees)
+    noise = hubs.estimated_densities(edges, np.full(4, 1e6), degrees)
 
     assert exact == pytest.approx(edges / 5050, rel=1e-6)
     assert noise == pytest.approx([edges.mean() / 5050] * 4)
@@ -156,8 +154,10 @@ def wheels():
 
 
 def test_large_epsilons_release_the_truth():
-    between = release_hubs(wheels(), 1, metric="ego-betweenness", hubs=3, epsilon=1e5)
-    dense = release_hubs(wheels(), 1, metric="ego-density", hubs=3, epsilon=1e5)
+    between, dense = (
+        dp.Hubs(nodes=166, k=1, metric=metric, candidates=3, epsilon=1e5).release(wheels())
+        for metric in ("ego-betweenness", "ego-density")
+    )
 
     assert between.answer == (1,)
     assert between.noisy_scores == pytest.approx([58 * 57 / 2], rel=1e-3)
@@ -169,21 +169,22 @@ def test_graphs_of_other_libraries_are_accepted():
     nx = pytest.importorskip("networkx")
     graph = nx.star_graph(["hub", *"abcdefgh"])
 
-    asked = {"metric": "ego-betweenness", "hubs": 2, "epsilon": 1e5}
-    assert release_hubs(graph, 1, **asked).answer == ("hub",)
+    asked = {"metric": "ego-betweenness", "candidates": 2, "epsilon": 1e5}
+    assert dp.Hubs(nodes=graph.nodes, k=1, **asked).release(graph).answer == ("hub",)
     assert dp.networks.degree(graph).scores.max() == 8
     with pytest.raises(
         ParameterError, match=r"graph must be .* not a builtins.list; a list of"
     ):
-        dp.networks.release_nodes([(0, 1)], 1, metric="degree", epsilon=1.0)
+        dp.networks.degree([(0, 1)])
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"metric": "degree"}, "metric must be one of ego-betweenness, ego-density"),
-        ({"hubs": 1}, "k must be at most hubs"),
-        ({"hubs": 9999}, "hubs at most the number of nodes"),
+        ({"metric": "degree"}, "metric must be 'ego-betweenness' or 'ego-density'"),
+        ({"candidates": 1}, "k must be at most candidates"),
+        ({"candidates": 9999}, "candidates at most the number of nodes"),
+        ({"candidates": 0}, "candidates must be at least 1"),
         ({"degrees_share": 1.0}, "degrees_share must be above 0"),
         ({"epsilon": 1e-13}, "epsilon is too small"),
     ],
@@ -191,15 +192,17 @@ def test_graphs_of_other_libraries_are_accepted():
 def test_what_is_wrong_is_said(wrong, message):
     asked = {"metric": "ego-betweenness", "epsilon": 1.0, **wrong}
     with pytest.raises(ParameterError, match=message):
-        plan_hubs(1000, 2, **asked)
+        dp.Hubs(nodes=1000, k=2, **asked)
 
 
 def test_edges_in_an_engine_are_refused_and_a_budget_is_asked_first():
     import polars as pl
 
-    asked = {"metric": "ego-density", "epsilon": 1.0}
-    table = EdgeTable(pl.LazyFrame({"a": [0], "b": [1]}), source="a", target="b", nodes=3)
-    with pytest.raises(ParameterError, match="needs a Graph in memory"):
-        release_hubs(table, 1, **asked)
+    query = dp.Hubs(nodes=3, source="a", target="b", k=1, metric="ego-density", epsilon=1.0)
+    lazy = pl.LazyFrame({"a": [0], "b": [1]})
+    for data in (lazy, EdgeTable(lazy, source="a", target="b", nodes=3)):
+        for use in (query.release, query.check):
+            with pytest.raises(ParameterError, match="counted in memory"):
+                use(data)
     with pytest.raises(InsufficientBudgetError):
-        release_hubs(wheels(), 1, **asked, budget=dp.Budget(0.5, neighbours="edge"))
+        query.release("none.csv", budget=dp.Budget(0.5, neighbours="edge"))

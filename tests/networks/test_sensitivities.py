@@ -10,10 +10,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpselect.networks.betweenness import by_codegrees
-from dpselect.networks.betweenness import by_degrees as betweenness_by_degrees
-from dpselect.networks.density import by_degrees as density_by_degrees
-from dpselect.networks.density import by_spread
+from dpselect.networks.betweenness import by_codegrees, by_degrees as betweenness_by_degrees
+from dpselect.networks.density import by_degrees as density_by_degrees, by_spread
 
 N = 6
 PAIRS = list(combinations(range(N), 2))

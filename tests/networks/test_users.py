@@ -11,8 +11,8 @@ import dpselect as dp
 from dpselect.audit import check_admissible, check_private, replay
 from dpselect.errors import ColumnError, NeighboursError, ParameterError, PublicClaimError
 from dpselect.mechanisms import by_name
-from dpselect.networks import EdgeTable, Graph, degree, release_hubs, release_nodes
-from dpselect.networks.metrics import METRICS, choose, of_persons
+from dpselect.networks import METRICS, EdgeTable, Graph, degree
+from dpselect.networks.metrics import of_persons
 from dpselect.sensitivity import grouped
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
@@ -24,6 +24,11 @@ STAR = ((0, 1), (0, 2), (0, 3), (0, 4))
 PERSONS = [STAR, STAR[:2], ((1, 2), (2, 1), (1, 1)), ((3, 4), (1, 2), (0, 1), (2, 4))]
 DATABASES = [x for n in range(4) for x in combinations_with_replacement(PERSONS, n)]
 SCHEMA = {"a": pl.Int64, "b": pl.Int64, "who": pl.Int64}
+
+
+def nodes(metric="degree", **asked):
+    asked = {**ENDS, "nodes": NODES, "k": 1, "max_per_user": MOST, "epsilon": EPSILON, **asked}
+    return dp.TopNodes(metric=metric, **asked)
 
 
 @cache
@@ -41,10 +46,10 @@ def graph(database, most=MOST):
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_sensitivity_is_that_of_a_person(metric):
     """Edges that two persons have are among them: they stay when one of these goes."""
-    choice = choose(metric, max_per_user=MOST, epsilon=EPSILON)
+    query = nodes(metric)
 
     report = check_admissible(
-        lambda x: choice.objective(graph(x)), DATABASES, are_neighbours(ADD_REMOVE)
+        lambda x: query.objective(graph(x)), DATABASES, are_neighbours(ADD_REMOVE)
     )
     assert report.ok, str(report)
 
@@ -124,16 +129,15 @@ def test_the_limit_depends_on_each_person_alone():
     assert {len(own) for own in alone} == {3}
 
 
-@pytest.mark.parametrize("release", [release_nodes, release_hubs])
-def test_two_persons_more_are_not_paid_for_as_one(release):
+@pytest.mark.parametrize("kind", [dp.TopNodes, dp.Hubs])
+def test_two_persons_more_are_not_paid_for_as_one(kind):
     """A replay of one person is what the plan states, one of two persons is more."""
     asked = {"metric": "ego-density", "max_per_user": MOST, "epsilon": EPSILON}
+    query = kind(nodes=NODES, k=2, **ENDS, **asked)
     rows = [(0, i, 9) for i in range(1, 5)] + [(1, 2, 0), (1, 3, 0), (2, 3, 1), (2, 4, 1)]
 
     def drawn(rows):
-        frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-        held = Graph.from_edges(frame, **ENDS, nodes=NODES, max_per_user=MOST)
-        return release(held, 2, **asked)
+        return query.release(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
 
     replay(drawn, rows, [row for row in rows if row[2] != 1]).raise_if_failed()
     assert drawn(rows).neighbours is ADD_REMOVE
@@ -158,13 +162,28 @@ def test_bad_arguments_are_named(read, arguments, error, message):
 
 
 def test_a_graph_is_released_as_it_was_read():
-    asked = {"metric": "degree", "epsilon": 1.0}
-    with pytest.raises(ParameterError, match="give max_per_user=2"):
-        release_nodes(graph(DATABASES[5]), 1, **asked)
-    with pytest.raises(ParameterError, match="read with user= and max_per_user="):
-        release_nodes(Graph.from_edges([(0, 1)], nodes=3), 1, **asked, max_per_user=2)
+    held = graph(DATABASES[5])
+    for more in ({"user": None, "max_per_user": None}, {"max_per_user": 3}):
+        with pytest.raises(ParameterError, match="give user and max_per_user=2"):
+            nodes(**more).release(held)
+    with pytest.raises(ParameterError, match="read with user and max_per_user"):
+        nodes().release(Graph.from_edges([(0, 1)], nodes=NODES))
     with pytest.raises(ParameterError, match="edges must be a table"):
-        Graph.from_edges([(0, 1)], nodes=3, user="who", max_per_user=2)
+        nodes().release([(0, 1)])
+    with pytest.raises(ParameterError, match="go together"):
+        nodes(user=None)
     budget = dp.Budget(1.0, neighbours="edge")
     with pytest.raises(NeighboursError, match="add-remove"):
-        release_nodes(graph(DATABASES[5]), 1, **asked, max_per_user=2, budget=budget)
+        nodes().release(held, budget=budget)
+
+
+def test_a_query_reads_what_a_graph_was_read_as():
+    calls = some_calls(pl.Int64, labels=False)
+    query = nodes(nodes=20, max_per_user=3)
+    here = Graph.from_edges(calls, **ENDS, nodes=20, max_per_user=3)
+
+    for data in (calls, calls.lazy(), here):
+        assert query.objective(data).scores.tolist() == here.degrees.tolist()
+    query.check(calls)
+    with pytest.raises(ColumnError, match="users must be text"):
+        query.check(calls.cast({"who": pl.Float64}))

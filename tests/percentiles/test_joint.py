@@ -9,16 +9,10 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import chains
+from dpselect.draws import path_exponential
 from dpselect.errors import ParameterError
-from dpselect.percentiles import (
-    Range,
-    percentile_laws,
-    plan_percentiles,
-    release_percentiles,
-)
 from dpselect.percentiles.joint import Joint
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
 
 POINTS, EPSILON = np.array([0.0, 1.0, 2.0]), 1.5
@@ -27,11 +21,11 @@ UNIVERSE = [x for n in range(7) for x in combinations_with_replacement(range(4),
 
 
 def joint(percents, relation, epsilon=EPSILON):
-    return Joint(percents, POINTS, relation, 1, epsilon)
+    return Joint(percents, POINTS, Records(relation), epsilon)
 
 
 def source(database, relation=BOTH[0]):
-    return Source(np.array(database, dtype=float), None, None, relation, "repair")
+    return Records(relation).of(np.array(database, dtype=float))
 
 
 def score(database, path, percents):
@@ -47,10 +41,13 @@ def paths(m):
 
 
 def law(database, by, decay=None):
-    chain = by.chain(source(database, by.neighbours))
+    chain = by.chain(source(database, by.records.neighbours))
     decay = float(by.decay if decay is None else decay)
     return np.exp(
-        [chains.log_probability(chain, decay, path) for path in paths(len(by.percents))]
+        [
+            path_exponential.log_probability(chain, decay, path)
+            for path in paths(len(by.percents))
+        ]
     )
 
 
@@ -65,14 +62,14 @@ def test_the_law_is_that_of_the_definition(percents, database):
     chain = by.chain(source(database))
 
     assert law(database, by) == pytest.approx(expected)
-    for j, marginal in enumerate(chains.marginals(chain, float(by.decay))):
+    for j, marginal in enumerate(path_exponential.marginals(chain, float(by.decay))):
         places = [path[j] for path in paths(len(percents))]
         assert marginal == pytest.approx(np.bincount(places, expected, POINTS.size))
     for j in range(len(percents) - 1):
         pairs = np.zeros((3, 3))
         for path, chance in zip(paths(len(percents)), expected, strict=True):
             pairs[path[j], path[j + 1]] += chance
-        assert chains.joint_law(chain, float(by.decay), j) == pytest.approx(pairs)
+        assert path_exponential.joint_law(chain, float(by.decay), j) == pytest.approx(pairs)
 
 
 @pytest.mark.slow
@@ -115,33 +112,19 @@ def test_half_of_the_sensitivity_is_caught():
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     database, by, repeats = (0, 1, 1, 2, 3), joint((25, 75), BOTH[0]), 400
-    draw = by.prepared(source(database))
+    draw = by.prepare(source(database))
     found = Counter(draw() for _ in range(repeats))
     counts = [found[tuple(POINTS[list(path)])] for path in paths(2)]
 
     assert stats.chisquare(counts, repeats * law(database, by)).pvalue > 1e-6
 
 
-def test_bits_decide_with_the_probability_of_the_law():
-    """All pairs of 5 bits: what is undecided is all that a path may lack."""
-    by = joint((25, 75), BOTH[0])
-    chain = by.chain(source((0, 1, 1, 2, 3)))
-    found = [
-        chains.decided(chain, by.decay, [a, b], 5) for a in range(2**5) for b in range(2**5)
-    ]
-    share = np.array([found.count(list(path)) for path in paths(2)]) / 2**10
-
-    open_ = found.count(None) / 2**10
-    assert open_ < 0.25
-    assert (share <= law((0, 1, 1, 2, 3), by) + 1e-12).all()
-    assert (share + open_ >= law((0, 1, 1, 2, 3), by) - 1e-12).all()
-
-
 def test_a_grid_far_from_all_records_is_drawn_from():
-    release = release_percentiles(
-        [0.5] * 10**6, p=[25, 50, 75], candidates=[0, 1, 2], method="joint", epsilon=1.0,
+    query = dp.Percentiles(
+        p=[25, 50, 75], candidates=[0, 1, 2], method="joint", epsilon=1.0,
         neighbours="substitute",
     )  # fmt: skip
+    release = query.release([0.5] * 10**6)
 
     assert set(release.answer) <= {0.0, 1.0, 2.0}
     assert release.exact
@@ -150,10 +133,11 @@ def test_a_grid_far_from_all_records_is_drawn_from():
 @pytest.mark.parametrize("epsilon", [1e-17, 1e-300])
 def test_a_tiny_epsilon_is_drawn_with(epsilon):
     budget = dp.Budget(epsilon=1.0, neighbours="add-remove")
-    release = release_percentiles(
-        [1, 2, 3.0], p=[25, 50, 75], candidates=range(10), method="joint", epsilon=epsilon,
-        neighbours="add-remove", budget=budget,
+    query = dp.Percentiles(
+        p=[25, 50, 75], candidates=range(10), method="joint", epsilon=epsilon,
+        neighbours="add-remove",
     )  # fmt: skip
+    release = query.release([1, 2, 3.0], budget=budget)
 
     assert list(release.answer) == sorted(release.answer)
     assert [entry.epsilon for entry in budget.entries] == [epsilon]
@@ -162,7 +146,7 @@ def test_a_tiny_epsilon_is_drawn_with(epsilon):
 def test_percentiles_of_many_digits_keep_the_costs_in_64_bits():
     """The least common denominator of the fractions nearest to them would have 75 bits."""
     percents = (12.347, 23.459, 37.123, 49.777, 60.001, 71.239, 83.777)
-    by = Joint(percents, np.arange(100.0), BOTH[0], 1, 200.0)
+    by = Joint(percents, np.arange(100.0), Records(BOTH[0]), 200.0)
     chain = by.chain(source(range(100)))
 
     assert chain.parts == 10**5
@@ -171,10 +155,12 @@ def test_percentiles_of_many_digits_keep_the_costs_in_64_bits():
 
 def test_laws_of_percentiles_are_the_marginals():
     asked = {"p": [25, 75], "candidates": POINTS, "method": "joint", "epsilon": EPSILON}
-    laws = percentile_laws([0, 1, 1, 3], neighbours="add-remove", **asked)
+    laws = dp.Percentiles(neighbours="add-remove", **asked).probabilities([0, 1, 1, 3])
     chain = joint((25, 75), BOTH[0]).chain(source((0, 1, 1, 3)))
 
-    assert laws == pytest.approx(chains.marginals(chain, float(joint((25, 75), BOTH[0]).decay)))
+    assert laws == pytest.approx(
+        path_exponential.marginals(chain, float(joint((25, 75), BOTH[0]).decay))
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +168,7 @@ def test_laws_of_percentiles_are_the_marginals():
     [
         ({"candidates": range(2000)}, "is for few candidates"),
         ({"candidates": [2, 1]}, "listed candidates that increase"),
-        ({"candidates": Range(0, 9, 1)}, "listed candidates that increase"),
+        ({"candidates": None, "upper": 9, "step": 1e-6}, "listed candidates that increase"),
         ({"mechanism": "noisy-max"}, "has no other mechanism"),
     ],
     ids=str,
@@ -191,4 +177,4 @@ def test_bad_arguments_are_named(asked, message):
     usual = {"p": [50], "candidates": range(9), "epsilon": 1.0, "neighbours": "add-remove"}
 
     with pytest.raises(ParameterError, match=message):
-        plan_percentiles(**(usual | asked), method="joint")
+        dp.Percentiles(**usual | asked, method="joint")

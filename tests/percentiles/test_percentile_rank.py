@@ -5,8 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import DataError, NeighboursError, ParameterError

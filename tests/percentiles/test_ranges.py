@@ -5,25 +5,27 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import pieces as exact
+from dpselect.draws import range_exponential as exact
 from dpselect.errors import DataError, ParameterError
-from dpselect.percentiles import Range, percentile_rank, plan_percentiles, release_percentiles
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles import percentile_rank
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.reading import Records
 
 HALVES = Range(0, 3, step=0.5)
 POINTS = np.arange(7) / 2
+FINE = {"upper": 3, "step": 1e-6}
+"""More values than are listed."""
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 EPSILON = 1.5
 
 
 def law(values, p, relation, candidates=HALVES):
     """Return the law of every candidate of a range."""
-    known = Source(values, None, None, relation, "repair").values()
+    known = Records(relation).of(values).values()
     pieces = candidates.pieces(known, p=p)
     share = Fraction(p) / 100
     bound = max(share, 1 - share) if relation is BOTH[0] else 1
@@ -39,7 +41,7 @@ def law(values, p, relation, candidates=HALVES):
 def test_the_law_is_that_of_the_listed_candidates(values, p, relation):
     if relation is BOTH[1] and not values:
         return
-    known = Source(values, None, None, relation, "repair").values()
+    known = Records(relation).of(values).values()
     wanted = p / 100 * (known.size + 1)
     below = (known[:, None] < POINTS).sum(axis=0)
     upto = (known[:, None] <= POINTS).sum(axis=0)
@@ -60,21 +62,6 @@ def test_it_is_private_on_every_small_database(p):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("decay", [Fraction(1, 5), Fraction(3), Fraction(50)])
-@pytest.mark.parametrize("values", [[1, 1, 2.2, 3], [0.1] * 9, [], [9.0] * 40], ids=str)
-def test_bits_decide_with_the_probability_of_the_law(values, decay):
-    """All numbers of 10 bits: what is undecided is all that a piece may lack."""
-    pieces = HALVES.pieces(np.array(values, dtype=float), p=50)
-    found = [exact.decided(pieces, decay, uniform, 10) for uniform in range(2**10)]
-    undecided = found.count(None) / 2**10
-
-    assert undecided <= 2 * pieces.sizes.size / 2**10
-    for piece, chance in enumerate(pieces.law(decay)):
-        decided = found.count(piece) / 2**10
-        assert decided - 1e-12 <= chance <= decided + undecided + 1e-12
-
-
-@pytest.mark.slow
 def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     values, draws = np.array([0.5, 1, 1, 2.7]), 3000
@@ -86,14 +73,41 @@ def test_releases_follow_the_law():
 
 
 def test_a_trillion_candidates():
-    asked = {"candidates": Range(0, 1e6, step=1e-6), "epsilon": 50.0}
-    answer = release_percentiles(
-        np.arange(100.0), p=[10, 90], **asked, neighbours="add-remove"
-    ).answer
+    asked = {"lower": 0, "upper": 1e6, "step": 1e-6, "epsilon": 50.0}
+    query = dp.Percentiles(p=[10, 90], **asked, neighbours="add-remove")
+    answer = query.release(np.arange(100.0)).answer
 
     assert answer == sorted(answer) or answer[0] <= answer[1]
     assert abs(answer[0] - 9) < 5
     assert abs(answer[1] - 90) < 5
+
+
+def test_few_values_of_a_range_are_listed():
+    """Up to 100,001 of them; more are drawn by pieces, whatever their number."""
+    asked = {"p": 50, "lower": -5, "epsilon": 1.0, "neighbours": "add-remove"}
+
+    listed = dp.Percentiles(upper=4, step=9e-5, **asked)
+    pieces = dp.Percentiles(upper=4, step=8.9999e-5, **asked)
+
+    assert listed.design().points.size == 100_001
+    assert listed.plan.mechanism == "PermuteAndFlip(epsilon=1.0)"
+    assert pieces.plan.mechanism == "ExponentialMechanism(epsilon=1.0) by pieces of a range"
+    few = dp.Percentiles(upper=-4, step=0.25, **asked)
+    assert few.design().points.tolist() == [-5, -4.75, -4.5, -4.25, -4]
+    assert few.probabilities([-4.5] * 9).sum() == pytest.approx(1)
+    with pytest.raises(ParameterError, match="too many values"):
+        pieces.probabilities([1, 2])
+
+
+@pytest.mark.parametrize("upper", [None, 7, np.inf])
+@pytest.mark.parametrize("lower", [None, -np.inf])
+def test_a_range_without_a_lower_end_can_be_written_down(lower, upper):
+    query = dp.Percentiles(
+        p=50, lower=lower, upper=upper, step=1, epsilon=1.0, neighbours="add-remove"
+    )
+
+    assert query.design().points.lower < -(10**14)
+    assert dp.Query.from_json(query.to_json()) == query
 
 
 def test_candidates_are_exact_decimals():
@@ -109,8 +123,8 @@ def test_candidates_are_exact_decimals():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1, 1, 0.1), "high must be"),
-        ((0, np.inf, 1), "high must be"),
+        ((1, 1, 0.1), "upper must be"),
+        ((0, np.nan, 1), "upper must be"),
         ((0, 1, 0), "step must be"),
         ((0, 1, 1e-16), "at most"),
     ],
@@ -128,16 +142,16 @@ def test_bad_ranges_are_named(arguments, message):
     ],
 )
 def test_a_range_is_drawn_one_by_one_by_the_exponential_mechanism(arguments, message):
-    asked = {"p": [25, 50, 75], "candidates": HALVES, "epsilon": 1.0}
+    asked = {"p": [25, 50, 75], **FINE, "epsilon": 1.0}
 
     with pytest.raises(ParameterError, match=message):
-        plan_percentiles(**asked, **arguments, neighbours="add-remove")
+        dp.Percentiles(**asked, **arguments, neighbours="add-remove")
 
 
 def test_missing_values_and_no_records_are_as_for_listed_candidates():
-    asked = {"p": 50, "candidates": HALVES, "epsilon": 1.0}
+    asked = {"p": 50, **FINE, "epsilon": 1.0}
 
     with pytest.raises(DataError, match="at least one record"):
-        release_percentiles([], **asked, neighbours="substitute")
+        dp.Percentiles(**asked, neighbours="substitute").release([])
     with pytest.raises(DataError, match="a value is missing"):
-        release_percentiles([np.nan], **asked, neighbours="add-remove", on_invalid="raise")
+        dp.Percentiles(**asked, neighbours="add-remove", on_invalid="raise").release([np.nan])

@@ -5,17 +5,12 @@ from math import inf, nan
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import DataError, NeighboursError, ParameterError
-from dpselect.percentiles import (
-    percentile_rank,
-    release_percentile_record,
-    release_percentiles,
-)
-from dpselect.percentiles.ranks import NumbersInEngine, NumbersInMemory
+from dpselect.percentiles import percentile_rank
+from dpselect.percentiles.ranks import ranks_in_engine, ranks_of
 from support.engines import JAVA, every_engine, held_by
 
 RNG = np.random.default_rng(5)
@@ -33,12 +28,12 @@ def ranks_by_definition(candidates):
 def test_ranks_in_an_engine_are_those_of_the_definition(engine, crossing):
     candidates = [5.0, -5.0, 0.3, 0.1 + 0.2, 5.0, 1e9, -1e9, *np.linspace(0, 9, 60).tolist()]
 
-    held = NumbersInEngine(held_by(engine, pl.DataFrame({"v": NUMBERS})), "v")
-    ranks = held.ranks(np.array(candidates))
+    held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
+    ranks = ranks_in_engine(held, "v", np.array(candidates))
 
     assert np.stack([ranks.below, ranks.upto], 1).tolist() == ranks_by_definition(candidates)
     assert (ranks.numbers, ranks.missing) == (len(NUMBERS) - 2, 2)
-    in_memory = NumbersInMemory(np.array(NUMBERS, dtype=float)).ranks(np.array(candidates))
+    in_memory = ranks_of(np.array(NUMBERS, dtype=float), np.array(candidates))
     if engine == "spark" and not JAVA:
         # Of infinities alone Sail 0.7 returns the largest float for the least, and so on.
         most = np.finfo(float).max
@@ -52,7 +47,7 @@ def test_ranks_in_an_engine_are_those_of_the_definition(engine, crossing):
 def test_ranks_in_memory_are_those_of_the_definition():
     candidates = np.array([5.0, -5.0, 0.3, 0.1 + 0.2, 5.0, 1e9, -1e9])
 
-    ranks = NumbersInMemory(np.array(NUMBERS, dtype=float)).ranks(candidates)
+    ranks = ranks_of(np.array(NUMBERS, dtype=float), candidates)
 
     assert np.stack([ranks.below, ranks.upto], 1).tolist() == ranks_by_definition(candidates)
     assert (ranks.numbers, ranks.missing) == (len(NUMBERS) - 2, 2)
@@ -66,8 +61,8 @@ def test_memory_and_engine_count_the_same(numbers, candidates):
     data = pl.LazyFrame({"v": numbers}, schema={"v": pl.Float64})
     points = np.array(candidates)
 
-    theirs = NumbersInEngine(data, "v").ranks(points)
-    ours = NumbersInMemory(np.array(numbers, dtype=float)).ranks(points)
+    theirs = ranks_in_engine(data, "v", points)
+    ours = ranks_of(np.array(numbers, dtype=float), points)
 
     assert theirs.below.tolist() == ours.below.tolist()
     assert theirs.upto.tolist() == ours.upto.tolist()
@@ -77,7 +72,7 @@ def test_memory_and_engine_count_the_same(numbers, candidates):
 def test_many_candidates_take_several_passes(crossing):
     data = pl.LazyFrame({"v": np.arange(2000)})
 
-    ranks = NumbersInEngine(data, "v").ranks(np.arange(1100) + 0.5)
+    ranks = ranks_in_engine(data, "v", np.arange(1100) + 0.5)
 
     assert ranks.upto.tolist() == list(range(1, 1101))
     assert len(crossing) >= 3
@@ -86,7 +81,7 @@ def test_many_candidates_take_several_passes(crossing):
 def test_text_of_a_csv_file_has_ranks(tmp_path):
     (tmp_path / "stays.csv").write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
 
-    ranks = NumbersInEngine(tmp_path / "stays.csv", "days").ranks(np.array([50.0]))
+    ranks = ranks_in_engine(tmp_path / "stays.csv", "days", np.array([50.0]))
 
     assert (ranks.below.tolist(), ranks.numbers, ranks.missing) == ([1], 2, 3)
 
@@ -95,7 +90,7 @@ def test_text_of_a_csv_file_has_ranks(tmp_path):
 def test_no_rows_have_no_ranks(engine):
     data = held_by(engine, pl.DataFrame(schema={"v": pl.Float64}))
 
-    ranks = NumbersInEngine(data, "v").ranks(np.ones(1))
+    ranks = ranks_in_engine(data, "v", np.ones(1))
 
     assert (ranks.upto.tolist(), ranks.numbers, ranks.missing) == ([0], 0, 0)
 
@@ -119,14 +114,10 @@ def test_the_objective_is_the_same_to_the_last_bit(engine, crossing):
 
 @every_engine
 def test_a_value_is_released_and_no_row_collected(engine, crossing):
-    chosen = release_percentiles(
-        held_by(engine, pl.DataFrame({"v": np.arange(1000.0)})),
-        column="v",
-        p=50,
-        candidates=[0, 500, 1000],
-        epsilon=5.0,
-        neighbours=dp.Neighbours.ADD_REMOVE,
+    median = dp.Percentiles(
+        column="v", p=50, candidates=[0, 500, 1000], epsilon=5.0, neighbours="add-remove"
     )
+    chosen = median.release(held_by(engine, pl.DataFrame({"v": np.arange(1000.0)})))
 
     assert chosen.answer == (500.0,)
     assert max(crossing) <= 8
@@ -152,6 +143,6 @@ def test_rows_of_spark_have_no_numbers_to_release():
     asked = {"column": "v", "p": 50, "upper": 3, "epsilon": 1.0}
 
     with pytest.raises(ParameterError, match="rows of Spark have no order"):
-        release_percentile_record(held, **asked)
-    chosen = release_percentile_record(held, label_column="who", **asked)
+        dp.PercentileRecord(**asked).release(held)
+    chosen = dp.PercentileRecord(label="who", **asked).release(held)
     assert chosen.answer[0] in {"ann", "bob"}

@@ -2,8 +2,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.percentiles import PercentileSensitivity, percentile

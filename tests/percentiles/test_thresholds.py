@@ -9,23 +9,24 @@ from scipy import stats
 import dpselect as dp
 from dpselect.draws.above_threshold import law_of_stops, log_probability, scales_for
 from dpselect.errors import ParameterError
-from dpselect.percentiles import Range, plan_percentiles, release_percentiles
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.reading import Records
 from dpselect.percentiles.thresholds import ByThreshold
 from support.neighbours import are_neighbours
 
 EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+OPEN = {"candidates": None, "upper": None, "step": 1}
 SMALL = [x for n in range(5) for x in combinations_with_replacement(range(4), n)]
 
 
 def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, beyond=None):
-    return ByThreshold(p, points, relation, 1, epsilon, upwards, beyond)
+    return ByThreshold(p, points, Records(relation), epsilon, upwards, beyond)
 
 
 def log_law(database, by, scales=None):
     """Return the logarithms of the probabilities of every stop, the last of none."""
-    source = Source(np.array(database, dtype=float), None, None, by.neighbours, "repair")
+    source = by.records.of(np.array(database, dtype=float))
     queries = by.queries(source)
     drawn = (queries, by.threshold, *(scales or by.scales), 1)
     stops = [(i,) for i in range(queries.size)]
@@ -33,11 +34,11 @@ def log_law(database, by, scales=None):
 
 
 def report(by, scales=None):
-    universe = [x for x in SMALL if x or by.neighbours is BOTH[0]]
+    universe = [x for x in SMALL if x or by.records.neighbours is BOTH[0]]
     return dp.audit.check_private(
         lambda x: log_law(x, by, scales),
         universe,
-        are_neighbours(by.neighbours),
+        are_neighbours(by.records.neighbours),
         EPSILON,
         log=True,
     )
@@ -77,7 +78,7 @@ def test_scales_that_are_too_small_are_caught(p, upwards, scales):
 def test_without_noise_it_is_the_record_at_the_percentile(p, upwards, n):
     by = single(p, BOTH[0], upwards=upwards, points=np.arange(-1.0, n + 1), epsilon=1e5)
     values = np.random.default_rng(n).permutation(n)
-    draw = by.prepared(Source(values, None, None, BOTH[0], "repair"))
+    draw = by.prepare(by.records.of(values))
 
     assert draw() == dp.percentiles.rank_of(p, n) - 1
 
@@ -89,12 +90,12 @@ def test_releases_follow_the_law():
     asked = {"p": 50, "candidates": range(8), "method": "above-threshold"}
     asked |= {"epsilon": 2.0, "neighbours": "add-remove"}
     by = single(50, BOTH[0], upwards=False, points=np.arange(8.0), epsilon=2.0)
-    expected = by.law(Source(np.array(data), None, None, BOTH[0], "repair"))
+    expected = by.probabilities(by.records.of(np.array(data)))
     counts = dict.fromkeys(map(float, range(8)), 0)
     for _ in range(repeats):
-        counts[release_percentiles(data, **asked).candidate] += 1
+        counts[dp.Percentiles(**asked).release(data).candidate] += 1
 
-    assert "downwards" in plan_percentiles(**asked).mechanism
+    assert "downwards" in dp.Percentiles(**asked).plan.mechanism
     assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
 
 
@@ -103,10 +104,11 @@ def test_releases_follow_the_law():
 @pytest.mark.parametrize("low", [0, -1e6, None])
 @pytest.mark.parametrize("value", [0, 3, -7, 1e5, 7e9])
 def test_no_end_needs_to_be_known(low, high, value):
-    release = release_percentiles(
-        [value] * 1000, p=95, candidates=Range(low, high, 0.5), epsilon=2.0,
-        neighbours="add-remove", assumed_records=1000,
+    query = dp.Percentiles(
+        p=95, lower=low, upper=high, step=0.5, epsilon=2.0, neighbours="add-remove",
+        assumed_records=1000,
     )  # fmt: skip
+    release = query.release([value] * 1000)
     reached = min(max(value, -np.inf if low is None else low), high or np.inf)
 
     assert "AboveThreshold" in release.mechanism
@@ -125,13 +127,22 @@ def test_visited_candidates_grow_away_from_zero_and_are_candidates():
         assert (np.diff(away) <= 6e-4 * away[:-1] + 0.1 + 1e-9).all()
 
 
+def test_the_same_candidates_are_visited_of_a_range_and_of_a_list():
+    points = Range(-20_000, 60_000, 0.8)
+    ways = [points, points.at(range(len(points)))]
+    visited = [single(50, BOTH[0], upwards=True, points=one).visited for one in ways]
+
+    assert visited[0].tolist() == visited[1].tolist()
+    assert visited[0].size < len(points)
+
+
 def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
     """No record is near: only noise stops it, at a rate in proportion to the growth."""
     values = np.full(2000, 10.0)
     chances = []
     for step in (0.5, 5.0):
         by = single(99, BOTH[0], upwards=False, points=Range(0, 1e4, step), beyond=20.0)
-        source = Source(values, None, None, BOTH[0], "repair")
+        source = by.records.of(values)
         law = law_of_stops(by.queries(source), by.threshold, *by.scales, 1)[0]
         chances.append(law[:-1][by.visited > 1000].sum())
 
@@ -149,7 +160,7 @@ def test_raised_thresholds_leave_the_loss_as_it_is():
 
 def test_the_error_bound_holds_on_the_exact_law():
     values, by = np.arange(60.0), single(75, BOTH[0], upwards=True, points=np.arange(61.0))
-    queries = by.queries(Source(values, None, None, BOTH[0], "repair"))
+    queries = by.queries(by.records.of(values))
     law = law_of_stops(queries, by.threshold, *by.scales, 1)[0]
     counts = np.searchsorted(values, by.visited, side="right")
     before = np.concatenate([[0], counts[:-1]])
@@ -171,22 +182,22 @@ def test_the_error_bound_holds_on_the_exact_law():
         ({"p": 99}, "PermuteAndFlip"),
         ({"p": 99, "assumed_records": 400, "mechanism": "exponential"}, "Exponential"),
         ({"p": 99, "assumed_records": 400, "method": "one-by-one"}, "PermuteAndFlip"),
-        ({"p": 99, "candidates": Range(0, None, 1)}, "AboveThreshold"),
-        ({"p": 50, "candidates": Range(0, None, 1), "assumed_records": 10**6}, "Exponential"),
+        ({"p": 99, **OPEN}, "AboveThreshold"),
+        ({"p": 50, **OPEN, "assumed_records": 10**6}, "Exponential"),
     ],
     ids=str,
 )
 def test_the_method_is_chosen_by_public_arguments(asked, name):
     usual = {"candidates": range(1000), "epsilon": 1.0, "neighbours": "add-remove"}
 
-    assert plan_percentiles(**(usual | asked)).mechanism.startswith(name)
+    assert dp.Percentiles(**usual | asked).plan.mechanism.startswith(name)
 
 
 def test_each_percentile_has_the_method_that_suits_it():
-    plan = plan_percentiles(
-        p=[50, 99], candidates=Range(0, 1e5, 1), epsilon=1.0, neighbours="add-remove",
+    plan = dp.Percentiles(
+        p=[50, 99], upper=1e6, step=1, epsilon=1.0, neighbours="add-remove",
         assumed_records=5000,
-    )  # fmt: skip
+    ).plan  # fmt: skip
 
     first, second = plan.mechanism.split("; ")
     assert first.startswith("ExponentialMechanism")
@@ -207,4 +218,4 @@ def test_bad_arguments_are_named(asked, message):
     usual = {"candidates": range(9), "epsilon": 1.0, "neighbours": "add-remove"}
 
     with pytest.raises(ParameterError, match=message):
-        plan_percentiles(**(usual | asked), method="above-threshold")
+        dp.Percentiles(**usual | asked, method="above-threshold")

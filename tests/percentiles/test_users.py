@@ -5,15 +5,14 @@ from itertools import combinations_with_replacement
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import Range, halves, plan_percentiles, release_percentiles
+from dpselect.percentiles import binary_tree
 from dpselect.percentiles.objectives import by_rank
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles.reading import Records
 from dpselect.tables.users import UserCap
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
@@ -32,7 +31,7 @@ def frame(database):
 
 def ranks_of(database, relation, most=MOST):
     users = UserCap("who", most)
-    return Source(frame(database), "v", users, relation, "repair").ranks(POINTS)
+    return Records(relation, "v", users).of(frame(database)).ranks(POINTS)
 
 
 @pytest.mark.slow
@@ -68,11 +67,11 @@ def test_a_person_is_protected_and_not_a_record_alone(p, relation):
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
-    tree = halves.halves((0.25, 0.75), 1.0)
+    tree = binary_tree.split_tree((0.25, 0.75), 1.0)
     persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
     near = are_neighbours(relation)
     scores = {
-        x: halves.Branch.of_all(ranks_of(x, relation)).objective(tree, 4, relation, MOST)
+        x: binary_tree.Branch.of_all(ranks_of(x, relation)).objective(tree, 4, relation, MOST)
         for x in persons
     }
 
@@ -125,11 +124,11 @@ def test_every_engine_counts_the_same_records(engine, kind, crossing):
     who = [None if i % 17 == 0 else int(i) for i in rng.integers(0, 40, 400)]
     numbers = [None if i % 19 == 0 else float(i) for i in rng.integers(-20, 20, 400)]
     rows = pl.DataFrame({"who": who, "v": numbers}).cast({"who": kind})
-    source = Source(rows, "v", UserCap("who", 5), BOTH[0], "repair")
+    records = Records(BOTH[0], "v", UserCap("who", 5))
     points = np.linspace(-25, 25, 11)
 
-    theirs = Source(held_by(engine, rows), "v", source.users, BOTH[0], "repair").ranks(points)
-    ours = source.ranks(points)
+    theirs = records.of(held_by(engine, rows)).ranks(points)
+    ours = records.of(rows).ranks(points)
 
     for part in ("below", "upto", "nearest_below", "nearest_above"):
         assert getattr(theirs, part).tolist() == getattr(ours, part).tolist()
@@ -138,25 +137,26 @@ def test_every_engine_counts_the_same_records(engine, kind, crossing):
 
 
 def test_the_plan_says_whose_privacy_it_is():
-    plan = plan_percentiles(**ASKED, p=50, candidates=range(3), neighbours="substitute")
+    asked = {"p": 50, "candidates": range(3)}
+    plan = dp.Percentiles(**ASKED, **asked, neighbours="substitute").plan
 
     assert plan.arguments["user"] == "who"
     assert "the number of persons" in plan.public
-    one = plan_percentiles(
-        column="v", epsilon=1.0, p=50, candidates=range(3), neighbours=BOTH[0]
-    )
-    two = plan_percentiles(**ASKED, p=50, candidates=range(3), neighbours=BOTH[0])
+    one = dp.Percentiles(column="v", epsilon=1.0, **asked, neighbours=BOTH[0]).plan
+    two = dp.Percentiles(**ASKED, **asked, neighbours=BOTH[0]).plan
     assert two.error.value == pytest.approx(MOST * one.error.value)
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
-@pytest.mark.parametrize("candidates", [POINTS, Range(0, 2, 0.5)], ids=["listed", "range"])
+@pytest.mark.parametrize(
+    "candidates", [{"candidates": POINTS}, {"upper": 2, "step": 1e-6}], ids=["listed", "range"]
+)
 @pytest.mark.parametrize("method", [None, "above-threshold"])
 def test_nobody_is_answered(method, candidates, relation):
-    asked = ASKED | {"p": 50, "candidates": candidates, "method": method}
+    query = dp.Percentiles(**ASKED, p=50, **candidates, method=method, neighbours=relation)
 
     for data in (frame([]), frame([()]), frame([(1, 2, 2)]), frame([(1,), (2, 0)]).lazy()):
-        answer = release_percentiles(data, **asked, neighbours=relation).candidate
+        answer = query.release(data).candidate
         assert 0 <= answer <= 2
 
 
@@ -178,6 +178,6 @@ def test_bad_arguments_are_named(arguments, error, message):
     data = frame([(1, 2), (0,)]).with_columns(v=pl.lit(None, pl.Float64), weight=pl.lit(0.5))
 
     with pytest.raises(error, match=message):
-        release_percentiles(
-            data, **(ASKED | arguments), p=50, candidates=POINTS, neighbours="add-remove"
-        )
+        dp.Percentiles(
+            **ASKED | arguments, p=50, candidates=POINTS, neighbours="add-remove"
+        ).release(data)

@@ -189,7 +189,7 @@ def test_gini_of_billions_of_records_neither_overflows_nor_rounds(most):
         for table in tables
     ]
 
-    for score, rest, expected in zip(objective.scores, objective.rest, exact, strict=True):
+    for score, rest, expected in zip(objective.scores, objective.low_order, exact, strict=True):
         assert abs(Fraction(float(score)) + Fraction(float(rest)) - expected) < 2.0**-50
 
 

@@ -5,18 +5,12 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, ParameterError, PublicClaimError
-from dpselect.trees import (
-    Bins,
-    Categories,
-    ID3Classifier,
-    MultiObjectiveTreeClassifier,
-    records,
-)
-from dpselect.trees import candidates as ev
+from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.trees import Bins, Categories, ID3Classifier, candidates as ev, records
 from dpselect.trees.counts import Branching, MemoryCounts
 from dpselect.trees.engine import EngineCounts, count_hits, count_tables
 from support.engines import every_engine, held_by
+from support.trees_definitions import drawn
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -40,6 +34,9 @@ DOMAINS = {
     "sunny": [False, True],
 }
 CLASSES = ["no", "yes"]
+CLAIMS = {"domains": DOMAINS, "classes": CLASSES, "max_records": 2000}
+ADDED = {"epsilon": 1.0, "neighbours": "add-remove"}
+PAIR = FRAME.drop("buys"), FRAME["buys"]
 PUBLIC = records.schema(DOMAINS, CLASSES, [name for name in FRAME.columns if name != "buys"])
 
 
@@ -64,10 +61,8 @@ class Certain:
 
 
 def in_memory():
-    columns = records.read(FRAME.drop("buys"))
-    labels = records.labels(FRAME["buys"], len(FRAME))
-    codes = records.codes(columns, PUBLIC)
-    return MemoryCounts.of_records(PUBLIC, codes, records.label_codes(labels, PUBLIC))
+    coded = dp.ID3Tree(**CLAIMS, **ADDED).design().rows.coded(PAIR)
+    return MemoryCounts.of_records(PUBLIC, coded.codes, coded.labels)
 
 
 @every_engine
@@ -150,50 +145,68 @@ def test_an_empty_table_counts_nothing(engine):
     assert not count_tables(empty, {"code0": 3}, "y", 2, 0, leaves=1).any()
 
 
-def drawn(estimator, x, y):
-    sampler = Certain()
-    return estimator._grow(x, y, sampler), sampler.asked
+def in_both(kind, **asked):
+    """Return what is drawn without noise in memory and in an engine, and what was asked."""
+    for label, data in ((None, PAIR), ("buys", FRAME.lazy())):
+        sampler, query = Certain(), kind(**CLAIMS, **{**ADDED, **asked}, label=label)
+        yield drawn(query, data, sampler).answer, sampler.asked
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])
 def test_every_draw_of_a_tree_is_that_in_memory(depth):
-    fitted = ID3Classifier(
-        1000.0, max_depth=depth, domains=DOMAINS, classes=CLASSES, max_records=2000
-    )
+    ours, theirs = in_both(dp.ID3Tree, epsilon=1000.0, max_depth=depth)
 
-    here, ours = drawn(fitted, FRAME.drop("buys"), FRAME["buys"])
-    tree = here.tree_
-    there, theirs = drawn(fitted, FRAME.lazy(), "buys")
-
-    assert tree == there.tree_
-    assert tree.depth == depth
     assert ours == theirs
+    assert ours[0][0].depth == depth
 
 
 def test_a_leaf_that_is_too_small_to_split_costs_the_same():
-    fitted = ID3Classifier(0.3, max_depth=2, domains=DOMAINS, classes=CLASSES, max_records=2000)
+    ours, theirs = in_both(dp.ID3Tree, epsilon=0.3, max_depth=2)
 
-    _, ours = drawn(fitted, FRAME.drop("buys"), FRAME["buys"])
-    _, theirs = drawn(fitted, FRAME.lazy(), "buys")
-
-    assert ours == theirs
-    assert {round(epsilon / 0.05) for epsilon, *_ in ours} == {1, 3}
+    assert ours[1] == theirs[1]
+    assert {round(epsilon / 0.05) for epsilon, *_ in ours[1]} == {1, 3}
 
 
 def test_an_evolved_front_is_the_one_in_memory():
-    fitted = MultiObjectiveTreeClassifier(
-        10.0,
-        population=8,
-        domains=DOMAINS,
-        classes=CLASSES,
-        max_records=2000,
-        random_state=3,
-    )
-
-    ours = fitted._grow(FRAME.drop("buys"), FRAME["buys"], Certain()).front_
-    theirs = fitted._grow(FRAME.lazy(), "buys", Certain()).front_
+    ours, theirs = in_both(dp.TreeFront, epsilon=10.0, population=8, random_state=3)
 
     assert ours == theirs
+
+
+@pytest.mark.parametrize("held", ["eager", "lazy", "parquet"])
+def test_a_table_is_released_from_by_the_column_of_its_labels(held, tmp_path):
+    FRAME.write_parquet(tmp_path / "rows.parquet")
+    data = {"eager": FRAME, "lazy": FRAME.lazy(), "parquet": tmp_path / "rows.parquet"}[held]
+    query = dp.ID3Tree(**CLAIMS, **{**ADDED, "epsilon": 1e6}, max_depth=1, label="buys")
+
+    query.check(data)
+    tree = query.release(data).tree
+
+    expected = drawn(query, data, Certain()).tree
+    assert tree.root.column == expected.root.column
+    leaves = zip(tree.root.branches, expected.root.branches, strict=True)
+    assert all(one.counts == other.counts for one, other in leaves)
+
+
+@pytest.mark.parametrize(
+    ("data", "label", "message"),
+    [
+        (FRAME, None, "a pair of a table in memory and its labels"),
+        ((FRAME.lazy(), FRAME["buys"]), None, "name the column of the labels by label"),
+        (FRAME.drop("buys"), "buys", "there is no column 'buys'"),
+        (FRAME.drop("age"), "buys", "there is no column 'age'"),
+        ((FRAME.drop("age"), FRAME["buys"]), None, "there is no column 'age'"),
+        ((FRAME.with_columns(age=pl.lit("old")), FRAME["buys"]), None, "'age' holds text"),
+        (FRAME.with_columns(age=pl.lit("old")).lazy(), "buys", "'age' holds text"),
+        (FRAME.with_columns(buys=pl.lit(1)), "buys", "'y' and its domain"),
+    ],
+)
+def test_data_are_checked_as_they_are_read(data, label, message):
+    query = dp.ID3Tree(**CLAIMS, **ADDED, label=label)
+
+    for step in (query.check, query.release):
+        with pytest.raises(DataError, match=message):
+            step(data)
 
 
 @pytest.mark.slow

@@ -29,9 +29,9 @@ from dpselect.trees import (
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
-from dpselect.trees.randomness import Exact, Simulated
 from dpselect.trees.records import Schema
-from support.trees_definitions import Recording
+from dpselect.trees.samplers import Exact, Simulated
+from support.trees_definitions import Costs, Recording, drawn
 
 CLASSES = ["no", "yes"]
 
@@ -120,7 +120,7 @@ def test_every_outcome_is_epsilon_private(mechanism):
 def path_rho(mechanism, epsilon, depth, length):
     """The largest rho of a path of so many splits, of ``depth`` at most, under add/remove."""
     unit = epsilon / (2 * (depth + 1))
-    splits = length * (rho_of_pure(unit) + mechanism.draws_by.rho(unit))
+    splits = length * (rho_of_pure(unit) + mechanism.draw.rho(unit))
     if length == depth:
         return splits + rho_of_pure(2 * unit)
     left = 2 * (depth + 1) - 2 * length - 1
@@ -157,30 +157,14 @@ def test_the_plan_needs_no_data_and_adds_up_to_epsilon(relation):
     assert json.dumps(plan.to_dict())
 
 
-class Costs(Simulated):
-    """Records what each draw costs."""
-
-    def __init__(self):
-        super().__init__(np.random.default_rng(1))
-        object.__setattr__(self, "costs", [])
-
-    def choose(self, mechanism, objective, k):
-        self.costs.append(mechanism.epsilon)
-        return super().choose(mechanism, objective, k)
-
-    def count(self, counts, epsilon):
-        self.costs.append(epsilon)
-        return super().count(counts, epsilon)
-
-
 def test_substitution_halves_what_a_path_may_spend():
     x, y = frame()
     costs = []
     for relation in ("add-remove", "substitute"):
         sampler = Costs()
-        estimator = classifier(neighbours=relation, max_depth=1)._grow(x, y, sampler)
+        release = drawn(classifier(neighbours=relation, max_depth=1).query(), (x, y), sampler)
         costs.append(sampler.costs)
-        assert estimator.tree_.depth == 1
+        assert release.tree.depth == 1
 
     assert costs[1] == pytest.approx([cost / 2 for cost in costs[0]])
 
@@ -428,7 +412,7 @@ def test_round_trips_through_json_and_pickle():
     again = Tree.from_json(tree.tree_.to_json())
     thawed = pickle.loads(pickle.dumps(tree))  # noqa: S301 -- our own
 
-    codes = records.codes(records.read(x), tree.schema_)
+    codes = records.codes(records.read(x), tree.tree_.schema)
     # What was released is all that probabilities come from.
     assert (again.probabilities(codes) == tree.predict_proba(x)).all()
     assert again.to_text() == tree.tree_.to_text()
@@ -444,7 +428,7 @@ def test_prints_and_plots():
 
     assert str(tree).splitlines()[0].startswith("colour = red")
     assert len(ax.texts) >= tree.tree_.simplified().leaves
-    assert ax.get_title().startswith("ID3Classifier, ε = 200 (add-remove neighbours)")
+    assert ax.get_title().startswith("ID3Tree, ε = 200 (add-remove neighbours)")
 
 
 @pytest.mark.parametrize(

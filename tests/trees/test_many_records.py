@@ -16,7 +16,7 @@ MANY = 2**40 + 12_345
 
 
 def exact_scores(objective):
-    pairs = zip(objective.scores.tolist(), objective.rest.tolist(), strict=True)
+    pairs = zip(objective.scores.tolist(), objective.low_order.tolist(), strict=True)
     return [Fraction(score) + Fraction(rest) for score, rest in pairs]
 
 

@@ -4,11 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect.trees import Bins, Leaf, Split, Tree, records
-from dpselect.trees.picture import plot
 
 CLASSES = ["no", "yes"]
 
@@ -18,7 +16,7 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
         {"sky": ["sun", "rain in the evening, then fog", "fog"]}, CLASSES, ["sky"]
     )
     below = (Leaf((1.0, 4000.0)), Leaf((-1.0, -3.0)), Leaf((1250.0, -3.0)))
-    drawn = plot(Tree(schema, Split(0, (0, 1, 2), below)), title="epsilon = 1")
+    drawn = Tree(schema, Split(0, (0, 1, 2), below)).plot(title="epsilon = 1")
 
     assert drawn.get_title() == "epsilon = 1"
     assert [text.get_text() for text in drawn.texts] == [
@@ -38,7 +36,7 @@ def test_a_large_tree_is_drawn_on_one_page():
         below = tuple(grown(depth + 1, seed + k) for k in range(sizes[depth]))
         return Split(depth, tuple(range(sizes[depth])), below)
 
-    ax = plot(Tree(schema, grown(0, 0)))
+    ax = Tree(schema, grown(0, 0)).plot()
     width, height = ax.figure.get_size_inches()
 
     assert width <= 11

@@ -2,25 +2,24 @@
 
 from itertools import product
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 import dpselect as dp
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.mechanisms import by_name
 from dpselect.tables.users import UserCap
-from dpselect.tables.values import of_series
-from dpselect.trees import ID3Classifier, PrivateSelectKBest, records
+from dpselect.trees import ID3Classifier, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.engine import EngineCounts
-from dpselect.trees.users import counted
 from dpselect.tuning import PrivateSearchCV
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
+from support.trees_definitions import drawn
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 MOST, EPSILON = 2, 1.0
@@ -40,11 +39,11 @@ def frame(database):
 
 def limited(data, most):
     """Return the counts of a frame with at most so many records of each."""
-    labels = records.labels(data["weather"], len(data))
-    codes = records.codes(records.read(data.select(*DOMAINS)), PUBLIC)
-    persons = of_series(nw.from_native(data["who"], series_only=True))
-    kept = counted(codes, records.label_codes(labels, PUBLIC), persons, UserCap("who", most))
-    return MemoryCounts.of_records(PUBLIC, *kept)
+    query = dp.ID3Tree(
+        **CLAIMS, user="who", max_per_user=most, epsilon=1.0, neighbours="add-remove"
+    )
+    coded = query.design().rows.coded((data, data["weather"]))
+    return MemoryCounts.of_records(PUBLIC, coded.codes, coded.labels)
 
 
 class First:
@@ -58,13 +57,13 @@ class First:
         return list(range(k))
 
 
-def law_of_the_estimator(database, relation):
-    kept = PrivateSelectKBest(
-        EPSILON, k=1, **CLAIMS, user="who", max_per_user=MOST, neighbours=relation,
-        criterion="majority", mechanism="exponential",
+def law_of_the_query(database, relation):
+    best = dp.BestColumns(
+        k=1, **CLAIMS, user="who", max_per_user=MOST, criterion="majority",
+        mechanism="exponential", epsilon=EPSILON, neighbours=relation,
     )  # fmt: skip
     data, sampler = frame(database), First()
-    kept._grow(data.drop("weather"), data["weather"], sampler)
+    drawn(best, (data.drop("weather"), data["weather"]), sampler)
     return sampler.laws[0]
 
 
@@ -88,7 +87,7 @@ def test_a_person_is_protected_and_not_a_record_alone(relation):
         near = are_neighbours(relation)
         return dp.audit.check_private(lambda x: law(x, relation), universe, near, EPSILON)
 
-    right = report(law_of_the_estimator)
+    right = report(law_of_the_query)
     assert right.ok, str(right)
     assert right.pairs == (24 if relation is BOTH[0] else 9)
     assert right.loss > 0.7 * EPSILON
@@ -174,7 +173,7 @@ def test_the_plan_says_whose_privacy_it_is():
     ).plan(["sky", "wind", "who"])
 
     assert "the number of persons" in three.public
-    assert three.arguments["columns"] == ("sky", "wind")
+    assert list(three.arguments["domains"]) == ["sky", "wind"]
     assert three.spends == one.spends
     assert three.rho == one.rho
 
@@ -203,7 +202,7 @@ def test_persons_are_refused_where_records_are_taken_one_by_one():
     data = frame([(SUN,), (RAIN,)])
 
     with pytest.raises(ParameterError, match="X must be a frame"):
-        made.fit([[0, 0], [1, 0]], ["dry", "wet"])
+        clone(made).set_params(domains=[[0, 1]] * 2).fit([[0, 0], [1, 0]], ["dry", "wet"])
     with pytest.raises(ParameterError, match="leave out user"):
         PrivateSearchCV(made, {"max_depth": [0, 1]}, epsilon=1.0).fit(
             data.drop("weather"), data["weather"]

@@ -13,7 +13,7 @@ from dp_accounting.rdp import RdpAccountant
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.repetitions import decided, one_run
+from dpselect.draws.repetitions import one_run
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.tuning import (
     Geometric,
@@ -21,11 +21,9 @@ from dpselect.tuning import (
     Poisson,
     TruncatedNegativeBinomial,
     best_probabilities,
-    plan_best,
-    release_best,
     renyi_of_best,
 )
-from dpselect.tuning.costs import ORDERS, rho_of_best
+from dpselect.tuning.repetitions import LAWS as NAMED, ORDERS, as_repetitions, rho_of_best
 
 LAWS = [
     Geometric(mean=1),
@@ -104,9 +102,9 @@ def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, ep
         here, there = (np.append(found, 1 - found.sum()) for found in laws)
         possible = np.minimum(here, there) > 1e-8
         worst = max(worst, float(np.abs(np.log(here[possible] / there[possible])).max()))
-    price = plan_best(
+    price = dp.BestOf(
         repetitions=law, threshold=threshold, epsilon_per_run=epsilon, neighbours="substitute"
-    ).epsilon
+    ).plan.epsilon
 
     assert worst <= price * (1 + 1e-8)
     assert worst >= price * (1 - 1e-4)
@@ -121,17 +119,12 @@ def test_the_printed_prices_are_upper_bounds():
 
 @every_law
 def test_numbers_of_runs_are_drawn_by_their_law(law):
-    """Every start of ten bits is decided as the running sums say, and few are left open."""
-    sums = np.concatenate([[0.0], np.cumsum(law.probabilities(300))])
-    bits, still_open = 10, 0
-    for start in range(2**bits):
-        number = decided(law.number_law, start, bits)
-        if number is None:
-            still_open += 1
-            continue
-        assert sums[number] <= (start + 1e-9) / 2**bits
-        assert (start + 1 - 1e-9) / 2**bits <= sums[number + 1]
-    assert still_open < 70
+    """By the ratios of neighbouring probabilities."""
+    numbers, drawn = law.probabilities(60), law.number_law
+
+    assert numbers[: drawn.first].sum() == 0
+    for k in range(drawn.first, 60):
+        assert numbers[k + 1] == pytest.approx(numbers[k] * float(drawn.ratio(k)))
 
 
 @every_law
@@ -219,7 +212,7 @@ def votes_run(votes, names, epsilon):
     )
 
     def run():
-        from dpselect.draws import noisy_counts
+        from dpselect.draws.exact import noisy_counts
 
         favourite = dp.PermuteAndFlip(epsilon=epsilon / 2).release(objective).candidate
         noisy = noisy_counts.discrete_laplace(
@@ -239,7 +232,7 @@ PUBLIC = {
 
 def of_votes(votes, claimed=1.0, used=1.0, **more):
     runs = [votes_run(votes, names, used) for names in ("ab", "bc", "abc")]
-    return release_best(runs, **(PUBLIC | {"epsilon_per_run": claimed} | more))
+    return dp.BestOf(**(PUBLIC | {"epsilon_per_run": claimed} | more)).release(runs)
 
 
 @pytest.mark.parametrize("more", [{}, {"threshold": 2.0}, {"repetitions": Poisson(mean=2)}])
@@ -263,17 +256,17 @@ def test_a_replay_sees_a_number_of_runs_that_depends_on_the_data():
         return of_votes(votes, repetitions=Geometric(mean=len(votes)))
 
     report = dp.audit.replay(
-        release, "aabbc", "aabbcc", plan=plan_best(**(PUBLIC | {"epsilon_per_run": 9.0}))
+        release, "aabbc", "aabbcc", plan=dp.BestOf(**(PUBLIC | {"epsilon_per_run": 9.0})).plan
     )
     assert "public arguments that depend on the data" in str(report)
 
 
 def test_the_release_has_the_output_its_score_and_the_plan():
-    found = release_best([lambda: (0.5, "only")], **PUBLIC)
+    found = dp.BestOf(**PUBLIC).release([lambda: (0.5, "only")])
 
     assert found.answer == ("only",)
     assert found.noisy_scores == (0.5,)
-    assert found.plan == plan_best(**PUBLIC)
+    assert found.plan == dp.BestOf(**PUBLIC).plan
 
 
 def test_a_score_that_is_no_number_counts_as_the_lowest():
@@ -281,9 +274,10 @@ def test_a_score_that_is_no_number_counts_as_the_lowest():
 
 
 def test_nothing_is_released_below_the_threshold_or_without_a_run():
-    assert release_best([lambda: (0.5, "a")], threshold=1.0, **PUBLIC).answer == ()
-    few = PUBLIC | {"repetitions": Poisson(mean=1e-9)}
-    assert release_best([lambda: (0.5, "a")], **few).answer == ()
+    runs, few = [lambda: (0.5, "a")], PUBLIC | {"repetitions": Poisson(mean=1e-9)}
+
+    assert dp.BestOf(threshold=1.0, **PUBLIC).release(runs).answer == ()
+    assert dp.BestOf(**few).release(runs).answer == ()
 
 
 @pytest.mark.slow
@@ -297,14 +291,15 @@ def test_drawn_outcomes_follow_the_law():
         return float(scores[drawn]), drawn
 
     law = best_probabilities(scores, chances, repetitions=Geometric(mean=3))
-    drawn = [release_best([run], **PUBLIC).candidate for _ in range(3000)]
+    best = dp.BestOf(**PUBLIC)
+    drawn = [best.release([run]).candidate for _ in range(3000)]
     counts = np.bincount(drawn, minlength=4)
 
     assert ((counts - 3000 * law) ** 2 / (3000 * law)).sum() < 21.1
 
 
 def test_a_delta_costs_the_mean_number_of_runs():
-    plan = plan_best(**PUBLIC, delta_per_run=1e-6, rho_per_run=0.01)
+    plan = dp.BestOf(**PUBLIC, delta_per_run=1e-6, rho_per_run=0.01).plan
 
     assert plan.delta == pytest.approx(3e-6)
     assert plan.rho == rho_of_pure(plan.epsilon)
@@ -314,6 +309,9 @@ def test_a_delta_costs_the_mean_number_of_runs():
     ("changed", "message"),
     [
         ({"repetitions": "geometric"}, "repetitions must be a Repetitions"),
+        ({"repetitions": {"name": "uniform"}}, "repetitions must be one of geometric"),
+        ({"repetitions": {"name": "poisson"}}, "'poisson' must state mean, and no more"),
+        ({"repetitions": {"name": "geometric", "mean": 0}}, "mean must be between 1"),
         ({"epsilon_per_run": 0.0}, "epsilon_per_run must be finite and > 0"),
         ({"threshold": np.nan}, "threshold must be a finite number"),
         ({"threshold": 1.0, "repetitions": Logarithmic(mean=3)}, "must be Geometric"),
@@ -321,7 +319,7 @@ def test_a_delta_costs_the_mean_number_of_runs():
 )
 def test_public_arguments_are_checked(changed, message):
     with pytest.raises(ParameterError, match=message):
-        plan_best(**(PUBLIC | changed))
+        dp.BestOf(**(PUBLIC | changed))
 
 
 @pytest.mark.parametrize(
@@ -344,13 +342,13 @@ def test_divergences_are_checked():
             renyi_of_best(orders, divergences, repetitions=Poisson(mean=2))
     with pytest.raises(ParameterError, match="below 1 has no bound"):
         renyi_of_best([2], [1], repetitions=Poisson(mean=0.5))
-    with pytest.raises(ParameterError, match="a law of dpselect"):
+    with pytest.raises(ParameterError, match="a distribution of dpselect"):
         renyi_of_best([2], [1], repetitions="poisson")
 
 
 def test_runs_are_checked():
     with pytest.raises(ParameterError, match="runs must be at least one function"):
-        release_best([], **PUBLIC)
+        dp.BestOf(**PUBLIC).release([])
     with pytest.raises(ParameterError, match="probabilities must be one for each score"):
         best_probabilities([1, 2], [0.5, 0.4], repetitions=Geometric(mean=2))
 
@@ -360,7 +358,19 @@ def test_a_run_whose_own_plan_is_dearer_is_refused():
     objective = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove"))
 
     with pytest.raises(ParameterError, match=r"a run states epsilon = 2\.0"):
-        release_best([lambda: (1.0, dear.release(objective))], **PUBLIC)
+        dp.BestOf(**PUBLIC).release([lambda: (1.0, dear.release(objective))])
     other = dp.Budget(9.0, neighbours="substitute")
     with pytest.raises(NeighboursError):
-        release_best([lambda: (1.0, "a")], budget=other, **PUBLIC)
+        dp.BestOf(**PUBLIC).release([lambda: (1.0, "a")], budget=other)
+
+
+@every_law
+def test_a_distribution_is_written_down_by_its_name(law):
+    best = dp.BestOf(**(PUBLIC | {"repetitions": law}))
+    again = dp.Query.from_json(best.to_json())
+
+    assert best.to_dict()["repetitions"]["name"] == law.name
+    assert again == best
+    assert again.plan == best.plan
+    assert as_repetitions(again.repetitions) == law
+    assert NAMED[law.name] is type(law)

@@ -55,7 +55,7 @@ def test_scores_are_exact():
     model, weights, penalties = [[0.1, 2.9], [1e6, 1 / 3]], [0.3, 7.0], [0.25, 1e3]
     found = marginal_error(
         counts, model, weights=weights, penalties=penalties, neighbours="add-remove"
-    ).exact
+    ).scores_twofold
 
     def steps(x):
         return Fraction(round(x * 2**20), 2**20)

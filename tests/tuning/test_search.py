@@ -14,10 +14,13 @@ import dpselect as dp
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
+from dpselect.trees.reading import Rows
 from dpselect.tuning import Geometric, Logarithmic, Poisson, PrivateSearchCV
-from dpselect.tuning.split import row_texts, validation_part
+from dpselect.tuning.search import _objective as objective
+from dpselect.tuning.train_validation import row_texts, validation_part
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
+FEWER = {"age": Bins(18, 90, bins=2)}
 
 
 def frame(n=2000, seed=1):
@@ -29,7 +32,7 @@ def frame(n=2000, seed=1):
 
 def tree(**changed):
     public = {"domains": DOMAINS, "classes": ["no", "yes"], "max_records": 5000}
-    return ID3Classifier(**(public | changed))
+    return ID3Classifier(**({"epsilon": 1.0} | public | changed))
 
 
 def search(grid=None, **changed):
@@ -138,7 +141,7 @@ class Careless(ID3Classifier):
 
     def fit(self, X, y):  # noqa: N803
         twice = tree(max_depth=self.max_depth, epsilon=4 * self.epsilon).fit(X, y)
-        self.tree_, self.classes_, self.schema_ = twice.tree_, twice.classes_, twice.schema_
+        self.tree_, self.classes_ = twice.tree_, twice.classes_
         self.n_features_in_, self.plan_ = twice.n_features_in_, self.plan()
         return self
 
@@ -160,8 +163,8 @@ def test_a_replay_sees_a_candidate_that_spends_more_than_it_states():
 def test_a_released_score_needs_no_validation():
     x, y = frame()
     evolved = MultiObjectiveTreeClassifier(
-        domains=DOMAINS, classes=["no", "yes"], max_records=5000, population=6, survivors=2,
-        front=2, generations=2, initial_depth=1, random_state=1,
+        30.0, domains=DOMAINS, classes=["no", "yes"], max_records=5000, population=6,
+        survivors=2, front=2, generations=2, initial_depth=1, random_state=1,
     )  # fmt: skip
 
     def rates(fitted):
@@ -178,10 +181,46 @@ def test_a_released_score_needs_no_validation():
 
 def test_the_split_is_that_of_the_seed():
     x, y = frame(300)
-    shares = [search(random_state=7)._part(search()._design(None), row_texts(x, list(y)))]
-    shares += [search(random_state=7)._part(search()._design(None), row_texts(x, list(y)))]
+    texts = row_texts(x, list(y))
+    designs = [search(random_state=seed).query().design() for seed in (7, 7, 8)]
+    same, again, other = (one.validation_part(texts).tolist() for one in designs)
 
-    assert (shares[0] == shares[1]).all()
+    assert same == again != other
+
+
+@pytest.mark.parametrize(("domains", "tables"), [([DOMAINS], 1), ([DOMAINS, FEWER], 2)])
+def test_a_table_is_read_once_for_candidates_that_read_it_alike(domains, tables, monkeypatch):
+    x, y = frame(300)
+    read, columns = [], Rows._columns
+    monkeypatch.setattr(Rows, "_columns", lambda *row: read.append(row) or columns(*row))
+    grid = {"max_depth": [0, 1], "domains": domains}
+
+    found = search(grid, epsilon=8.0, method="all").fit(x, y)
+
+    assert len(read) == tables
+    assert found.predict(x).shape == (300,)
+
+
+class PlainTree(ID3Classifier):
+    """A classifier that reads its own tables."""
+
+    reader = property()
+
+
+def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(monkeypatch):
+    x, y = frame(400)
+    grid = {"max_depth": [0, 1, 2]}
+    rights = []
+    monkeypatch.setattr(
+        "dpselect.tuning.search._objective",
+        lambda right, relation: rights.append(right) or objective(right, relation),
+    )
+    for kind in (ID3Classifier, PlainTree):
+        made = kind(**tree(epsilon=1.0).get_params(deep=False))
+        PrivateSearchCV(made, grid, epsilon=1e6, method="all", random_state=1).fit(x, y)
+
+    # A design tries its draw on scores of 0 first.
+    assert rights[1::2][0] == rights[1::2][1]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +230,8 @@ def test_the_split_is_that_of_the_seed():
         ({"grid": {"epsilon": [1.0]}}, "grid must not have 'epsilon'"),
         ({"grid": {"deep": [1]}}, "grid: Invalid parameter 'deep'"),
         ({"grid": 3}, "grid: "),
-        ({"method": "best"}, "method must be 'auto'"),
-        ({"repetitions": Poisson(mean=3)}, "a law with at least one run"),
+        ({"method": "best"}, "method must be one of auto, repeat, all"),
+        ({"repetitions": Poisson(mean=3)}, "must have at least one run"),
         ({"validation_share": 1.0}, "validation_share must be between"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
@@ -236,7 +275,7 @@ EXPECTED = {
 @pytest.mark.slow
 def test_follows_scikit_learn():
     estimator = ID3Classifier(
-        domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000
+        1.0, domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000
     )
     results = check_estimator(
         PrivateSearchCV(estimator, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),

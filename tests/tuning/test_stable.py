@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
-from dpselect.tuning import StableArgmax
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.tuning import StableArgmax, stable
 
 EPSILON, DELTA = 0.7, 0.02
-STABLE = StableArgmax(epsilon=EPSILON, delta=DELTA)
+STABLE = StableArgmax(epsilon=EPSILON, delta=DELTA, neighbours="add-remove")
 
 
 def votes(table, *, monotone=True):
@@ -64,13 +64,13 @@ def test_no_event_is_likelier_than_delta_allows(objective):
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["lead + 1", "half the steps"])
 def test_planted_faults_are_caught(wrong, monkeypatch):
-    leader = StableArgmax._leader
+    leader = stable.leader
 
-    def faulty(self, objective):
-        position, lead = leader(self, objective)
+    def faulty(objective):
+        position, lead = leader(objective)
         return position, lead + 1 if wrong == "lead + 1" else 2 * lead
 
-    monkeypatch.setattr(StableArgmax, "_leader", faulty)
+    monkeypatch.setattr(stable, "leader", faulty)
     with pytest.raises(AssertionError):
         test_no_event_is_likelier_than_delta_allows(votes)
 
@@ -85,7 +85,7 @@ def test_with_two_leaders_nothing_is_released():
 def test_a_clear_lead_is_always_released():
     clear = dp.Objective([100, 1, 2], dp.GlobalSensitivity(1, "add-remove"), monotone=True)
     budget = dp.Budget(1.0, 0.1, neighbours="add-remove")
-    found = STABLE.release(clear, budget)
+    found = STABLE.release(clear, budget=budget)
 
     assert found.answer == (0,)
     assert budget.entries[0].delta == DELTA
@@ -99,7 +99,7 @@ def test_the_lead_that_is_needed_inverts_the_law():
             [float(lead), 0.0], dp.GlobalSensitivity(1, "add-remove"), monotone=True
         )
         assert STABLE.probabilities(gaps)[0] >= wanted
-        assert lead == 0 or STABLE._chances[lead - 1] < wanted * 2**256
+        assert lead == 0 or STABLE.design().chances[lead - 1] < wanted * 2**256
 
 
 def test_a_replay_finds_the_exact_loss():
@@ -112,12 +112,21 @@ def test_a_replay_finds_the_exact_loss():
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (1.0, 0.0), (1.0, 1.0)])
 def test_arguments_are_checked(epsilon, delta):
     with pytest.raises(ParameterError, match="must be"):
-        StableArgmax(epsilon=epsilon, delta=delta)
+        StableArgmax(epsilon=epsilon, delta=delta, neighbours="add-remove")
 
 
 def test_one_candidate_has_no_lead():
     with pytest.raises(ParameterError, match="at least two candidates"):
         STABLE.release(dp.Objective([1.0], dp.GlobalSensitivity(1, "add-remove")))
-    tiny = StableArgmax(epsilon=1.0, delta=1e-60)
     with pytest.raises(ParameterError, match="delta is too small"):
-        tiny.release(dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove")))
+        StableArgmax(epsilon=1.0, delta=1e-60, neighbours="add-remove")
+
+
+def test_an_objective_of_another_relation_is_refused():
+    budget = dp.Budget(1.0, 0.1, neighbours="add-remove")
+
+    with pytest.raises(NeighboursError, match="the release is for add-remove neighbours"):
+        STABLE.release(
+            dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "substitute")), budget=budget
+        )
+    assert budget.entries == ()

@@ -1,7 +1,7 @@
 """The most influential nodes of a network, where each edge is private.
 
-A graph on public nodes becomes an objective over them: a centrality, with what one edge can
-change of it. Any mechanism then chooses from that.
+:class:`TopNodes` draws nodes by centralities, :class:`Hubs` through noisy degrees. A graph on
+public nodes becomes an objective over them: a centrality, with what one edge can change of it.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
@@ -11,25 +11,23 @@ from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.networks.edge_table import EdgeTable
 from dpselect.networks.graph import Graph
-from dpselect.networks.hubs import plan_hubs, release_hubs
+from dpselect.networks.hubs import Hubs
 from dpselect.networks.metrics import METRICS, Metric, NamedMetric, degree
-from dpselect.networks.release import plan_nodes, release_nodes
+from dpselect.networks.top import TopNodes
 
 __all__ = [
     "METRICS",
     "CommonNeighbours",
     "EdgeTable",
     "Graph",
+    "Hubs",
     "Metric",
     "NamedMetric",
     "NodeCounts",
+    "TopNodes",
     "degree",
     "ego_betweenness",
     "ego_density",
-    "plan_hubs",
-    "plan_nodes",
-    "release_hubs",
-    "release_nodes",
 ]
 
 

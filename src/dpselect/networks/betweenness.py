@@ -16,15 +16,15 @@ public degree and the bound by codegrees are ours.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from dpselect import _validate
 from dpselect._parallel import Progress
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
-from dpselect.networks.accepted import AnyGraph, accepted
+from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
 from dpselect.sensitivity.base import checked_distances
@@ -79,16 +79,13 @@ def ego_betweenness(
         >>> ego_betweenness(star).scores
         array([3., 0., 0., 0.])
     """
-    if sensitivity not in {"codegree", "degree"}:
-        raise ParameterError(
-            f"sensitivity must be one of codegree, degree, not {sensitivity!r}"
-        )
-    held = accepted(graph)
+    _validate.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
+    held = node_counts(graph)
     bound = _degree_bound(len(held), max_degree)
     degrees = held.degrees
     if degrees.max() > bound:
         raise PublicClaimError(
-            f"a node has more than max_degree = {bound} neighbours; a public bound must "
+            f"a node has more than `max_degree`={bound} neighbours; a public bound must "
             "hold for every graph that could have been given"
         )
     # The sensitivity first: where it cannot be computed, the scores are not computed either.

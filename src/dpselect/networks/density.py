@@ -9,14 +9,14 @@ Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both bounds here
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from dpselect import _validate
 from dpselect._twofold import quotient
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.networks.accepted import AnyGraph, accepted
+from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
 from dpselect.sensitivity.base import checked_distances
@@ -59,9 +59,8 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
         >>> ego_density(paw).scores.round(3)
         array([0.333, 1.   , 1.   , 0.   ])
     """
-    if sensitivity not in {"spread", "degree"}:
-        raise ParameterError(f"sensitivity must be one of spread, degree, not {sensitivity!r}")
-    held = accepted(graph)
+    _validate.one_of("sensitivity", sensitivity, get_args(DensityBound))
+    held = node_counts(graph)
     degrees, n = held.degrees, len(held)
     if sensitivity == "spread":
         least, most = held.common_neighbours()

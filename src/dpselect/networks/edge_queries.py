@@ -13,13 +13,13 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect import _validate
-from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.networks.reading import check_ends
 from dpselect.tables.collecting import Column, collect, counts
-from dpselect.tables.opening import check_columns, is_csv, schema
-from dpselect.tables.persisted import persisted
-from dpselect.tables.spark import distinct, stacked
+from dpselect.tables.columns import as_integers
+from dpselect.tables.opening import check_columns, schema
+from dpselect.tables.source import Source
+from dpselect.tables.spark import cached, distinct, stacked
 from dpselect.tables.users import UserCap, weight_of
 
 MOST_LABELS = 10_000
@@ -132,7 +132,7 @@ def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str
         ``node``, ``least`` and ``most`` common neighbours, and how many other nodes it has
         ``met``; a node that meets none has no row. Private.
     """
-    with persisted(_both_directions(edges)) as directed:
+    with cached(_both_directions(edges)) as directed:
         there = directed.rename({"node": "with"})
         pairs = directed.join(there, on="other").filter(nw.col("node") != nw.col("with"))
         shared = pairs.group_by("node", "with").agg(nw.len().alias("shared"))
@@ -159,8 +159,8 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
     """
     with (
         _triangles(edges) as triangles,
-        persisted(triangles) as found,
-        persisted(_ego_edges(found)) as inner,
+        cached(triangles) as found,
+        cached(_ego_edges(found)) as inner,
     ):
         there = inner.rename({"u": "w"})
         meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
@@ -179,7 +179,7 @@ def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
     edges are joined, whatever the hubs.
     """
     a, b, c = (nw.col(corner) for corner in CORNERS)
-    with persisted(edges) as simple, persisted(_upwards(simple)) as upwards:
+    with cached(edges) as simple, cached(_upwards(simple)) as upwards:
         pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
         closing = simple.rename({"low": "b", "high": "c"})
         yield pairs.join(closing, on=["b", "c"]).select(a, b, c)
@@ -249,18 +249,15 @@ def _ends(
     id too large for the type of the nodes are dropped, or else another that is no node stands
     for it.
     """
-    for name, column in (("source", source), ("target", target)):
-        _validate.instance(name, column, str)
-    if source == target:
-        raise ParameterError("source and target must name the columns of the two ends")
+    check_ends(source, target)
     if not isinstance(nodes, range) and len(nodes) > MOST_LABELS:
         raise ParameterError(
             f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
-            "from 0 in the table, and give their number as nodes"
+            "from 0 in the table, and give their number as `nodes`"
         )
     table = check_columns(data, plain=[source, target])
     integer = all(isinstance(node, int) for node in nodes[:1])
-    if not (integer and is_csv(data)):
+    if not (integer and Source.of(data).is_csv):
         _check_types(schema(table, data), (source, target), integer=integer)
     taken = {"source": nw.col(source), "target": nw.col(target)}
     if users is not None:
@@ -270,8 +267,8 @@ def _ends(
     ends = table.lazy().select(**taken)
     if not integer:
         return ends
-    if is_csv(data):
-        return _whole(ends)
+    if Source.of(data).is_csv:
+        return as_integers(ends, ["source", "target"])
     there = {end: _is_between(nw.col(end), nodes) for end in ("source", "target")}
     if dropped:
         return ends.filter(*there.values()).with_columns(nw.col(*there).cast(nw.Int64))
@@ -287,19 +284,6 @@ def _is_between(end: nw.Expr, nodes: Sequence[Any]) -> nw.Expr:
     """Return whether an id is at least the least node and at most the largest."""
     least, most = (0, len(nodes) - 1) if isinstance(nodes, range) else (min(nodes), max(nodes))
     return (end >= least) & (end <= most)
-
-
-def _whole(ends: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return fields of a CSV file as integers; one that is none, or too large, as null."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    native: pl.LazyFrame = nw.to_native(ends)
-    return nw.from_native(
-        native.with_columns(
-            pl.col("source", "target").str.strip_chars().cast(pl.Int64, strict=False)
-        )
-    )
 
 
 def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> None:

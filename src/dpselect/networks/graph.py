@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _parallel
 from dpselect._parallel import Progress
-from dpselect.errors import DataError
+from dpselect.errors import DataError, ParameterError
 from dpselect.networks import reading
-from dpselect.networks.counts import CommonNeighbours
+from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
-from dpselect.networks.users import read_of_persons
 from dpselect.tables.users import user_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from dpselect.networks.kernels import Ranked
 
 Number = TypeVar("Number", np.int64, np.float64)
+AnyGraph: TypeAlias = Union[NodeCounts, "nx.Graph[Any]", "igraph.Graph"]
+"""A :class:`~dpselect.networks.Graph` or :class:`~dpselect.networks.EdgeTable`; or an
+undirected graph of networkx or igraph, whose node set is thereby declared public."""
 
 NODES_PER_PIECE = 256
 MOST_PIECES = 64
@@ -199,7 +203,7 @@ class Graph:
         cap = user_cap(user, max_per_user)
         if cap is None:
             return _built(reading.read(edges, source, target, labels), labels, on_invalid)
-        ends = read_of_persons(edges, source, target, labels, cap, on_invalid)
+        ends = reading.read_of_persons(edges, source, target, labels, cap, on_invalid)
         return _built(ends, labels, "repair", cap.most)
 
     @classmethod
@@ -270,6 +274,45 @@ class Graph:
             )
         pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         return _built(reading.of_array(pairs), labels, on_invalid)
+
+
+def node_counts(graph: AnyGraph) -> NodeCounts:
+    """Return a graph that can count, from one of this library, networkx or igraph.
+
+    Of a graph of networkx or igraph the nodes are the candidates: by giving it the caller
+    declares its node set public. Vertices of igraph go by their ``name``, if they have one.
+
+    Raises:
+        ParameterError: It is no graph.
+        DataError: It is directed.
+    """
+    # Whoever holds such a graph has imported its package: nothing is imported here.
+    networkx, igraph = (sys.modules.get(name) for name in ("networkx", "igraph"))
+    if networkx is not None and isinstance(graph, networkx.Graph):
+        return Graph.from_networkx(graph, nodes=list(graph.nodes))
+    if igraph is not None and isinstance(graph, igraph.Graph):
+        named = "name" in graph.vs.attributes()
+        return Graph.from_igraph(graph, nodes=graph.vs["name"] if named else graph.vcount())
+    if not _counts(graph):
+        kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
+        raise ParameterError(
+            f"graph must be a Graph or an EdgeTable of dpselect.networks, or an undirected "
+            f"graph of networkx or igraph, not a {kind}; a list of edges is read by "
+            "Graph.from_edges"
+        )
+    return graph
+
+
+def is_graph(data: object) -> TypeGuard[AnyGraph]:
+    """Return whether data are a graph that :func:`node_counts` takes, not edges."""
+    others = (getattr(sys.modules.get(name), "Graph", None) for name in ("networkx", "igraph"))
+    return _counts(data) or any(isinstance(data, kind) for kind in others if kind is not None)
+
+
+def _counts(graph: object) -> TypeGuard[NodeCounts]:
+    """Return whether a graph can count; ``isinstance`` counts degrees on Python 3.11."""
+    names = ("nodes", "degrees", "triangles", "common_neighbours", "ego_betweenness", "__len__")
+    return all(getattr_static(graph, name, None) is not None for name in names)
 
 
 def _refuse_directed(*, directed: bool, remedy: str) -> None:

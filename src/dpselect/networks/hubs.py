@@ -1,10 +1,9 @@
-r"""Release of hubs through noisy degrees: two steps, the second on the few that are left.
+r"""Hubs through noisy degrees: two steps, the second on the few that are left.
 
 The noisy degrees of all nodes are one noisy sequence. The nodes :math:`H` of the largest are
 public from then on, and so are caps :math:`L_v` made from their noisy degrees. Of these nodes
-alone the capped edges between neighbours, :math:`2 f_{L_v}` of
-:mod:`~dpselect.networks.ego_flow`, are counted with discrete Laplace noise of scale
-:math:`2 L_v \ell_1/\varepsilon_2`, where
+alone the capped edges between neighbours, :math:`2 f_{L_v}` (below), are counted with discrete
+Laplace noise of scale :math:`2 L_v \ell_1/\varepsilon_2`, where
 
 .. math:: \ell_1 = \min(|H|, 2) + \sum_{v \in H'} 1/L_v
 
@@ -21,33 +20,112 @@ most :math:`2 L_i`, which is 1 in units of :math:`2 L_i`, and so for :math:`j`. 
 step, so both are :math:`\varepsilon`-DP by adaptive composition; a true degree above the noisy
 one costs accuracy, not privacy. For a person of up to ``m`` edges both scales are ``m`` times
 as large: each of ``m`` steps costs :math:`\varepsilon/m`.
+
+**Capped edges.** The edges between the neighbours :math:`S = N(v)` of a node are the triangles
+through it. One edge at :math:`v` moves their number by up to the degree. Counted instead is
+
+.. math:: f_L(S) = \max \Big\{ \sum_e x_e : 0 \le x_e \le 1,\;
+                   \sum_{e \ni w} x_e \le L \text{ for all } w \in S \Big\}
+
+over the edges :math:`e` between nodes of :math:`S`: their number, where no node of :math:`S`
+has more than :math:`L` neighbours in :math:`S`.
+
+**Lemma.** A node of :math:`S` more changes :math:`f_L` by 0 to :math:`L`, an edge more by 0 to
+1. So an edge at :math:`v` changes it by at most :math:`L`, any other edge by at most 1, for all
+degrees. *Proof.* More edges lose nothing: extend :math:`x` by 0. A node more: leave out
+its edges in an optimal :math:`x`, which carry at most :math:`L`; the rest is feasible without
+it. An edge more: leave it out, which carries at most 1. ∎
+
+:math:`2 f_L` is the largest flow through the bipartite double cover of :math:`S`, with
+capacities :math:`L` at its ends and 1 at its edges, and an integer.
+
+Source: the extension of edge counts to graphs of any degree is that of Kasiviswanathan, Nissim,
+Raskhodnikova and Smith, TCC 2013; here it is of ego networks, under one edge.
+
+**Estimates** are post-processing: all they see is released. With :math:`d` neighbours and
+:math:`T` edges between them, the density is :math:`p = T / \binom d2`. In a random ego network
+of this density two neighbours have a number of common neighbours with the distribution
+:math:`\mathrm{Bin}(d - 2, p^2)`, and the mean of :math:`1/(k + 1)` is
+:math:`(1 - (1 - p^2)^{d-1}) / ((d - 1) p^2)`. So the ego betweenness is estimated as
+
+.. math:: \binom d2 (1 - p) \, \frac{1 - (1 - p^2)^{d - 1}}{(d - 1) p^2}.
+
+Noisy densities are drawn to their mean by the share of their variance that is noise (empirical
+Bayes), so that with much noise the order is that of the degrees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import _validate
-from dpselect.draws import noisy_counts
+from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
-from dpselect.networks import ego_flow, hub_estimates
-from dpselect.networks.accepted import AnyGraph, accepted, check_persons
+from dpselect.networks.edge_table import EdgeTable
+from dpselect.networks.edges import EdgeDesign, EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree, of_persons
 from dpselect.networks.reading import Nodes
-from dpselect.plan import Plan, Spend, SupportsSpend
+from dpselect.plan import Plan, Spend
+from dpselect.query import Query, query
 from dpselect.release import Release
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices, OnInvalid, Values
 
 SLACK = 2.0**-40
 """Relative; above the rounding errors of a sum of some thousand quotients."""
+
+LARGEST_FLOW = 2**31 - 1
+
+ROUNDS = 20
+"""Of the fixed point of the mean and the variance of densities."""
+
+IN_MEMORY = "hubs are counted in memory: give a file, a frame that is not lazy, or a Graph"
+
+
+def pairs_of(degrees: Values) -> Values:
+    """Return the number of pairs of neighbours."""
+    return degrees * (degrees - 1) / 2
+
+
+def estimated_densities(edges: Values, deviations: Values, degrees: Values) -> Values:
+    """Return densities of ego networks, drawn to their mean where they are mostly noise.
+
+    Args:
+        edges: Noisy numbers of edges between neighbours, shape ``(m,)``.
+        deviations: Standard deviations of their noise.
+        degrees: Noisy degrees, >= 2.
+
+    Returns:
+        Shape ``(m,)``, in [0, 1].
+    """
+    noisy, variances = edges / pairs_of(degrees), (deviations / pairs_of(degrees)) ** 2
+    spread = 0.0
+    for _ in range(ROUNDS):
+        weights = 1 / (variances + spread)
+        mean = (weights @ noisy) / weights.sum()
+        excess = (noisy - mean) ** 2 - variances
+        spread = max(0.0, float(weights**2 @ excess / (weights**2).sum()))
+    drawn = mean + spread / (spread + variances) * (noisy - mean)
+    return np.clip(drawn, 0.0, 1.0)
+
+
+def estimated_betweenness(densities: Values, degrees: Values) -> Values:
+    """Return the mean ego betweenness of random ego networks of these densities."""
+    square = densities**2
+    others = degrees - 1
+    with np.errstate(divide="ignore"):
+        met = -np.expm1(others * np.log1p(-np.minimum(square, 1.0)))
+    shares = np.where(square > 0, met / np.maximum(others * square, 1e-300), 1.0)
+    return pairs_of(degrees) * (1 - densities) * np.minimum(shares, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,170 +143,161 @@ class HubMetric:
 
 HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
     {
-        "ego-betweenness": HubMetric(0.1, hub_estimates.ego_betweenness),
+        "ego-betweenness": HubMetric(0.1, estimated_betweenness),
         "ego-density": HubMetric(1.0, lambda densities, _degrees: densities),
     }
 )
-"""The metrics that :func:`release_hubs` knows, by name."""
+"""The metrics that :class:`Hubs` knows, by name."""
 
 
-def plan_hubs(
-    nodes: Nodes,
-    k: int,
-    *,
-    metric: str,
-    hubs: int | None = None,
-    degrees_share: float = 0.5,
-    max_per_user: int | None = None,
-    epsilon: float,
-) -> Plan:
-    """Return what :func:`release_hubs` will spend; reads no edge.
+@query
+class Hubs(Query[Release[Any]]):
+    r"""The hubs of the largest ego betweenness or density, by estimates.
 
-    Args:
-        nodes: The nodes of the graph: their number ``n``, or all ids or labels.
-        k: As for the release, like all other arguments.
-        metric: The metric.
-        hubs: How many nodes are looked at.
-        degrees_share: Share of epsilon for the degrees.
-        max_per_user: The most edges of a person.
-        epsilon: Of both steps, in nats, for ``Neighbours.EDGE``, or with ``max_per_user``
-            for ``Neighbours.ADD_REMOVE`` of a person.
-
-    Raises:
-        ParameterError: An argument is out of its range.
-    """
-    empty = Graph.without_edges(nodes)
-    k, hubs = _sizes(k, hubs, len(empty))
-    share = _validate.within("degrees_share", degrees_share, 0, 1)
-    if share in {0, 1}:
-        raise ParameterError("degrees_share must be above 0 and below 1")
-    if metric not in HUB_METRICS:
-        raise ParameterError(f"metric must be one of {', '.join(HUB_METRICS)}, not {metric!r}")
-    epsilon = _validate.positive("epsilon", epsilon)
-    times = _validate.at_least("max_per_user", 1 if max_per_user is None else max_per_user, 1)
-    degrees = of_persons(degree(empty), max_per_user)
-    first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
-    rest = epsilon - first.epsilon
-    most = 2 * _largest_cap(len(empty)) * (hubs + 2) * times
-    if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
-        raise ParameterError("epsilon is too small for so many nodes")
-    return Plan(
-        function="release_hubs",
-        arguments={
-            "nodes": empty.nodes,
-            "k": k,
-            "metric": metric,
-            "hubs": hubs,
-            "degrees_share": share,
-            **({} if max_per_user is None else {"max_per_user": times}),
-        },
-        mechanism=f"ThroughDegrees(epsilon={epsilon:g}, hubs={hubs}, degrees_share={share:g})",
-        spends=(
-            first.spend("noise on all degrees"),
-            Spend("noise on the edges between neighbours of the hubs", rest),
-        ),
-        epsilon=epsilon,
-        neighbours=degrees.neighbours,
-        public=("the nodes",),
-    )
-
-
-def release_hubs(
-    graph: AnyGraph,
-    k: int,
-    *,
-    metric: str,
-    hubs: int | None = None,
-    degrees_share: float = 0.5,
-    max_per_user: int | None = None,
-    epsilon: float,
-    budget: SupportsSpend | None = None,
-) -> Release:
-    r"""Release the ``k`` hubs of the largest ego betweenness or density, by estimates.
-
-    First all degrees get noise, at ``degrees_share`` of epsilon, and the ``hubs`` nodes of the
-    largest noisy degrees are kept. The rest of epsilon is spent on noisy numbers of edges
-    between the neighbours of these. Degrees and edges give an estimate of the metric
-    (:mod:`~dpselect.networks.hub_estimates`), by which the ``k`` are ordered.
+    First all degrees get noise, at ``degrees_share`` of epsilon, and the ``candidates`` nodes
+    of the largest noisy degrees are kept. The rest of epsilon is spent on noisy numbers of
+    edges between the neighbours of these. Degrees and edges give an estimate of the metric
+    (:mod:`~dpselect.networks.hubs`), by which the ``k`` are ordered; the estimates are the
+    ``noisy_scores`` of the answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
     density, and keeps that error at any epsilon; ``docs/networks.md`` measures it beside the
     order of the degrees.
 
+    Data are edges or a graph, as for :class:`TopNodes`, in memory.
+
     Guarantee:
-        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. The nodes and all
-        arguments but the edges are public. Of a graph that was read with ``user``, under
-        ``Neighbours.ADD_REMOVE`` of all rows of one person.
+        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public.
+        With ``user``, under ``Neighbours.ADD_REMOVE`` of all rows of one person.
 
-    Args:
-        graph: A :class:`Graph` in memory, or one of networkx or igraph.
-        k: How many nodes; 1 to ``hubs``.
-        metric: ``"ego-betweenness"`` or ``"ego-density"``.
-        hubs: How many nodes of the largest noisy degrees are looked at; ``3 k`` if not given,
-            at most ``n``. The density is that of hubs: small degrees are left out.
-        degrees_share: Share of epsilon for the degrees, in (0, 1).
-        max_per_user: The most edges of a person, as the graph was read with it.
-        epsilon: Of both steps, in nats.
-        budget: Where to record the spend, before anything is drawn.
-
-    Returns:
-        The nodes, with the estimates as ``noisy_scores``. Safe to publish.
-
-    Raises:
-        ParameterError: An argument is out of its range, or the edges are in an engine.
-        InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-        NeighboursError: The budget is kept for another neighbour relation.
+    Attributes:
+        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
+            labels. Not to be read off the edges.
+        source: The column of one end.
+        target: The column of the other end.
+        k: How many nodes; at most ``candidates``.
+        metric: What hubs are ordered by: ``"ego-betweenness"`` or ``"ego-density"``.
+        candidates: How many nodes of the largest noisy degrees are looked at. ``3 k`` if not
+            given, at most ``n``. The density is that of hubs: small degrees are left out.
+        degrees_share: Share of epsilon for the degrees; in (0, 1).
+        user: The column of the person that a row belongs to. Text, integers, booleans or
+            dates; rows without a person are dropped.
+        max_per_user: How many different edges of a person are counted. Of a graph: as it was
+            read.
+        on_invalid: What happens to rows that are no edge between two of the nodes.
+            ``"repair"`` drops them; ``"raise"`` is for a curator who declares it public that
+            there is none.
+        epsilon: What both steps cost together, in nats; finite, > 0.
 
     Examples:
-        >>> star = Graph.from_edges([(0, leaf) for leaf in range(1, 500)], nodes=500)
-        >>> release_hubs(star, 1, metric="ego-betweenness", epsilon=2.0).answer
+        >>> import dpselect as dp
+        >>> star = [(0, leaf) for leaf in range(1, 500)]
+        >>> hubs = dp.Hubs(nodes=500, k=1, metric="ego-betweenness", epsilon=2.0)
+        >>> hubs.release(star).answer
         (0,)
     """
-    held = accepted(graph)
-    if not isinstance(held, Graph):
-        raise ParameterError("release_hubs needs a Graph in memory, not a table of edges")
-    check_persons(held, max_per_user)
-    plan = plan_hubs(
-        held.nodes,
-        k,
-        metric=metric,
-        hubs=hubs,
-        degrees_share=degrees_share,
-        max_per_user=max_per_user,
-        epsilon=epsilon,
-    )
-    k, hubs = _sizes(k, hubs, len(held))
-    receipt = plan.charge(budget)
-    chosen, estimates = _draw(held, plan, HUB_METRICS[metric], hubs, max_per_user or 1)
-    order = np.argsort(-estimates, kind="stable")[:k]
-    return Release(
-        answer=tuple(held.nodes[chosen[place]] for place in order),
-        plan=plan,
-        exact=True,
-        noisy_scores=tuple(estimates[order].tolist()),
-    ).recorded(receipt)
+
+    nodes: Nodes
+    source: str = "source"
+    target: str = "target"
+    k: int
+    metric: str
+    candidates: int | None = None
+    degrees_share: float = 0.5
+    user: str | None = None
+    max_per_user: int | None = None
+    on_invalid: OnInvalid = "repair"
+    epsilon: float
+
+    def design(self) -> _Hubs:
+        rows = EdgeRows.of(self)
+        n, times = len(rows.nodes), rows.max_per_user or 1
+        k = _validate.at_least("k", self.k, 1)
+        candidates = min(3 * k, n) if self.candidates is None else self.candidates
+        if not k <= _validate.at_least("candidates", candidates, 1) <= n:
+            raise ParameterError(
+                "`k` must be at most `candidates`, and `candidates` at most the number of "
+                f"nodes, {n}; not {k} and {candidates}"
+            )
+        share = _validate.within("degrees_share", self.degrees_share, 0, 1)
+        if share in {0, 1}:
+            raise ParameterError("`degrees_share` must be above 0 and below 1")
+        metric = HUB_METRICS[_validate.one_of("metric", self.metric, HUB_METRICS)]
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        degrees = of_persons(degree(Graph.without_edges(rows.nodes)), rows.max_per_user)
+        first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
+        rest = epsilon - first.epsilon
+        most = 2 * largest_cap(n) * (candidates + 2) * times
+        if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
+            raise ParameterError("`epsilon` is too small for so many nodes")
+        return _Hubs(
+            mechanism=(
+                f"ThroughDegrees(epsilon={epsilon:g}, candidates={candidates}, "
+                f"degrees_share={share:g})"
+            ),
+            spends=(
+                first.spend("noise on all degrees"),
+                Spend("noise on the edges between neighbours of the hubs", rest),
+            ),
+            epsilon=epsilon,
+            neighbours=degrees.neighbours,
+            public=("the nodes",),
+            rows=rows,
+            k=k,
+            candidates=candidates,
+            metric=metric,
+        )
 
 
-def _draw(
-    graph: Graph, plan: Plan, metric: HubMetric, hubs: int, times: int
-) -> tuple[list[int], Values]:
-    """Draw both steps; the plan has been charged."""
-    of_degrees, of_edges = (spend.epsilon for spend in plan.spends)
-    noisy = noisy_counts.discrete_laplace(graph.degrees, nextafter(2 * times / of_degrees, inf))
-    chosen = largest(noisy, hubs)
-    degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
-    most = _largest_cap(len(graph))
-    caps = np.clip(np.ceil(metric.cap_share * degrees), 1, most).astype(np.int64)
-    scales = 2 * times * caps * moved_together(caps) / of_edges
-    counts = ego_flow.flows(graph, chosen, caps.tolist())
-    edges = np.array(
-        [
-            noisy_counts.discrete_laplace(count, nextafter(scale, inf))[0] / 2
-            for count, scale in zip(counts[:, None], scales.tolist(), strict=True)
-        ]
-    )
-    densities = hub_estimates.densities(edges, scales / np.sqrt(2), degrees)
-    return chosen, metric.estimate(densities, degrees)
+@dataclass(frozen=True, kw_only=True)
+class _Hubs(EdgeDesign):
+    k: int
+    candidates: int
+    metric: HubMetric
+
+    def check(self, data: object) -> None:
+        from dpselect import tables
+
+        if tables.is_lazy(data) or isinstance(data, EdgeTable):
+            raise ParameterError(IN_MEMORY)
+        super().check(data)
+
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+        graph = self.rows.read(data)
+        if not isinstance(graph, Graph):
+            raise ParameterError(IN_MEMORY)
+
+        def draw(plan: Plan) -> Release[Any]:
+            chosen, estimates = self._draw(graph)
+            order = np.argsort(-estimates, kind="stable")[: self.k]
+            return Release(
+                tuple(graph.nodes[chosen[place]] for place in order),
+                plan,
+                noisy_scores=tuple(estimates[order].tolist()),
+            )
+
+        return draw
+
+    def _draw(self, graph: Graph) -> tuple[list[int], Values]:
+        """Draw both steps, and return the positions of the candidates and their estimates."""
+        of_degrees, of_edges = (spend.epsilon for spend in self.spends)
+        times = self.rows.max_per_user or 1
+        scale = nextafter(2 * times / of_degrees, inf)
+        noisy = noisy_counts.discrete_laplace(graph.degrees, scale)
+        chosen = largest(noisy, self.candidates)
+        degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
+        most = largest_cap(len(graph))
+        caps = np.clip(np.ceil(self.metric.cap_share * degrees), 1, most).astype(np.int64)
+        scales = 2 * times * caps * moved_together(caps) / of_edges
+        counts = flows(graph, chosen, caps.tolist())
+        edges = np.array(
+            [
+                noisy_counts.discrete_laplace(count, nextafter(scale, inf))[0] / 2
+                for count, scale in zip(counts[:, None], scales.tolist(), strict=True)
+            ]
+        )
+        densities = estimated_densities(edges, scales / np.sqrt(2), degrees)
+        return chosen, self.metric.estimate(densities, degrees)
 
 
 def moved_together(caps: Indices) -> float:
@@ -237,16 +306,63 @@ def moved_together(caps: Indices) -> float:
     return float(min(caps.size, 2) + shares[2:].sum()) * (1 + SLACK)
 
 
-def _largest_cap(nodes: int) -> int:
-    return max(1, min(nodes - 1, ego_flow.largest_cap(nodes)))
+def largest_cap(nodes: int) -> int:
+    """Return the largest cap, that of all neighbours, if no flow overflows; public."""
+    return max(1, min(nodes - 1, LARGEST_FLOW // nodes))
 
 
-def _sizes(k: int, hubs: int | None, nodes: int) -> tuple[int, int]:
-    k = _validate.at_least("k", k, 1)
-    hubs = min(3 * k, nodes) if hubs is None else _validate.at_least("hubs", hubs, 1)
-    if not k <= hubs <= nodes:
-        raise ParameterError(
-            f"k must be at most hubs, and hubs at most the number of nodes, {nodes}; not {k} "
-            f"and {hubs}"
-        )
-    return k, hubs
+def flows(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Indices:
+    """Return :math:`2 f_L` of the neighbours of some nodes.
+
+    Args:
+        graph: The graph. Private.
+        hubs: Positions of nodes. Public.
+        caps: :math:`L` of each, >= 1 and at most :func:`largest_cap`. Public.
+
+    Returns:
+        Shape ``(m,)``, >= 0. Private.
+    """
+    return np.array(
+        [flow(*ego_edges(graph, hub), cap) for hub, cap in zip(hubs, caps, strict=True)],
+        dtype=np.int64,
+    )
+
+
+def ego_edges(graph: Graph, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Return both ends of every edge between neighbours, twice, and how many neighbours."""
+    starts, rows = graph.starts, graph.rows
+    members = rows[starts[node] : starts[node + 1]]
+    sizes = starts[members + 1] - starts[members]
+    ends = np.concatenate(
+        [np.empty(0, np.int32)]
+        + [rows[starts[one] : starts[one + 1]] for one in members.tolist()]
+    )
+    here = np.repeat(np.arange(members.size), sizes)
+    there = np.searchsorted(members, ends)
+    inside = there < members.size
+    inside[inside] = members[there[inside]] == ends[inside]
+    return here[inside].astype(np.int64), there[inside].astype(np.int64), members.size
+
+
+def flow(here: NDArray[np.int64], there: NDArray[np.int64], size: int, cap: int) -> int:
+    """Return the largest flow through the double cover of a graph.
+
+    Args:
+        here: One end of every edge in both directions, from 0 to ``size - 1``.
+        there: The other end.
+        size: The number of nodes.
+        cap: The capacity of every node.
+    """
+    if here.size == 0 or int(np.bincount(here).max()) <= cap:
+        return int(here.size)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    every = np.arange(size)
+    source, sink = 2 * size, 2 * size + 1
+    tails = np.concatenate([here, np.full(size, source), size + every])
+    heads = np.concatenate([size + there, every, np.full(size, sink)])
+    capacities = np.full(tails.size, cap, dtype=np.int32)
+    capacities[: here.size] = 1
+    network = csr_array((capacities, (tails, heads)), shape=(sink + 1, sink + 1))
+    return int(maximum_flow(network, source, sink).flow_value)

@@ -10,30 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpselect import _validate
-from dpselect import combine as _combine
+from dpselect import _validate, combine as _combine
+from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
     LocalDampening,
     Mechanism,
-    MechanismFactory,
+    NoisySequence,
     PermuteAndFlip,
     ShiftedLocalDampening,
     by_name,
 )
 from dpselect.neighbours import Neighbours
-from dpselect.networks.accepted import AnyGraph, accepted
 from dpselect.networks.betweenness import ego_betweenness
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
+from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, grouped
+
+if TYPE_CHECKING:
+    from dpselect.networks.top import TopNodes
 
 Metric: TypeAlias = Callable[[NodeCounts], Objective]
 """A callable that returns the objective of a graph. What it says besides the scores and the
@@ -62,7 +64,7 @@ def degree(graph: AnyGraph) -> Objective:
         >>> degree(Graph.from_edges([(0, 1), (0, 2)], nodes=3)).scores
         array([2., 1., 1.])
     """
-    held = accepted(graph)
+    held = node_counts(graph)
     return Objective(
         held.degrees,
         GlobalSensitivity(1, Neighbours.EDGE, l1=2),
@@ -75,7 +77,7 @@ def degree(graph: AnyGraph) -> Objective:
 
 
 def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
-    """Return an objective of edges for persons who have so many: they come or go with all.
+    """Return the objective under add/remove of one person's edges (group privacy).
 
     Args:
         objective: Under ``Neighbours.EDGE``.
@@ -84,7 +86,7 @@ def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
     if max_per_user is None:
         return objective
     return Objective(
-        objective.exact,
+        objective.scores_twofold,
         grouped(objective.sensitivity, max_per_user, neighbours=Neighbours.ADD_REMOVE),
         objective.candidates,
         monotone=objective.monotone,
@@ -160,29 +162,62 @@ COMBINED = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class MetricChoice:
-    """One metric or several combined, and the mechanism that draws by them; all public.
+    """One metric or several combined, and the mechanism that their bounds suit; all public.
 
     Attributes:
         metrics: Keys of :data:`METRICS`, or callables.
         combine: How several are combined; None for one.
         weights: For the combination.
+        dominance: For the Pareto score.
         max_degree: For the metrics that take it.
         max_per_user: How many edges of a person there can be; None if one edge is protected.
-        mechanism: The mechanism, with its epsilon.
+        mechanism: The mechanism that was named, or else suits the metrics.
     """
 
     metrics: tuple[str | Metric, ...]
     combine: str | None
-    weights: ArrayLike | None
+    weights: Sequence[float] | None
+    dominance: Dominance
     max_degree: int | None
     max_per_user: int | None
     mechanism: Mechanism
 
-    @property
-    def name(self) -> str:
-        """The metrics by their names, such as ``"pareto(degree, ego-density)"``."""
-        names = ", ".join(map(_name, self.metrics))
-        return names if self.combine is None else f"{self.combine}({names})"
+    @classmethod
+    def of(cls, asked: TopNodes) -> Self:
+        """Check the fields about metrics and fill in the mechanism, by public facts.
+
+        A function of :data:`METRICS` stands for its name; any other callable stands for
+        itself and is drawn by permute-and-flip unless a mechanism is given.
+
+        Raises:
+            ParameterError: There is no such metric, combination or mechanism, or fields do
+                not go together.
+        """
+        metric, combine, weights = asked.metric, asked.combine, asked.weights
+        if isinstance(metric, Sequence) and not isinstance(metric, str):
+            metrics = tuple(map(_known, metric))
+        else:
+            metrics = (_known(metric),)
+        _check_combination(metrics, combine, weights)
+        dominance = checked_dominance(asked.dominance, combine, of="combine")
+        takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in metrics]
+        if asked.max_degree is not None and not any(takes):
+            names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
+            raise ParameterError(f"`max_degree` goes with the metric {names}")
+        named = asked.mechanism
+        if named is None and asked.above is not None:
+            named = NoisySequence.name
+        if named is None:
+            named = _suited(metrics[0], combine, weights)
+        return cls(
+            metrics,
+            combine,
+            weights,
+            dominance,
+            asked.max_degree,
+            asked.max_per_user,
+            by_name(named, asked.epsilon),
+        )
 
     @property
     def unit(self) -> str:
@@ -221,80 +256,41 @@ class MetricChoice:
         """Return the one objective of several, for the same nodes."""
         if self.combine is None:
             return parts[0]
-        return _combine.by_name(self.combine, parts, self.weights)
+        return _combine.by_name(self.combine, parts, self.weights, dominance=self.dominance)
 
 
-def choose(
-    metric: str | Metric | Sequence[str | Metric],
-    *,
-    combine: str | None = None,
-    weights: ArrayLike | None = None,
-    max_degree: int | None = None,
-    max_per_user: int | None = None,
-    epsilon: float,
-    mechanism: str | MechanismFactory | None = None,
-) -> MetricChoice:
-    """Check the public arguments of a release and fill in the mechanism.
-
-    A function of :data:`METRICS` stands for its name; any other callable stands for itself and
-    is drawn by permute-and-flip unless a mechanism is given. The choice depends on public
-    arguments only.
-
-    Raises:
-        ParameterError: There is no such metric, combination or mechanism, or arguments do not
-            go together.
-    """
-    if isinstance(metric, Sequence) and not isinstance(metric, str):
-        metrics = tuple(_known(one) for one in metric)
-    else:
-        metrics = (_known(metric),)
-    _check_combination(metrics, combine, weights)
-    takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in metrics]
-    if max_degree is not None and not any(takes):
-        names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
-        raise ParameterError(f"max_degree goes with the metric {names}")
-    suited = _suited(metrics[0], combine, weights) if mechanism is None else mechanism
-    if max_per_user is not None:
-        max_per_user = _validate.at_least("max_per_user", max_per_user, 1)
-    drawn = by_name(suited, epsilon)
-    return MetricChoice(metrics, combine, weights, max_degree, max_per_user, drawn)
-
-
-def _known(metric: str | Metric) -> str | Metric:
+def _known(metric: object) -> str | Metric:
     """Return a metric by its name if it has one."""
     for name, named in METRICS.items():
-        if (isinstance(metric, str) and metric == name) or metric is named.objective:
+        if metric is named.objective:
             return name
-    if not callable(metric) or isinstance(metric, type):
-        raise ParameterError(
-            f"metric must be one of {', '.join(METRICS)}, or a callable that returns the "
-            f"objective of a graph, not {metric!r}"
-        )
-    return metric
+    if callable(metric) and not isinstance(metric, type):
+        return metric
+    return _validate.one_of("metric", metric, METRICS)
 
 
 def _check_combination(
-    metrics: tuple[str | Metric, ...], combine: str | None, weights: ArrayLike | None
+    metrics: tuple[str | Metric, ...], combine: str | None, weights: Sequence[float] | None
 ) -> None:
     if not metrics:
-        raise ParameterError("metric must name at least one metric")
+        raise ParameterError("`metric` must name at least one metric")
     if combine is None:
         if len(metrics) > 1:
             names = ", ".join(_combine.COMBINATIONS)
-            raise ParameterError(f"several metrics need combine=, one of {names}")
+            raise ParameterError(f"several metrics need `combine`, one of {names}")
         if weights is not None:
-            raise ParameterError("weights go with combine=")
+            raise ParameterError("`weights` go with `combine`")
     elif (
         _validate.one_of("combine", combine, _combine.COMBINATIONS) == "weighted-sum"
         and weights is None
     ):
         raise ParameterError(
-            "combine='weighted-sum' needs weights, one for each metric, which have different "
-            "units"
+            "`combine`='weighted-sum' needs `weights`, one for each metric, which have "
+            "different units"
         )
 
 
-def _suited(metric: str | Metric, combine: str | None, weights: ArrayLike | None) -> str:
+def _suited(metric: str | Metric, combine: str | None, weights: Sequence[float] | None) -> str:
     """Return the short name of the mechanism that suits a metric or a combination."""
     if combine == "weighted-sum" and _any_negative(weights):
         return LocalDampening.name  # a sum of both signs states no direction to shift in
@@ -303,14 +299,8 @@ def _suited(metric: str | Metric, combine: str | None, weights: ArrayLike | None
     return METRICS[metric].mechanism if isinstance(metric, str) else PermuteAndFlip.name
 
 
-def _any_negative(weights: ArrayLike | None) -> bool:
+def _any_negative(weights: Sequence[float] | None) -> bool:
     try:
         return bool(np.any(np.asarray(weights, dtype=np.float64) < 0))
     except (TypeError, ValueError):
         return False  # the combination refuses what is not numbers
-
-
-def _name(metric: str | Metric) -> str:
-    if isinstance(metric, str):
-        return metric
-    return getattr(metric, "__name__", type(metric).__name__)

@@ -2,21 +2,24 @@
 
 An end that is missing, or not among the public nodes, has the position ``UNKNOWN``, whatever
 the other records hold: every value is looked up by itself.
+
+Where rows belong to persons, a person's rows that are edges of the graph are folded, and of the
+different edges so many are counted, in the order of their ends (:mod:`dpselect.tables.users`).
+An edge is in the graph if one person's row of it is counted: others who have it too do not
+matter. So a person who comes or goes changes at most so many edges, those that nobody else has.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import _validate, tables
-from dpselect._optional import needed
-from dpselect._replacing import replaced
+from dpselect._optional import needed, replaced
 from dpselect.errors import (
     ColumnError,
     DataError,
@@ -24,17 +27,21 @@ from dpselect.errors import (
     PublicClaimError,
 )
 from dpselect.tables import values
-from dpselect.tables.values import pair, plain_value
+from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.spark import silenced
+from dpselect.tables.users import MODULUS, UserCap, weights_of
+from dpselect.tables.values import NOBODY, pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
     from narwhals.typing import IntoFrame
 
 Nodes: TypeAlias = int | Iterable[Hashable]
 """The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
 
-Edges: TypeAlias = "str | os.PathLike[str] | IntoFrame | ArrayLike"
+Edges: TypeAlias = "str | os.PathLike[str] | tables.Source | IntoFrame | ArrayLike"
 """A Parquet or CSV file, a data frame that narwhals knows, or pairs of shape ``(m, 2)``."""
 
 MOST_NODES = 2**31 - 1
@@ -58,7 +65,7 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
         ParameterError: ``nodes`` is not a number >= 1 and not such labels.
     """
     if isinstance(nodes, (str, bytes)):
-        raise ParameterError("nodes must be a number of nodes, or all their ids or labels")
+        raise ParameterError("`nodes` must be a number of nodes, or all their ids or labels")
     if isinstance(nodes, range) and nodes and nodes == range(len(nodes)):
         return nodes
     if not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0:
@@ -66,15 +73,15 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     if not labels:
-        raise ParameterError("nodes must name at least one node")
+        raise ParameterError("`nodes` must name at least one node")
     if labels == tuple(range(len(labels))):
         return range(len(labels))
     try:
         repeated = len(set(labels)) != len(labels)
     except TypeError:
-        raise ParameterError("nodes must be ids or labels that can be hashed") from None
+        raise ParameterError("`nodes` must be ids or labels that can be hashed") from None
     if repeated:
-        raise ParameterError("nodes must not name any node twice")
+        raise ParameterError("`nodes` must not name any node twice")
     return labels
 
 
@@ -88,7 +95,8 @@ def read(
         ColumnError: A column is missing, or its type cannot hold such nodes.
         DataError: The edges cannot be read, or are not pairs.
     """
-    text = _is_text(edges)
+    # A CSV file declares no types: its ids are read from text, whatever else it holds.
+    text = tables.Source.of(edges).is_csv
 
     def opened() -> Ends:
         import narwhals as nw
@@ -106,6 +114,105 @@ def read(
     return replaced(
         opened, lambda: DataError("the edges cannot be read: the file is damaged or no table")
     )
+
+
+def read_of_persons(
+    edges: Edges,
+    source: str | None,
+    target: str | None,
+    nodes: Sequence[Hashable],
+    cap: UserCap,
+    on_invalid: OnInvalid,
+) -> Ends:
+    """Return the edges that are counted, as positions among ``nodes``.
+
+    Raises:
+        ParameterError: The edges are no table, or its columns are not named.
+        ColumnError: A column is missing, or its type cannot hold such nodes or persons.
+        DataError: The edges cannot be read.
+        PublicClaimError: ``on_invalid`` is ``"raise"`` and a row is no edge.
+    """
+    if not tables.is_table(edges):
+        raise ParameterError("`user` names a column: edges must be a table")
+    columns = check_ends(source, target)
+    cap.check(edges)
+    rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.column])
+    ends = _typed_ends(rows, columns, nodes, text=tables.Source.of(edges).is_csv)
+    without_invalid(ends, on_invalid)
+    persons = values.of_series(rows.get_column(cap.column))
+    weights = weights_of(persons.plain())
+    return limited_edges(ends, values.identities(persons), weights, nodes, cap)
+
+
+def limited_edges(
+    ends: Ends, persons: Indices, weights: Indices, nodes: Sequence[Hashable], cap: UserCap
+) -> Ends:
+    """Return the edges kept after limiting rows per person.
+
+    Args:
+        ends: Of every row. Private.
+        persons: An integer for the person of each row, or ``NOBODY``. Private.
+        weights: Of the persons' names, one for each row. Private.
+        nodes: All ids or labels.
+        cap: The limit.
+    """
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    proper = (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (persons != NOBODY)
+    proper &= ends.source != ends.target
+    by_rank, weight = _ranked(nodes)
+    rank = np.empty_like(by_rank)
+    rank[by_rank] = np.arange(by_rank.size)
+    low, high = np.sort(rank[np.stack(ends)[:, proper]], axis=0)
+    rows = pl.DataFrame(
+        {
+            "low": low,
+            "high": high,
+            "user": persons[proper],
+            "name_weight": weights[proper],
+            "weight": weight[low] + weight[high],
+        }
+    )
+    lazy = nw.from_native(rows.lazy()).unique()
+    kept = cap.limited_rows(lazy, order_by=["low", "high"], weight=nw.col("weight"))
+    found = kept.select("low", "high").collect()
+    return of_array(by_rank[np.column_stack([found["low"], found["high"]])])
+
+
+def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
+    """Return the columns of the two ends.
+
+    Raises:
+        ParameterError: They are not named, or are one.
+    """
+    if isinstance(source, str) and isinstance(target, str) and source != target:
+        return source, target
+    raise ParameterError("`source` and `target` must name the columns of the two ends")
+
+
+def check_types(
+    edges: Edges, source: str | None, target: str | None, nodes: Sequence[Hashable]
+) -> None:
+    """Check that a table in memory or a file names such nodes; no row is read.
+
+    Raises:
+        ParameterError, ColumnError, DataError: As for :func:`read`.
+    """
+    if not tables.is_table(edges):
+        return
+    import narwhals as nw
+
+    ends = check_ends(source, target)
+    two = tables.check_columns(edges, plain=ends).select(*ends)
+    if isinstance(two, nw.DataFrame):
+        typed = [column for column in ends if not declares_nothing(two.get_column(column))]
+        types = two.select(*typed).head(0).to_polars().schema
+    else:
+        types = two.to_native().collect_schema()
+    for column, dtype in types.items():
+        _position(column, dtype, nodes, text=tables.Source.of(edges).is_csv)
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
@@ -183,11 +290,11 @@ def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
     if _validate.on_invalid(on_invalid) == "repair":
         return
     for found, complaint in (
-        (unknown, "an edge names a node that is not among nodes, or none"),
+        (unknown, "an edge names a node that is not among `nodes`, or none"),
         (loops, "an edge joins a node to itself"),
     ):
         if found:
-            raise PublicClaimError(f"{complaint}; on_invalid='repair' leaves such edges out")
+            raise PublicClaimError(f"{complaint}; `on_invalid`='repair' leaves such edges out")
 
 
 def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
@@ -209,46 +316,30 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
 
 
-def _is_text(edges: Edges) -> bool:
-    # A CSV file declares no types: its ids are read from text, whatever else it holds.
-    return isinstance(edges, str | os.PathLike) and tables.is_csv(Path(edges))
-
-
 def _opened(
     edges: Edges, source: str | None, target: str | None
 ) -> pl.LazyFrame | Iterable[object]:
     """Return the two columns, unread where that is possible; pairs of what has no type."""
-    import narwhals as nw
-
     needed("polars", extra="standard")
+    import narwhals as nw
     import polars as pl
 
-    table = nw.from_native(edges, pass_through=True)
-    if isinstance(edges, str | os.PathLike):
-        table = tables.open_table(edges if isinstance(edges, str) else Path(edges))
-    if not isinstance(table, nw.DataFrame | nw.LazyFrame):
+    if not tables.is_table(edges):
         pairs = _pairs(edges)
         typed = pairs.dtype.kind != "O"
         return pl.from_numpy(pairs, schema=["source", "target"]).lazy() if typed else pairs
-    if source is None or target is None or source == target:
-        raise ParameterError("source and target must name the columns of the two ends")
-    present = table.collect_schema().names()
-    for column in (source, target):
-        if column not in present:
-            raise ColumnError(
-                f"there is no column {column!r}; the columns are: {', '.join(present)}"
-            )
-    two = table.select(source, target)
+    ends = check_ends(source, target)
+    two = tables.check_columns(edges, plain=ends).select(*ends)
     if isinstance(two, nw.DataFrame):
-        ends = [two.get_column(column) for column in (source, target)]
-        if any(values.declares_nothing(end) for end in ends):
-            return zip(*(values.of_series(end).plain() for end in ends), strict=True)
+        columns = [two.get_column(column) for column in ends]
+        if any(map(declares_nothing, columns)):
+            return zip(*(values.of_series(one).plain() for one in columns), strict=True)
         return two.to_polars().lazy()
     native: object = two.to_native()
     if isinstance(native, pl.LazyFrame):
         return native
     # Another engine folds parallel edges before any row leaves it.
-    with tables.silenced(two):
+    with silenced(two):
         return two.unique().collect(backend="polars").to_polars().lazy()
 
 
@@ -308,3 +399,25 @@ def _position(
         return pl.when(known).then(value).otherwise(UNKNOWN).cast(pl.Int32)
     positions = pl.Series(range(len(nodes)), dtype=pl.Int32)
     return value.replace_strict(labels, positions, default=UNKNOWN, return_dtype=pl.Int32)
+
+
+def _ranked(nodes: Sequence[Hashable]) -> tuple[Indices, Indices]:
+    """Return the positions of nodes in the order that an engine has them, and their weights."""
+    if isinstance(nodes, range):
+        return np.arange(len(nodes)), np.arange(len(nodes)) % MODULUS
+
+    def key(place: int) -> tuple[str, Any]:
+        return type(nodes[place]).__name__, nodes[place]
+
+    by_rank = np.array(sorted(range(len(nodes)), key=key))
+    return by_rank, weights_of(nodes)[by_rank]
+
+
+def _typed_ends(
+    rows: nw.DataFrame[Any], columns: tuple[str, str], nodes: Sequence[Hashable], *, text: bool
+) -> Ends:
+    series = [rows.get_column(column) for column in columns]
+    if any(declares_nothing(one) for one in series):
+        pairs = zip(*(values.of_series(one).plain() for one in series), strict=True)
+        return of_pairs(pairs, nodes)
+    return of_columns(rows.select(*columns).to_polars(), nodes, text=text)

@@ -3,28 +3,21 @@
 ``docs/percentiles.md`` compares the two by exact expected errors.
 """
 
-from dpselect.percentiles.laws import compare_percentiles, percentile_laws
+from dpselect.percentiles.comparison import compare_percentiles
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.record_release import (
-    plan_percentile_record,
-    release_percentile_record,
-)
-from dpselect.percentiles.release import plan_percentiles, release_percentiles
+from dpselect.percentiles.percentiles import PercentileRelease, Percentiles
+from dpselect.percentiles.record import PercentileRecord
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [
+    "PercentileRecord",
+    "PercentileRelease",
     "PercentileSensitivity",
-    "Range",
+    "Percentiles",
     "compare_percentiles",
     "percentile",
-    "percentile_laws",
     "percentile_rank",
-    "plan_percentile_record",
-    "plan_percentiles",
     "rank_of",
-    "release_percentile_record",
-    "release_percentiles",
 ]
 
 

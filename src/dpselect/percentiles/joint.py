@@ -26,14 +26,15 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpselect.draws import Exponential
-from dpselect.draws.chains import Chain
+from dpselect.draws.path_exponential import Chain, marginals
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.methods import Answer, Method
-from dpselect.percentiles.ranges import exact_fraction
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles.objectives import exact_fraction
+from dpselect.percentiles.ranks import SupportsRanks
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.percentiles.single import Answer, MethodName
 from dpselect.plan import Spend
-from dpselect.typing import Values
+from dpselect.typing import Probabilities, Values
 
 MOST_STEPS = 2**21
 """Candidates squared times percentiles up to which the draw takes some seconds."""
@@ -50,8 +51,7 @@ class Joint:
     Attributes:
         percents: In (0, 100], increasing.
         points: The candidates, increasing.
-        neighbours: Add/remove or substitution.
-        per_user: How many records a person has at most.
+        records: How records are read.
         epsilon: Of the whole release, in nats.
 
     Raises:
@@ -60,22 +60,22 @@ class Joint:
 
     percents: tuple[float, ...]
     points: Values
-    neighbours: Neighbours
-    per_user: int
+    records: Records
     epsilon: float
-    name: Method = "joint"
+    name: MethodName = "joint"
     exact: bool = True
     error: None = None
+    composition: str = "one draw"
 
     def __post_init__(self) -> None:
         if self.points.size**2 * len(self.percents) > MOST_STEPS:
             raise ParameterError(
-                "method='joint' is for few candidates: their number squared, times the number "
-                f"of percentiles, must be at most {MOST_STEPS}"
+                "`method`='joint' is for few candidates: their number squared, times the "
+                f"number of percentiles, must be at most {MOST_STEPS}"
             )
 
     @property
-    def asked(self) -> tuple[Values, ...]:
+    def ranked(self) -> tuple[Values, ...]:
         return (self.points,)
 
     @property
@@ -88,9 +88,9 @@ class Joint:
     @property
     def decay(self) -> Fraction:
         r"""Return :math:`\varepsilon / (2 m \Delta)`, exactly."""
-        substitute = self.neighbours is Neighbours.SUBSTITUTE
+        substitute = self.records.neighbours is Neighbours.SUBSTITUTE
         bound = 2 * (1 if substitute else 1 - min(self.shares))
-        return Fraction(self.epsilon) / (2 * self.per_user * bound)
+        return Fraction(self.epsilon) / (2 * self.records.per_user * bound)
 
     @property
     def mechanism(self) -> str:
@@ -102,21 +102,20 @@ class Joint:
         rho = Exponential().rho(self.epsilon)
         return (Spend("all percentiles in one draw", self.epsilon, rho=rho),)
 
-    @property
-    def composition(self) -> str:
-        return "one draw"
-
-    def chain(self, source: Source) -> Chain:
+    def chain(self, numbers: SupportsRanks) -> Chain:
         """Return the counts of the candidates; private."""
-        ranks = source.ranks(self.points)
+        ranks = numbers.ranks(self.points)
         return Chain(ranks.upto, ranks.numbers, self.shares)
 
-    def prepared(self, source: Source) -> Callable[[], Answer]:
-        chain, decay = self.chain(source), self.decay
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+        return marginals(self.chain(numbers), float(self.decay))
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        chain, decay = self.chain(numbers), self.decay
 
         def draw() -> Answer:
-            from dpselect.draws.chains import draw_chain
+            from dpselect.draws.path_exponential import draw_path
 
-            return tuple(float(self.points[place]) for place in draw_chain(chain, decay))
+            return tuple(float(self.points[place]) for place in draw_path(chain, decay))
 
         return draw

@@ -21,7 +21,7 @@ from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.percentiles.ranks import Ranks, numbers_of
+from dpselect.percentiles.ranks import Ranks, ranks_in
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import OnInvalid, Values
@@ -81,7 +81,9 @@ def percentile(
     numbers = _clamped(tables.numeric_column(values), upper, _validate.on_invalid(on_invalid))
     k = rank_of(p, numbers.size)
     if labels is not None and len(labels) != numbers.size:
-        raise ParameterError(f"labels must be {numbers.size}, one a record, not {len(labels)}")
+        raise ParameterError(
+            f"`labels` must be {numbers.size}, one a record, not {len(labels)}"
+        )
     chosen = np.partition(numbers, k - 1)[k - 1]
     return Objective(
         0.0 - np.abs(chosen - numbers),
@@ -159,9 +161,8 @@ def percentile_rank(
     relation = _validate.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     _validate.on_invalid(on_invalid)
-    if form not in get_args(RankForm):
-        raise ParameterError(f"form must be 'signed', 'interpolated' or 'held', not {form!r}")
-    ranks = numbers_of(data, column).ranks(points)
+    form = _validate.one_of("form", form, get_args(RankForm))
+    ranks = ranks_in(data, points, column)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
     known = with_missing(ranks, points, relation)
@@ -277,16 +278,26 @@ def rank_of(p: float, n: int) -> int:
         ParameterError: ``p`` is out of range.
         DataError: There is no record.
     """
-    # Through the decimal digits of p: in floats 0.07 * 100 is above 7.
-    fraction = Fraction(repr(percent(p))) / 100
+    # In floats 0.07 * 100 is above 7.
+    fraction = exact_fraction(p)
     if n == 0:
         raise no_records()
     return min(max(ceil(fraction * (n + 1)), 1), n)
 
 
-def percent(p: float) -> float:
+def percent(p: object) -> float:
     """Return ``p`` as a float if it is in (0, 100]."""
     return _validate.within("p", _validate.positive("p", p), 0, 100)
+
+
+def exact_decimal(number: float) -> Fraction:
+    """Return a number through its decimal digits."""
+    return Fraction(repr(float(number)))
+
+
+def exact_fraction(p: float) -> Fraction:
+    """Return ``p / 100`` through the decimal digits of ``p``."""
+    return exact_decimal(percent(p)) / 100
 
 
 def no_records() -> DataError:
@@ -297,8 +308,8 @@ def no_records() -> DataError:
 def missing_value() -> DataError:
     """Return the error for a missing number that was declared impossible."""
     return DataError(
-        "a value is missing, which on_invalid='raise' declares impossible; "
-        "on_invalid='repair' goes on without it"
+        "a value is missing, which `on_invalid`='raise' declares impossible; "
+        "`on_invalid`='repair' goes on without it"
     )
 
 
@@ -307,11 +318,13 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     try:
         points = np.array(candidates, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError("candidates must be numbers") from None
+        raise ParameterError("`candidates` must be numbers") from None
     if points.ndim != 1 or points.size == 0 or not np.isfinite(points).all():
-        raise ParameterError("candidates must be at least one finite number, in one dimension")
+        raise ParameterError(
+            "`candidates` must be at least one finite number, in one dimension"
+        )
     if not isfinite(float(points.max()) - float(points.min())):
-        raise ParameterError("candidates must span less than the largest float")
+        raise ParameterError("`candidates` must span less than the largest float")
     return points
 
 
@@ -323,7 +336,7 @@ def _clamped(numbers: Values, upper: float, on_invalid: OnInvalid) -> Values:
     """
     if on_invalid == "raise" and not ((numbers >= 0) & (numbers <= upper)).all():
         raise DataError(
-            "a value is missing or outside [0, upper], which on_invalid='raise' declares "
-            "impossible; on_invalid='repair' takes it as the nearest end, a missing one as 0"
+            "a value is missing or outside [0, upper], which `on_invalid`='raise' declares "
+            "impossible; `on_invalid`='repair' takes it as the nearest end, a missing one as 0"
         )
     return np.clip(np.nan_to_num(numbers, nan=0.0, posinf=upper, neginf=0.0), 0.0, upper)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import isfinite, lcm
+from math import inf, isfinite, lcm
 
 import numpy as np
 
 from dpselect import _validate
-from dpselect.draws.pieces import Pieces
+from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
-from dpselect.percentiles.objectives import percent
+from dpselect.percentiles.objectives import exact_decimal, exact_fraction
 from dpselect.typing import Values
 
 MOST = 2**52
@@ -24,51 +23,55 @@ OPEN = 10**15
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The candidates ``low``, ``low + step``, ... up to ``high``; public.
+    """The candidates ``lower``, ``lower + step``, ... up to ``upper``; public.
 
     A release from a range takes time and memory for the records, not for the candidates, and
     draws by the exponential mechanism: pieces of candidates between two records hold the same
     ranks, so a piece is drawn and then one of its candidates.
 
-    Where the largest value is not known, ``high=None`` ends the range ``10**15`` steps above
-    ``low``; ``low=None`` begins it as far below ``high``. Without both it goes from ``-10**15``
-    to ``10**15`` steps.
+    An end that is not known, None or infinite, is ``10**15`` steps from the other one; without
+    both, the candidates go from ``-10**15`` to ``10**15`` steps.
 
     Attributes:
-        low: The smallest candidate; finite.
-        high: The end, above ``low``; a candidate if it is a whole number of steps away.
+        lower: The smallest candidate; finite.
+        upper: The end, above ``lower``; a candidate if it is a whole number of steps away.
         step: Distance of two candidates; > 0, at most ``2**52`` of them in all.
 
     Raises:
         ParameterError: An argument is out of range.
 
     Examples:
-        >>> from dpselect.percentiles import Range
         >>> len(Range(0, 3_000_000, step=0.01))
         300000001
     """
 
-    low: float
-    high: float
+    lower: float
+    upper: float
     step: float
 
-    def __init__(self, low: float | None, high: float | None, step: float) -> None:
+    def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
         step = _validate.positive("step", step)
-        reach = OPEN * self._exact(step)
-        first = None if low is None else _validate.finite("low", low)
-        last = None if high is None else _validate.finite("high", high)
-        if first is None:
-            first = float((0 if last is None else self._exact(last)) - reach)
-        if last is None:
-            last = float((0 if low is None else self._exact(first)) + reach)
+        reach = OPEN * exact_decimal(step)
+        # Where both ends are not known, they are as far from 0.
+        no_lower, no_upper = _is_open(lower, -inf), _is_open(upper, inf)
+        first = 0.0 if no_lower else _validate.finite("lower", lower)
+        last = (
+            float(exact_decimal(first) + reach)
+            if no_upper
+            else _validate.finite("upper", upper)
+        )
+        if no_lower:
+            first = float((0 if no_upper else exact_decimal(last)) - reach)
         if not first < last or not isfinite(last - first):
             raise ParameterError(
-                f"high must be finite and above low, got {first!r} to {last!r}"
+                f"`upper` must be finite and above `lower`, got {first!r} to {last!r}"
             )
         if (last - first) / step >= MOST:
-            raise ParameterError(f"a range has at most 2**52 candidates; step={step!r} is less")
-        object.__setattr__(self, "low", first)
-        object.__setattr__(self, "high", last)
+            raise ParameterError(
+                f"a range has at most 2**52 candidates: `step`={step!r} is too small"
+            )
+        object.__setattr__(self, "lower", first)
+        object.__setattr__(self, "upper", last)
         object.__setattr__(self, "step", step)
 
     def __len__(self) -> int:
@@ -81,18 +84,16 @@ class Range:
 
     def at(self, positions: Sequence[int]) -> Values:
         """Return the candidates at positions, the floats nearest to their decimal digits."""
-        low, step = self._exact(self.low), self._exact(self.step)
-        parts = lcm(low.denominator, step.denominator)
-        first, each = int(low * parts), int(step * parts)
+        lower, step = exact_decimal(self.lower), exact_decimal(self.step)
+        parts = lcm(lower.denominator, step.denominator)
+        first, each = int(lower * parts), int(step * parts)
         return np.array([(first + position * each) / parts for position in positions])
 
     @property
     def _last(self) -> int:
         # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
-        return int((self._exact(self.high) - self._exact(self.low)) // self._exact(self.step))
-
-    def _exact(self, number: float) -> Fraction:
-        return Fraction(repr(float(number)))
+        span = exact_decimal(self.upper) - exact_decimal(self.lower)
+        return int(span // exact_decimal(self.step))
 
     def sides(self, values: Values) -> Values:
         """Return ``2 i + 1`` for a number at candidate ``i``, ``2 i`` for one just before it.
@@ -101,7 +102,7 @@ class Range:
         within a billionth of a step of a candidate, or within two roundings, is at it.
         """
         last = self._last
-        steps = np.clip((values - self.low) / self.step, -1.0, last + 1.0)
+        steps = np.clip((values - self.lower) / self.step, -1.0, last + 1.0)
         nearest = np.rint(steps)
         at = np.abs(steps - nearest) <= np.maximum(1e-9, 4e-16 * np.abs(nearest))
         sides = np.where(at, 2 * nearest + 1, 2 * np.ceil(steps))
@@ -127,6 +128,5 @@ class Range:
         return Pieces(ends[kept], low[kept], high[kept], wanted)
 
 
-def exact_fraction(p: float) -> Fraction:
-    """Return ``p / 100`` through the decimal digits of ``p``."""
-    return Fraction(repr(percent(p))) / 100
+def _is_open(end: object, infinite: float) -> bool:
+    return end is None or (isinstance(end, float) and end == infinite)

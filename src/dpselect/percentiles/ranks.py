@@ -44,134 +44,130 @@ class Ranks:
     missing: int
 
 
-class Numbers(Protocol):
-    """One number per record, or none; private."""
+class SupportsRanks(Protocol):
+    """Numbers whose ranks can be counted, or are known; private."""
 
-    def ranks(self, candidates: Values) -> Ranks:
+    def ranks(self, candidates: Values, /) -> Ranks:
         """Return the ranks of finite candidates, shape ``(k,)``, in any order."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NumbersInMemory:
-    """Numbers in memory.
+def ranks_of(values: Values, candidates: Values) -> Ranks:
+    """Return the ranks of finite candidates, in any order, among numbers in memory.
 
-    Attributes:
-        values: Shape ``(n,)``, float64, a missing number as NaN.
+    Args:
+        values: Shape ``(n,)``, float64, a missing number as NaN. Private.
+        candidates: Shape ``(k,)``.
     """
-
-    values: Values
-
-    def ranks(self, candidates: Values) -> Ranks:
-        known = np.sort(self.values[~np.isnan(self.values)])
-        below = np.searchsorted(known, candidates, side="left")
-        upto = np.searchsorted(known, candidates, side="right")
-        ends = np.concatenate([[-np.inf], known, [np.inf]])
-        return Ranks(
-            below=below,
-            upto=upto,
-            nearest_below=ends[below],
-            nearest_above=ends[upto + 1],
-            numbers=known.size,
-            missing=self.values.size - known.size,
-        )
+    known = np.sort(values[~np.isnan(values)])
+    below = np.searchsorted(known, candidates, side="left")
+    upto = np.searchsorted(known, candidates, side="right")
+    ends = np.concatenate([[-np.inf], known, [np.inf]])
+    return Ranks(
+        below=below,
+        upto=upto,
+        nearest_below=ends[below],
+        nearest_above=ends[upto + 1],
+        numbers=known.size,
+        missing=values.size - known.size,
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NumbersInEngine:
-    """A column of a table whose rows stay in their engine.
+def ranks_in_engine(
+    data: object, column: str, candidates: Values, users: UserCap | None = None
+) -> Ranks:
+    """Return the ranks of candidates in a table whose rows stay in their engine.
 
-    Ranks are one grouping by the position among 512 candidates at a time; at most 1026 rows
+    They are one grouping by the position among 512 candidates at a time; at most 1026 rows
     are collected of each, one for every position and one for the missing numbers, with the
     count, the least and the largest number of the position.
 
-    Attributes:
+    Args:
         data: A path or any frame.
         column: A numeric column.
+        candidates: Shape ``(k,)``, finite, in any order.
         users: The persons of the records, if one can have several.
 
     Raises:
         ColumnError: The column is missing or not numeric.
         DataError: The data cannot be read.
     """
+    tables.check_columns(data, numeric=[column])
+    table = tables.as_numbers(tables.open_table(data), data, [column])
+    numbers = _numbers(table.lazy(), column, users)
+    which = np.unique(candidates, return_inverse=True)[1]
+    parts = [_of_edges(numbers, edges, data) for edges in _blocks(candidates)]
+    return Ranks(
+        below=np.concatenate([part.below for part in parts])[which],
+        upto=np.concatenate([part.upto for part in parts])[which],
+        nearest_below=np.concatenate([part.nearest_below for part in parts])[which],
+        nearest_above=np.concatenate([part.nearest_above for part in parts])[which],
+        numbers=parts[0].numbers,
+        missing=parts[0].missing,
+    )
 
-    data: object
-    column: str
-    users: UserCap | None = None
 
-    def __post_init__(self) -> None:
-        tables.check_columns(self.data, numeric=[self.column])
+def _numbers(table: tables.Frame, column: str, users: UserCap | None) -> tables.Frame:
+    """Return the numbers that are counted, and a null for each record without one."""
+    import narwhals as nw
 
-    def ranks(self, candidates: Values) -> Ranks:
-        table = tables.as_numbers(tables.open_table(self.data), self.data, [self.column])
-        numbers = self._numbers(table.lazy())
-        which = np.unique(candidates, return_inverse=True)[1]
-        parts = [self._of_edges(numbers, edges) for edges in _blocks(candidates)]
-        return Ranks(
-            below=np.concatenate([part.below for part in parts])[which],
-            upto=np.concatenate([part.upto for part in parts])[which],
-            nearest_below=np.concatenate([part.nearest_below for part in parts])[which],
-            nearest_above=np.concatenate([part.nearest_above for part in parts])[which],
-            numbers=parts[0].numbers,
-            missing=parts[0].missing,
+    from dpselect.tables.lookup import without_nan
+
+    number = without_nan(column).alias("number")
+    if users is None:
+        return table.select(number)
+    rows = table.select(number, nw.col(users.column).alias("user"))
+    rows = rows.filter(~nw.col("user").is_null())
+    known = rows.filter(~nw.col("number").is_null()).lazy()
+    missing = rows.filter(nw.col("number").is_null())
+    counted = users.limited_rows(known, order_by=["number"]).select("number")
+    return nw.concat([counted, missing.select("number").lazy()])
+
+
+def _of_edges(numbers: tables.Frame, edges: Values, data: object) -> Ranks:
+    import narwhals as nw
+
+    from dpselect.tables.lookup import with_positions
+
+    positions = 2 * edges.size + 1
+    number = nw.col("number")
+    both = numbers.lazy().select(number.alias("position"), number)
+    placed = with_positions(both, {"position": edges}, apart=True)
+    grouped = (
+        placed.with_columns(nw.col("position").fill_null(MISSING))
+        .group_by("position")
+        .agg(
+            nw.len().alias("count"),
+            number.min().alias("least"),
+            number.max().alias("most"),
         )
-
-    def _numbers(self, table: tables.Frame) -> tables.Frame:
-        """Return the numbers that are counted, and a null for each record without one."""
-        import narwhals as nw
-
-        number = tables.known(self.column).alias("number")
-        if self.users is None:
-            return table.select(number)
-        rows = table.select(number, nw.col(self.users.column).alias("user"))
-        rows = rows.filter(~nw.col("user").is_null())
-        known = rows.filter(~nw.col("number").is_null()).lazy()
-        missing = rows.filter(nw.col("number").is_null())
-        counted = self.users.limited_rows(known, order_by=["number"]).select("number")
-        return nw.concat([counted, missing.select("number").lazy()])
-
-    def _of_edges(self, numbers: tables.Frame, edges: Values) -> Ranks:
-        import narwhals as nw
-
-        positions = 2 * edges.size + 1
-        number = nw.col("number")
-        both = numbers.lazy().select(number.alias("position"), number)
-        placed = tables.with_positions(both, {"position": edges}, apart=True)
-        grouped = (
-            placed.with_columns(nw.col("position").fill_null(MISSING))
-            .group_by("position")
-            .agg(
-                nw.len().alias("count"),
-                number.min().alias("least"),
-                number.max().alias("most"),
-            )
-        )
-        table = tables.collect(grouped, self.data, most=_most_rows(edges))
-        at = tables.counts(table["position"])
-        held = np.zeros(positions + 1, dtype=np.int64)
-        held[at] = tables.counts(table["count"])
-        least, most = np.full(positions + 1, np.inf), np.full(positions + 1, -np.inf)
-        # Records without a number are a group of their own, whose ends are null.
-        least[at[at >= 0]] = table["least"][at >= 0].astype(np.float64)
-        most[at[at >= 0]] = table["most"][at >= 0].astype(np.float64)
-        # Even positions lie between edges, odd ones on them.
-        sums = np.cumsum(held[:-1])
-        return Ranks(
-            below=sums[:-1:2],
-            upto=sums[1::2],
-            nearest_below=np.maximum.accumulate(most[:-1])[:-1:2],
-            nearest_above=np.minimum.accumulate(least[:-1][::-1])[::-1][2::2],
-            numbers=int(sums[-1]),
-            missing=int(held[MISSING]),
-        )
+    )
+    table = tables.collect(grouped, data, most=_most_rows(edges))
+    at = tables.counts(table["position"])
+    held = np.zeros(positions + 1, dtype=np.int64)
+    held[at] = tables.counts(table["count"])
+    least, most = np.full(positions + 1, np.inf), np.full(positions + 1, -np.inf)
+    # Records without a number are a group of their own, whose ends are null.
+    least[at[at >= 0]] = table["least"][at >= 0].astype(np.float64)
+    most[at[at >= 0]] = table["most"][at >= 0].astype(np.float64)
+    # Even positions lie between edges, odd ones on them.
+    sums = np.cumsum(held[:-1])
+    return Ranks(
+        below=sums[:-1:2],
+        upto=sums[1::2],
+        nearest_below=np.maximum.accumulate(most[:-1])[:-1:2],
+        nearest_above=np.minimum.accumulate(least[:-1][::-1])[::-1][2::2],
+        numbers=int(sums[-1]),
+        missing=int(held[MISSING]),
+    )
 
 
-def passes(asked: Iterable[Values | None]) -> tuple[Pass, ...]:
+def passes(ranked: Iterable[Values | None]) -> tuple[Pass, ...]:
     """Return what ranks take in an engine.
 
     Args:
-        asked: Candidates whose ranks are asked for together; None for all numbers. Public.
+        ranked: Candidates whose ranks are counted together; None for all numbers. Public.
     """
-    different = {None if one is None else one.tobytes(): one for one in asked}
+    different = {None if one is None else one.tobytes(): one for one in ranked}
     return tuple(
         Pass(rows)
         for one in different.values()
@@ -180,9 +176,11 @@ def passes(asked: Iterable[Values | None]) -> tuple[Pass, ...]:
 
 
 def _blocks(candidates: Values) -> list[Values]:
-    """Return ascending candidates, in parts that are asked for at once."""
+    """Return ascending candidates, in parts that are counted at once."""
+    from dpselect.tables.lookup import EDGES_AT_ONCE
+
     edges = np.unique(candidates)
-    return np.split(edges, range(tables.EDGES_AT_ONCE, edges.size, tables.EDGES_AT_ONCE))
+    return np.split(edges, range(EDGES_AT_ONCE, edges.size, EDGES_AT_ONCE))
 
 
 def _most_rows(edges: Values) -> int:
@@ -190,14 +188,15 @@ def _most_rows(edges: Values) -> int:
     return 2 * edges.size + 2
 
 
-def numbers_of(
-    data: object, column: str | None = None, users: UserCap | None = None
-) -> Numbers:
-    """Return the numbers of a table's column, or of an array, list or Series.
+def ranks_in(
+    data: object, candidates: Values, column: str | None = None, users: UserCap | None = None
+) -> Ranks:
+    """Return the ranks of candidates in a table's column, or in an array, list or Series.
 
     Args:
         data: A frame, the path of a Parquet or CSV file, or the numbers themselves. Of a
             lazy frame no row is read.
+        candidates: Shape ``(k,)``, finite, in any order.
         column: The numeric column, if ``data`` is a table.
         users: The persons of the records, if one can have several.
 
@@ -209,8 +208,8 @@ def numbers_of(
     if users is not None:
         users.check(data)
     if column is not None and tables.is_lazy(data):
-        return NumbersInEngine(data, column, users)
-    return NumbersInMemory(numbers_in_memory(data, column, users))
+        return ranks_in_engine(data, column, candidates, users)
+    return ranks_of(numbers_in_memory(data, column, users), candidates)
 
 
 def numbers_in_memory(

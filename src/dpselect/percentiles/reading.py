@@ -1,4 +1,4 @@
-"""Private numbers of a release, repaired and limited, in memory or in the engine of a table."""
+"""Records of a percentile: their numbers, repaired and limited, in memory or in an engine."""
 
 from __future__ import annotations
 
@@ -6,39 +6,117 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dpselect import _validate, tables
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.objectives import missing_value, no_records, with_missing
-from dpselect.percentiles.ranks import Ranks, numbers_in_memory, numbers_of
+from dpselect.percentiles.objectives import (
+    missing_value,
+    no_records,
+    rank_bound,
+    with_missing,
+)
+from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
+from dpselect.tables import users
 from dpselect.tables.users import UserCap
 from dpselect.typing import OnInvalid, Values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """Where the numbers are, and what is public about them.
+def user_cap(column: str | None, user: str | None, max_per_user: int | None) -> UserCap | None:
+    """Return the limit of public arguments, None if every record is a person of its own.
+
+    Raises:
+        ParameterError: One of two arguments that go together is missing, or out of range.
+    """
+    if column is not None:
+        _validate.instance("column", column, str)
+    cap = users.user_cap(user, max_per_user)
+    if cap is None:
+        return None
+    if column is None:
+        raise ParameterError("`user` is for tables: name the `column` of the numbers too")
+    if cap.column == column:
+        raise ParameterError(f"column {user!r} cannot be the user and the number")
+    return cap
+
+
+def checked_column(data: object, column: str | None) -> str | None:
+    """Return the column of the numbers, None where the data are the numbers themselves.
+
+    Raises:
+        ColumnError: The data are a table, and no column is named.
+    """
+    if column is None and tables.is_table(data):
+        tables.numeric_column(data)
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """How the records of a percentile are read; public.
 
     With persons of several records the number of records is private under either relation, so
     missing numbers are dropped, and a table without records is answered.
 
     Attributes:
-        data: A frame, the path of a file, or the numbers.
-        column: The numeric column, if ``data`` is a table.
-        users: The persons of the records, if one can have several.
         neighbours: Add/remove or substitution.
+        column: The numeric column, of a table.
+        users: The persons of the records, if one can have several.
         on_invalid: What happens to a record without a number.
     """
 
-    data: object
-    column: str | None
-    users: UserCap | None
     neighbours: Neighbours
-    on_invalid: OnInvalid
-    _read: dict[bytes, Ranks] = field(default_factory=dict, init=False, repr=False)
+    column: str | None = None
+    users: UserCap | None = None
+    on_invalid: OnInvalid = "repair"
+
+    def __post_init__(self) -> None:
+        _validate.on_invalid(self.on_invalid)
+
+    @property
+    def per_user(self) -> int:
+        """How many records a person has at most."""
+        return 1 if self.users is None else self.users.most
 
     @property
     def drops_missing(self) -> bool:
         """Whether a missing number is dropped; it counts as 0 if not."""
         return self.neighbours is Neighbours.ADD_REMOVE or self.users is not None
+
+    def rank_bound(self, p: float) -> float:
+        """Return what one step changes of the distance of a rank from a percentile's."""
+        return self.per_user * rank_bound(p / 100, self.neighbours)
+
+    def check(self, data: object) -> None:
+        """Make the checks of a release that read no private value.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+        if (column := checked_column(data, self.column)) is None:
+            return
+        tables.check_columns(data, numeric=[column])
+        if self.users is not None:
+            self.users.check(data)
+        elif not self.drops_missing and tables.count_records(data, numeric=[column]) == 0:
+            raise no_records()
+
+    def of(self, data: object) -> Numbers:
+        """Return the numbers of some data; private."""
+        return Numbers(data, self)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Numbers:
+    """The numbers of all records that are counted; private.
+
+    Attributes:
+        data: A frame, the path of a file, or the numbers.
+        records: How they are read.
+    """
+
+    data: object
+    records: Records
+    _read: dict[bytes, Ranks] = field(default_factory=dict, init=False)
 
     def ranks(self, points: Values) -> Ranks:
         """Return the ranks of public points, counted once; of a lazy frame no row is read.
@@ -46,12 +124,12 @@ class Source:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        asked = points.tobytes()
-        if asked not in self._read:
-            self._read[asked] = numbers_of(self.data, self.column, self.users).ranks(points)
-        ranks = self._read[asked]
+        key, of = points.tobytes(), self.records
+        if key not in self._read:
+            self._read[key] = ranks_in(self.data, points, of.column, of.users)
+        ranks = self._read[key]
         self._check(ranks.missing)
-        relation = Neighbours.ADD_REMOVE if self.drops_missing else self.neighbours
+        relation = Neighbours.ADD_REMOVE if of.drops_missing else of.neighbours
         return with_missing(ranks, points, relation)
 
     def values(self) -> Values:
@@ -60,15 +138,15 @@ class Source:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        values = numbers_in_memory(self.data, self.column, self.users)
+        values = numbers_in_memory(self.data, self.records.column, self.records.users)
         missing = np.isnan(values)
         self._check(int(missing.sum()))
-        if self.drops_missing:
+        if self.records.drops_missing:
             return values[~missing]
         if values.size == 0:
             raise no_records()
         return np.where(missing, 0.0, values)
 
     def _check(self, missing: int) -> None:
-        if self.on_invalid == "raise" and missing > 0:
+        if self.records.on_invalid == "raise" and missing > 0:
             raise missing_value()

@@ -1,13 +1,15 @@
-"""Ways to draw one percentile: by rank among candidates, and by pieces of a range."""
+"""One percentile from candidates by a mechanism, and several that are drawn one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
-from dpselect.accuracy import error_bound
+import numpy as np
+
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -17,56 +19,119 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.objectives import by_rank, rank_bound
-from dpselect.percentiles.ranges import Range, exact_fraction
-from dpselect.percentiles.reading import Source
-from dpselect.plan import ErrorBound, Spend
+from dpselect.percentiles.objectives import by_rank, exact_fraction
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import SupportsRanks
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.plan import SEQUENTIAL, ErrorBound, Spend
 from dpselect.typing import Probabilities, Values
 
 PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
 """Mechanisms that look at differences of scores alone, and lose ``w`` times epsilon where
 scores move by ``w`` of the sensitivity."""
 
+MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "joint"]
+"""How percentiles are drawn."""
 
-class Single(Protocol):
-    """A way to draw one percentile, with its public facts."""
+Answer: TypeAlias = tuple[float, ...]
 
-    @property
-    def p(self) -> float:
-        """The percentile, in (0, 100]."""
 
-    @property
-    def points(self) -> Values | Range:
-        """The candidates."""
+class Method(Protocol):
+    """A way to draw percentiles, with its public facts."""
 
     @property
-    def asked(self) -> Values | None:
-        """The candidates whose ranks are counted; None if all numbers are read."""
+    def name(self) -> MethodName:
+        """The method."""
+
+    @property
+    def ranked(self) -> tuple[Values | None, ...]:
+        """The candidates whose ranks are counted together; None if all numbers are read."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all is drawn by the library's own samplers."""
 
     @property
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
     @property
-    def spend(self) -> Spend:
-        """What the percentile costs."""
+    def spends(self) -> tuple[Spend, ...]:
+        """What a record pays."""
+
+    @property
+    def composition(self) -> str:
+        """Why the spends add up to the whole, in words."""
+
+    @property
+    def error(self) -> ErrorBound | None:
+        """A bound on the error that holds on all data, if one is known."""
+
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+        """Return the distribution over listed candidates, a row for each percentile; private.
+
+        Raises:
+            ParameterError: The candidates are a range, which is not listed.
+            ColumnError, DataError: As for the release.
+        """
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        """Read the data and return the draw of all percentiles, ascending.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Single(ABC):
+    """A way to draw one percentile, with its public facts.
+
+    Attributes:
+        p: The percentile, in (0, 100].
+        points: The candidates.
+        records: How records are read.
+    """
+
+    p: float
+    points: Values | Range
+    records: Records
+
+    @property
+    def ranked(self) -> Values | None:
+        """The candidates whose ranks are counted; None if all numbers are read."""
+        return None if isinstance(self.points, Range) else self.points
 
     @property
     def exact(self) -> bool:
         """Whether it is drawn by the library's own samplers."""
+        return True
 
+    @property
+    @abstractmethod
+    def mechanism(self) -> str:
+        """The mechanism with its public parameters."""
+
+    @property
+    @abstractmethod
+    def spend(self) -> Spend:
+        """What the percentile costs."""
+
+    @abstractmethod
     def error(self, probability: float) -> ErrorBound:
         """Return a bound on the error that holds on all data."""
 
-    def law(self, source: Source) -> Probabilities:
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
         """Return the probability of each listed candidate; private.
 
         Raises:
-            ParameterError: The candidates are a range, whose law is not listed.
+            ParameterError: The candidates are a range, which is not listed.
             ColumnError, DataError: As for the release.
         """
+        raise ParameterError("a range has too many values for their probabilities: give fewer")
 
-    def prepared(self, source: Source) -> Callable[[], float]:
+    @abstractmethod
+    def prepare(self, numbers: Numbers) -> Callable[[], float]:
         """Read the data and return the draw.
 
         Raises:
@@ -74,27 +139,15 @@ class Single(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ByRank:
-    """A percentile from listed candidates, by a mechanism.
+@dataclass(frozen=True, eq=False)
+class ByMechanism(Single, ABC):
+    """A percentile by a mechanism.
 
     Attributes:
-        p: The percentile, in (0, 100].
-        points: The candidates.
-        neighbours: Add/remove or substitution.
-        per_user: How many records a person has at most.
         draw: The mechanism.
     """
 
-    p: float
-    points: Values
-    neighbours: Neighbours
-    per_user: int
     draw: Mechanism
-
-    @property
-    def asked(self) -> Values:
-        return self.points
 
     @property
     def mechanism(self) -> str:
@@ -109,95 +162,127 @@ class ByRank:
         return self.draw.exact
 
     def error(self, probability: float) -> ErrorBound:
-        return error_bound(
-            self.draw,
-            candidates=self.points.size,
-            bound=self.per_user * rank_bound(self.p / 100, self.neighbours),
+        return self.draw.error_bound(
+            candidates=len(self.points),
+            bound=self.records.rank_bound(self.p),
             unit="ranks",
             attained=0.0,
             probability=probability,
         )
 
-    def law(self, source: Source) -> Probabilities:
-        return self.draw.probabilities(self._objective(source))
 
-    def prepared(self, source: Source) -> Callable[[], float]:
-        objective = self._objective(source)
-        return lambda: float(self.points[self.draw.choose(objective)[0]])
+@dataclass(frozen=True, eq=False)
+class ByRank(ByMechanism):
+    """A percentile from listed candidates."""
 
-    def _objective(self, source: Source) -> Objective:
+    points: Values
+
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+        return self.draw.probabilities(self._objective(numbers))
+
+    def prepare(self, numbers: Numbers) -> Callable[[], float]:
+        objective = self._objective(numbers)
+        return lambda: float(self.points[self.draw.draw_positions(objective)[0]])
+
+    def _objective(self, numbers: SupportsRanks) -> Objective:
         return by_rank(
-            source.ranks(self.points),
+            numbers.ranks(self.points),
             p=self.p,
             points=self.points,
             form="signed" if type(self.draw) in PROPORTIONAL else "interpolated",
-            neighbours=self.neighbours,
-            per_user=self.per_user,
+            neighbours=self.records.neighbours,
+            per_user=self.records.per_user,
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ByPieces:
-    """A percentile from a range, by the exponential mechanism.
+@dataclass(frozen=True, eq=False)
+class ByPieces(ByMechanism):
+    """A percentile from a range, by the exponential mechanism."""
 
-    Attributes:
-        p: The percentile, in (0, 100].
-        points: The candidates.
-        neighbours: Add/remove or substitution.
-        per_user: How many records a person has at most.
-        draw: The exponential mechanism.
-    """
-
-    p: float
     points: Range
-    neighbours: Neighbours
-    per_user: int
-    draw: ExponentialMechanism
-    asked: None = None
 
     @property
     def mechanism(self) -> str:
         return f"{self.draw!r} by pieces of a range"
 
     @property
-    def spend(self) -> Spend:
-        return self.draw.spend(f"percentile {self.p:g}")
+    def decay(self) -> Fraction:
+        r"""Return :math:`\varepsilon / (2 m \Delta)`, exactly."""
+        part = exact_fraction(self.p)
+        substitute = self.records.neighbours is Neighbours.SUBSTITUTE
+        bound = 1 if substitute else max(part, 1 - part)
+        return Fraction(self.draw.epsilon) / (2 * self.records.per_user * bound)
 
-    @property
-    def exact(self) -> bool:
-        return self.draw.exact
-
-    def error(self, probability: float) -> ErrorBound:
-        return error_bound(
-            self.draw,
-            candidates=len(self.points),
-            bound=self.per_user * rank_bound(self.p / 100, self.neighbours),
-            unit="ranks",
-            attained=0.0,
-            probability=probability,
-        )
-
-    def law(self, source: Source) -> Probabilities:  # noqa: ARG002 -- of the protocol
-        raise not_listed()
-
-    def prepared(self, source: Source) -> Callable[[], float]:
-        pieces, decay = self.points.pieces(source.values(), p=self.p), self.decay
+    def prepare(self, numbers: Numbers) -> Callable[[], float]:
+        pieces, decay = self.points.pieces(numbers.values(), p=self.p), self.decay
 
         def draw() -> float:
-            from dpselect.draws.pieces import draw_position
+            from dpselect.draws.range_exponential import draw_position
 
             return self.points[draw_position(pieces, decay)]
 
         return draw
 
+
+@dataclass(frozen=True, eq=False)
+class OneByOne:
+    """Every percentile from all records, each with an equal part of epsilon, then sorted.
+
+    Attributes:
+        singles: One for each percentile.
+        name: ``"above-threshold"`` if all are drawn so, else ``"one-by-one"``.
+    """
+
+    singles: tuple[Single, ...]
+    name: MethodName = "one-by-one"
+    composition: str = SEQUENTIAL
+
     @property
-    def decay(self) -> Fraction:
-        r"""Return :math:`\varepsilon / (2 m \Delta)`, exactly."""
-        part = exact_fraction(self.p)
-        bound = 1 if self.neighbours is Neighbours.SUBSTITUTE else max(part, 1 - part)
-        return Fraction(self.draw.epsilon) / (2 * self.per_user * bound)
+    def ranked(self) -> tuple[Values | None, ...]:
+        return tuple(one.ranked for one in self.singles)
+
+    @property
+    def exact(self) -> bool:
+        return all(one.exact for one in self.singles)
+
+    @property
+    def mechanism(self) -> str:
+        return "; ".join(dict.fromkeys(one.mechanism for one in self.singles))
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        return tuple(one.spend for one in self.singles)
+
+    @property
+    def error(self) -> ErrorBound:
+        # The union of all percentiles.
+        probability = 0.95
+        each = 1 - (1 - probability) / len(self.singles)
+        worst = max((one.error(each) for one in self.singles), key=lambda bound: bound.value)
+        return ErrorBound(worst.value, worst.unit, probability)
+
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+        laws = [one.probabilities(numbers) for one in self.singles]
+        return sorted_laws(np.asarray(self.singles[0].points), laws)
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        draws = [one.prepare(numbers) for one in self.singles]
+        return lambda: tuple(sorted(draw() for draw in draws))
 
 
-def not_listed() -> ParameterError:
-    """Return the error for the law of a range of candidates."""
-    return ParameterError("the law of a range is not listed: give its candidates, one by one")
+def sorted_laws(points: Values, laws: Sequence[Probabilities]) -> Probabilities:
+    """Return the distributions of the order statistics of independent draws.
+
+    At least ``i`` values are at or below a candidate: a Poisson binomial probability.
+    """
+    order = np.argsort(points, kind="stable")
+    counts = np.zeros((len(laws) + 1, points.size))
+    counts[0] = 1
+    for law in laws:
+        below = np.cumsum(law[order])
+        counts[1:] = counts[1:] * (1 - below) + counts[:-1] * below
+        counts[0] *= 1 - below
+    upto = np.cumsum(counts[:0:-1], axis=0)[::-1]
+    found = np.empty_like(upto)
+    found[:, order] = np.diff(upto, axis=1, prepend=0.0)
+    return found

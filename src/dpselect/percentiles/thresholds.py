@@ -51,9 +51,11 @@ import numpy as np
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.ranges import Range, exact_fraction
-from dpselect.percentiles.reading import Source
-from dpselect.percentiles.single import not_listed
+from dpselect.percentiles.objectives import exact_fraction
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import Ranks, SupportsRanks, ranks_of
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.single import Single
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -76,14 +78,10 @@ from the end are nearer in value. Chosen on DPBench's HEPTH, PATENT and INCOME."
 
 
 @dataclass(frozen=True, eq=False)
-class ByThreshold:
+class ByThreshold(Single):
     """A percentile by AboveThreshold.
 
     Attributes:
-        p: The percentile, in (0, 100].
-        points: The candidates.
-        neighbours: Add/remove or substitution.
-        per_user: How many records a person has at most.
         epsilon: In nats.
         upwards: Whether the smallest candidate is visited first.
         beyond: How many records are assumed beyond the percentile, on the side of the few.
@@ -92,14 +90,9 @@ class ByThreshold:
         ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
     """
 
-    p: float
-    points: Values | Range
-    neighbours: Neighbours
-    per_user: int
     epsilon: float
     upwards: bool
     beyond: float | None = None
-    exact: bool = True
 
     def __post_init__(self) -> None:
         if self.share == 0:
@@ -122,15 +115,13 @@ class ByThreshold:
     def scales(self) -> tuple[float, float]:
         """Scales of the noise on the threshold and on a query, in parts of a record."""
         whole, part = self.share.denominator, self.share.numerator
-        if self.neighbours is Neighbours.SUBSTITUTE:
+        most = self.records.per_user
+        if self.records.neighbours is Neighbours.SUBSTITUTE:
             rise, least = whole, 0
         else:
             rise, least = part, whole - part
         return above_threshold.scales_for(
-            self.epsilon,
-            rise=self.per_user * rise,
-            move=self.per_user * whole,
-            least=self.per_user * least,
+            self.epsilon, rise=most * rise, move=most * whole, least=most * least
         )
 
     def records_per_noise(self, records: float) -> float:
@@ -149,7 +140,7 @@ class ByThreshold:
         return min(noise / log(1 / few) * exp(alarms), COARSEST) if few else COARSEST
 
     @property
-    def asked(self) -> Values | None:
+    def ranked(self) -> Values | None:
         return None if isinstance(self.points, Range) else self.visited
 
     @cached_property
@@ -197,20 +188,19 @@ class ByThreshold:
         unit = "ranks beyond the next candidate visited"
         return ErrorBound(most / self.share.denominator, unit, probability)
 
-    def law(self, source: Source) -> Probabilities:
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
         if isinstance(self.points, Range):
-            raise not_listed()
+            return super().probabilities(numbers)
         visited, law = self.visited, np.zeros(self.points.size)
-        stops = above_threshold.law_of_stops(
-            self.queries(source), self.threshold, *self.scales, 1
-        )[0]
+        queries = self._queries(numbers.ranks(visited))
+        stops = above_threshold.law_of_stops(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         order = np.argsort(self.points, kind="stable")
         law[order[np.searchsorted(self.points[order], visited)]] = stops[:-1]
         return law
 
-    def prepared(self, source: Source) -> Callable[[], float]:
-        queries, visited = self.queries(source), self.visited
+    def prepare(self, numbers: Numbers) -> Callable[[], float]:
+        queries, visited = self.queries(numbers), self.visited
 
         def draw() -> float:
             found = above_threshold.first_above(queries, self.threshold, *self.scales, 1)
@@ -218,17 +208,15 @@ class ByThreshold:
 
         return draw
 
-    def queries(self, source: Source) -> Indices:
+    def queries(self, numbers: Numbers) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
         if isinstance(self.points, Range):
-            ordered = np.sort(source.values())
-            below = np.searchsorted(ordered, self.visited, side="left")
-            upto, total = np.searchsorted(ordered, self.visited, side="right"), ordered.size
-        else:
-            ranks = source.ranks(self.visited)
-            below, upto, total = ranks.below, ranks.upto, ranks.numbers
-        counts = upto if self.upwards else total - below
-        wanted = total * self.share.numerator + self.raised
+            return self._queries(ranks_of(numbers.values(), self.visited))
+        return self._queries(numbers.ranks(self.visited))
+
+    def _queries(self, ranks: Ranks) -> Indices:
+        counts = ranks.upto if self.upwards else ranks.numbers - ranks.below
+        wanted = ranks.numbers * self.share.numerator + self.raised
         return counts * self.share.denominator - wanted
 
 
@@ -236,7 +224,7 @@ class ByThreshold:
 def _of_range(points: Range) -> Values:
     """Return candidates of a range at growing distances from 0, or from the end next to it."""
     last = len(points) - 1
-    origin = min(max(round(-Fraction(points.low) / Fraction(points.step)), 0), last)
+    origin = min(max(round(-Fraction(points.lower) / Fraction(points.step)), 0), last)
     positions = {origin, 0, last}
     growth = _growth(float(max(origin, last - origin)))
     for direction, most in ((1, last - origin), (-1, origin)):
@@ -265,7 +253,8 @@ def _of_listed(points: Values) -> Values:
         while at < places.size:
             kept[places[at]] = True
             further = sorted_distances[at] * (1 + growth)
-            at = max(at + 1, int(np.searchsorted(sorted_distances, further)))
+            last = int(np.searchsorted(sorted_distances, further, side="right")) - 1
+            at = max(at + 1, last)
     return ordered[kept]
 
 

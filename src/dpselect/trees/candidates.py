@@ -8,9 +8,10 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -29,9 +30,6 @@ Individual: TypeAlias = Indices
 """
 
 COLUMN, VALUE, SIZE = 0, 1, 2
-
-Operators: TypeAlias = Literal["compact", "published"]
-"""How children are made: see :class:`Breeder`."""
 
 
 def answer(label: int) -> Individual:
@@ -66,22 +64,17 @@ def depth(tree: Individual) -> int:
 class Breeder:
     """The random operators.
 
-    ``compact`` mutation grows a subtree no deeper than the tree was, and only selected trees
-    are parents. ``published`` mutation, as Algorithm 1 has it, grows a full subtree down to
-    ``max_depth``, and children become parents as soon as they are born. It makes trees with
-    about twenty times as many nodes.
+    Mutation grows a subtree no deeper than the tree was, and only selected trees are parents.
 
     Attributes:
         schema: Columns, domains and classes.
         rng: Public randomness.
         max_depth: Questions on a path, at most.
-        operators: Which.
     """
 
     schema: Schema
     rng: np.random.Generator
     max_depth: int
-    operators: Operators = "compact"
 
     @cached_property
     def _least(self) -> Indices:
@@ -101,15 +94,12 @@ class Breeder:
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""
-        pool = list(parents)
-        born: list[Individual] = []
-        for _ in range(pairs):
-            one, other = self.rng.choice(len(pool), size=2, replace=len(pool) == 1).tolist()
-            two = [self.mutated(child) for child in self.cross(pool[one], pool[other])]
-            born += two
-            if self.operators == "published":
-                pool += two
-        return born
+        return [child for _ in range(pairs) for child in self.pair(parents)]
+
+    def pair(self, pool: Sequence[Individual]) -> list[Individual]:
+        """Return two children of a random pair of parents."""
+        one, other = self.rng.choice(len(pool), size=2, replace=len(pool) == 1).tolist()
+        return [self.mutated(child) for child in self.cross(pool[one], pool[other])]
 
     def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
         """Exchange a random subtree of each for one of the other, cut to the depth allowed."""
@@ -121,11 +111,14 @@ class Breeder:
         )
 
     def mutated(self, tree: Individual) -> Individual:
-        """Replace a random subtree by a full random one, to the depth of the operators."""
+        """Replace a random subtree by a full random one, down to :meth:`deepest`."""
         position = self._anywhere(tree)
-        deepest = self.max_depth if self.operators == "published" else depth(tree)
-        left = deepest - int(levels(tree)[position])
+        left = self.deepest(tree) - int(levels(tree)[position])
         return replaced(tree, position, self.random_tree(left))
+
+    def deepest(self, tree: Individual) -> int:
+        """Return the depth down to which a tree is mutated."""
+        return depth(tree)
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
@@ -148,6 +141,33 @@ class Breeder:
 
     def _anywhere(self, tree: Individual) -> int:
         return int(self.rng.integers(len(tree)))
+
+
+class PublishedBreeder(Breeder):
+    """The operators of Algorithm 1: mutation grows full subtrees, and children are parents.
+
+    A mutated tree is as deep as trees may be, and has about twenty times as many nodes as by
+    :class:`Breeder`.
+    """
+
+    def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
+        """Return two children of each of some random pairs, of which later ones may be born."""
+        pool = list(parents)
+        for _ in range(pairs):
+            pool += self.pair(pool)
+        return pool[len(parents) :]
+
+    def deepest(self, tree: Individual) -> int:  # noqa: ARG002 -- the same for all
+        """Return the largest depth."""
+        return self.max_depth
+
+
+Operators: TypeAlias = Literal["shallow", "published"]
+"""How trees are crossed and mutated."""
+
+BREEDERS: Mapping[Operators, type[Breeder]] = MappingProxyType(
+    {"shallow": Breeder, "published": PublishedBreeder}
+)
 
 
 def subtree(tree: Individual, position: int) -> Individual:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpselect.trees.estimator import PrivateTreeClassifier
+    from dpselect.trees.estimators import PrivateTreeClassifier
 
 _BOTH = {
     "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
@@ -35,6 +35,6 @@ def expected_failed_checks(estimator: PrivateTreeClassifier) -> dict[str, str]:
     Args:
         estimator: A private tree classifier.
     """
-    from dpselect.trees.id3 import ID3Classifier
+    from dpselect.trees.estimators import ID3Classifier
 
     return _BOTH | (_GROWN if isinstance(estimator, ID3Classifier) else _EVOLVED)

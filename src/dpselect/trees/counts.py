@@ -1,21 +1,31 @@
-"""Counts that trees are drawn from: their protocol, and the implementation in memory.
+"""Counts that trees are drawn from: their protocol, the implementation in memory, and passes.
 
 All that is read of records are these counts, so a tree drawn from an engine's counts has the
-law of a tree drawn from the same records in memory.
+law of a tree drawn from the same records in memory. A record that has no place (a value or a
+label outside) is dropped before a person's records are limited (:mod:`dpselect.tables.users`),
+so that it does not displace another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from math import inf, prod
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from dpselect._optional import needed
+from dpselect.passes import Pass
+from dpselect.tables.users import UserCap, weights_of
+from dpselect.tables.values import NOBODY, ColumnValues, identities
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.records import Schema
 from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +200,90 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     roots = [number(tree) for tree in trees]
     kept = [np.array(one, np.int64) for one in (columns, firsts, targets, roots)]
     return kept[0], kept[1], kept[2], kept[3]
+
+
+def limited_rows(rows: nw.LazyFrame[Any], cap: UserCap, coded: list[str]) -> nw.LazyFrame[Any]:
+    """Return the rows that are counted.
+
+    Args:
+        rows: With ``user`` and ``name_weight``, and codes without nulls.
+        cap: The limit.
+        coded: The columns of codes, that of the label first.
+    """
+    import narwhals as nw
+
+    first, *others = (nw.col(name).cast(nw.Int64) for name in coded)
+    weight = sum((column * place for place, column in enumerate(others, 2)), first)
+    return cap.limited_rows(rows, order_by=coded, weight=weight)
+
+
+def limited(
+    codes: Indices, labels: Indices, persons: ColumnValues, cap: UserCap
+) -> tuple[Indices, Indices]:
+    """Return the codes and labels of the records that are counted.
+
+    Args:
+        codes: Shape ``(n, columns)``. Private.
+        labels: Positions in the classes, shape ``(n,)``. Private.
+        persons: The person of each record. Private.
+        cap: The limit.
+    """
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    user = identities(persons)
+    held = (user != NOBODY) & (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
+    coded = ["label", *(f"code{place}" for place in range(codes.shape[1]))]
+    rows = pl.DataFrame(
+        {
+            "user": user[held],
+            "name_weight": weights_of(persons.plain())[held],
+            **dict(zip(coded, np.column_stack([labels, codes])[held].T, strict=True)),
+        }
+    )
+    kept: Any = nw.to_native(limited_rows(nw.from_native(rows.lazy()), cap, coded))
+    found = kept.select(coded).collect().to_numpy()
+    return found[:, 1:], found[:, 0]
+
+
+def table_pass(
+    leaves: int, values: int, classes: int, columns: int, most_records: float = inf
+) -> Pass:
+    """Return what tables of values and classes at some leaves take.
+
+    Args:
+        leaves: Leaves of a partial tree.
+        values: The values of all columns that are counted.
+        classes: How many classes there are.
+        columns: How many columns are counted: a record is in one cell for each.
+        most_records: The most records that are counted; each group and cell has one.
+    """
+    groups = leaves * classes
+    return Pass(
+        int(min(groups, most_records)),
+        sums=values,
+        cells=int(min(groups * values, most_records * columns)),
+    )
+
+
+def level_passes(schema: Schema, levels: int, most_records: int) -> tuple[Pass, ...]:
+    """Return what class totals and the tables of some levels of a tree take."""
+    classes = len(schema.classes)
+    # A column is split on once in a path, so the largest come first at the worst.
+    ways = np.sort(schema.sizes)[::-1].tolist()
+    leaves = [prod(ways[:level]) for level in range(levels)]
+    return (
+        table_pass(1, int(schema.sizes[0]), classes, 1, most_records),
+        *(table_pass(open_, sum(ways), classes, len(ways), most_records) for open_ in leaves),
+    )
+
+
+def hit_pass(trees: int, classes: int) -> Pass:
+    """Return what the records that trees classify correctly take."""
+    return Pass(classes, sums=trees, cells=trees * classes)
+
+
+def reading_passes(*, strict: bool) -> tuple[Pass, ...]:
+    """Return what is read beforehand: how many records there are, and whether all fit."""
+    return (Pass(1), Pass(1)) if strict else (Pass(1),)

@@ -106,7 +106,7 @@ class InformationGainSensitivity(Sensitivity):
         super().__init__(bound, relation, max_records if horizon is None else horizon)
         self._stride = records_per_step(relation)
         if counts[0].shape[1] < 2:
-            raise ParameterError("classes must be at least two")
+            raise ParameterError("`classes` must be at least two")
         table = np.concatenate(counts).astype(np.int64)
         self._totals, self._least = table.sum(axis=1), table.min(axis=1)
         self._ends = np.cumsum([len(table) for table in counts])
@@ -345,7 +345,7 @@ class _Facts:
     highest: Callable[[int], float]
 
 
-CRITERIA: Mapping[str, _Facts] = {
+CRITERIA: Mapping[Criterion, _Facts] = {
     "information-gain": _Facts(_entropy, InformationGainSensitivity, lambda _most: 0.0),
     "gini": _Facts(
         _impurity,

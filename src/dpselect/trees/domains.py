@@ -4,28 +4,46 @@ A split has one branch for every value of its column's domain, so the tree shows
 which must not be read off private data. A value outside is repaired record by record, which is
 part of the guarantee: numbers are clamped to their bounds, and a missing or unknown value
 goes to the declared ``other``, or its record is dropped where there is none.
+
+A domains file states the public claims about a table once, for all queries of it: a JSON object
+with the column of the labels, the classes, a bound on the number of records and a domain for
+every column that may be split on::
+
+    {"label": "income", "classes": ["<=50K", ">50K"], "max_records": 50000,
+     "columns": {"age": {"low": 17, "high": 90, "bins": 8},
+                 "sex": {"values": ["Female", "Male"], "other": "not said"}}}
 """
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import isnan
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
-from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.values import ColumnValues, Kind, number
+from dpselect import _validate, tables
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables.kinds import Kind
+from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
+
+MOST_CATEGORIES = 20
+"""A column of integers with more values than this is proposed in bins."""
 
 
 class Domain(ABC):
@@ -62,6 +80,10 @@ class Domain(ABC):
     def to_dict(self) -> dict[str, object]:
         """Return the domain as plain values, as in a domains file."""
 
+    def to_field(self) -> dict[str, object]:
+        """Return the domain as a query keeps it: by plain values."""
+        return self.to_dict()
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -92,7 +114,7 @@ class Categories(Domain):
     def __init__(self, values: Sequence[Hashable], other: Hashable | None = None) -> None:
         kept = tuple(_plain(value) for value in values)
         if not kept or len(set(kept)) < len(kept):
-            raise ParameterError("values of a domain must be at least one, all different")
+            raise ParameterError("`values` of a domain must be at least one, all different")
         object.__setattr__(self, "values", kept)
         object.__setattr__(self, "other", other)
 
@@ -200,14 +222,14 @@ class Bins(Domain):
         own = None
         if edges is not None:
             if low is not None or high is not None:
-                raise ParameterError("edges state low and high: give either")
-            own = tuple(_validate.finite("each of edges", edge) for edge in edges)
+                raise ParameterError("`edges` state `low` and `high`: give either")
+            own = tuple(_validate.finite("edges", edge) for edge in edges)
             if len(own) < 2 or any(a >= b for a, b in pairwise(own)):
-                raise ParameterError("edges must be at least two numbers, ascending")
+                raise ParameterError("`edges` must be at least two numbers, ascending")
             low, high, bins = own[0], own[-1], len(own) - 1
         first, last = _validate.finite("low", low), _validate.finite("high", high)
         if not first < last:
-            raise ParameterError(f"low must be below high, got {first:g} and {last:g}")
+            raise ParameterError(f"`low` must be below `high`, got {first:g} and {last:g}")
         kept = {"low": low, "high": high, "bins": _validate.at_least("bins", bins, 1)}
         for name, value in {**kept, "other": other, "own": own}.items():
             object.__setattr__(self, name, value)
@@ -264,10 +286,24 @@ def _number_text(number: float) -> str:
     return str(int(number)) if whole else f"{number:.6g}"
 
 
+DomainLike: TypeAlias = Domain | Mapping[str, Any] | Sequence[Hashable]
+"""A domain, its plain values (:meth:`Domain.to_dict`), or a list of categories."""
+
+
 def as_domain(name: str, given: object) -> Domain:
-    """Return a domain; any other sequence than text is taken as its categories."""
+    """Return a domain.
+
+    Args:
+        name: The column.
+        given: Any :data:`DomainLike`.
+
+    Raises:
+        ParameterError: It is none.
+    """
     if isinstance(given, Domain):
         return given
+    if isinstance(given, Mapping):
+        return from_dict(name, given)
     if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         return Categories(list(given))
     raise ParameterError(
@@ -276,7 +312,7 @@ def as_domain(name: str, given: object) -> Domain:
     )
 
 
-def from_dict(name: str, given: dict[str, Any]) -> Domain:
+def from_dict(name: str, given: Mapping[str, Any]) -> Domain:
     """Return the domain that :meth:`Domain.to_dict` showed.
 
     Raises:
@@ -291,6 +327,123 @@ def from_dict(name: str, given: dict[str, Any]) -> Domain:
             f"the domain of {name!r} must have 'values' (a list), or 'edges' (a list), or "
             "'low', 'high' and 'bins' (numbers), and may have 'other'"
         ) from None
+
+
+def read_domains(path: str | Path) -> dict[str, Any]:
+    """Return the fields of a query that a domains file states, by name.
+
+    Returns:
+        ``label``, ``classes``, ``max_records`` and ``domains``.
+
+    Raises:
+        DataError: There is no such file, it is no JSON object, or a part is missing.
+        ParameterError: A domain is no JSON object.
+    """
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise DataError(f"{path} must be a domains file: a JSON object") from None
+    parts = {"label": str, "classes": list, "max_records": int, "columns": dict}
+    for name, kind in parts.items():
+        if not isinstance(given, dict) or not isinstance(given.get(name), kind):
+            raise DataError(
+                f"{path} must give {name!r} ({kind.__name__}); see 'dpselect domains'"
+            )
+    columns = given["columns"]
+    for name, domain in columns.items():
+        if not isinstance(domain, dict):
+            raise ParameterError(f"the domain of {name!r} must be a JSON object")
+    return {**{name: given[name] for name in parts if name != "columns"}, "domains": columns}
+
+
+def domains_template(data: object, label: str) -> dict[str, Any]:
+    """Return a domains file to fill in, from column names and types; no value is read.
+
+    Args:
+        data: A path or any frame.
+        label: The column of the classes.
+
+    Returns:
+        Null where a person has to say what is public.
+
+    Raises:
+        ColumnError: There is no column ``label``.
+    """
+    types = _types(data, label)
+    numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
+    texts: dict[str, Any] = {"values": [], "other": "other"}
+    return {
+        "label": label,
+        "classes": [],
+        "max_records": None,
+        "columns": {
+            name: dict(numbers if kind.is_numeric() else texts)
+            for name, kind in types.items()
+            if name != label
+        },
+    }
+
+
+def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
+    """Return a complete domains file from the values of a table that is public.
+
+    Bounds, categories, classes and the number of records are read off the values, which no
+    epsilon protects: only for public or synthetic data. A column of a CSV file holds numbers
+    if all of its fields do.
+
+    Raises:
+        ColumnError: There is no column ``label``.
+    """
+    types = _types(data, label)
+    table = tables.read_columns(data, numeric=[], plain=list(types))
+    if tables.Source.of(data).is_csv:
+        table = _with_numbers(table)
+    columns = {
+        name: _of_values(table.get_column(name)).to_dict() for name in types if name != label
+    }
+    return {
+        "label": label,
+        "classes": _distinct(table.get_column(label)),
+        "max_records": max(len(table), 2),
+        "columns": columns,
+    }
+
+
+def _types(data: object, label: str) -> nw.Schema:
+    types = tables.open_table(data).collect_schema()
+    if label not in types:
+        raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
+    return types
+
+
+def _with_numbers(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return a table of text, a column of numbers where all of its fields are numbers."""
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    typed = []
+    for text in nw.to_native(table):
+        casts = [
+            text.str.strip_chars().cast(kind, strict=False) for kind in (pl.Int64, pl.Float64)
+        ]
+        whole = [cast for cast in casts if cast.null_count() == text.null_count()]
+        typed.append(whole[0] if whole else text)
+    return nw.from_native(pl.DataFrame(typed))
+
+
+def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
+    if column.dtype.is_numeric():
+        low, high = column.min(), column.max()
+        few = column.dtype.is_integer() and column.n_unique() <= MOST_CATEGORIES
+        if low is not None and low < high and not few:
+            return Bins(float(low), float(high))
+    return Categories(_distinct(column) or ["none"])
+
+
+def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series
+    values = column.drop_nulls().unique().to_list()
+    return sorted(values, key=lambda value: (str(type(value)), value))
 
 
 def _readings(field: str | None) -> Iterator[Hashable]:
@@ -313,5 +466,5 @@ def _compared(value: Hashable) -> Hashable:
 def _plain(value: Hashable) -> Hashable:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or (isinstance(plain, float) and isnan(plain)):
-        raise ParameterError("a domain cannot hold missing values: they go to other=")
+        raise ParameterError("a domain cannot hold missing values: they go to `other`=")
     return plain

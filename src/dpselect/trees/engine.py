@@ -14,20 +14,28 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
+from dpselect.passes import Pass
 from dpselect.tables.collecting import counts, sum_in_blocks
-from dpselect.tables.persisted import persisted
-from dpselect.tables.spark import on_spark
+from dpselect.tables.kinds import Kind
+from dpselect.tables.lookup import with_codes, with_positions, without_nan
+from dpselect.tables.spark import array_of, cached, functions, on_spark
 from dpselect.tables.users import UserCap, weight_of
-from dpselect.tables.values import Kind, refused_type
-from dpselect.trees import records, spark
+from dpselect.tables.values import refused_type
+from dpselect.trees import records
 from dpselect.trees.candidates import Individual, branches
-from dpselect.trees.counts import Branching, Target
+from dpselect.trees.counts import (
+    Branching,
+    Target,
+    flat,
+    hit_pass,
+    limited_rows,
+    table_pass,
+)
 from dpselect.trees.domains import Bins, Categories
-from dpselect.trees.passes import of_hits, of_tables
-from dpselect.trees.users import counted_rows
 from dpselect.typing import Indices, Values
 
 LABEL = "label"
+NODE, PLACE, KEY = "node", "place", "key"
 
 
 class EngineCounts:
@@ -73,7 +81,7 @@ class EngineCounts:
                 "name_weight": weight_of(users.column, types[users.column]),
             }
             rows = _known(self._coded(more=person), [*self._names, *person])
-            self._codes = counted_rows(rows, users, [LABEL, *self._names[:-1]]).select(
+            self._codes = limited_rows(rows, users, [LABEL, *self._names[:-1]]).select(
                 *self._names
             )
 
@@ -87,7 +95,7 @@ class EngineCounts:
             nw.col(name).cast(_width(domain.size))
             for name, domain in zip(self._names, self._domains, strict=True)
         )
-        with persisted(small) as kept:
+        with cached(small) as kept:
             self._codes = _known(kept, self._names)
             try:
                 # Reads all records: a file that cannot be read is an error before the spend.
@@ -171,8 +179,8 @@ class EngineCounts:
             values.append(value.alias(name))
             if repaired and domain.other is not None:
                 others[name] = other
-        found = tables.with_codes(
-            tables.with_positions(self._table.lazy().select(*values, **(more or {})), edges),
+        found = with_codes(
+            with_positions(self._table.lazy().select(*values, **(more or {})), edges),
             listed,
         )
         repairs = [nw.col(c).fill_null(other) for c, other in others.items()]
@@ -210,9 +218,9 @@ def count_tables(
     """
     table = tables.open_table(codes).lazy()
     size = sum(sizes.values())
-    most = of_tables(leaves, size, classes, len(sizes), most_records)
+    most = table_pass(leaves, size, classes, len(sizes), most_records)
     if on_spark(table):
-        return spark.count_tables(table, codes, sizes, label, classes, splits, leaves, most)
+        return _spark_tables(table, codes, sizes, label, classes, splits, leaves, most)
     values = [(column, code) for column, size in sizes.items() for code in range(size)]
     counted = table.with_columns(_leaf(splits).alias("leaf"))
     counted = counted.filter(~nw.col("leaf").is_null())
@@ -245,9 +253,9 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
         DataError: The engine refuses the query.
     """
     table = tables.open_table(codes).lazy()
-    most = of_hits(len(trees), classes)
+    most = hit_pass(len(trees), classes)
     if on_spark(table):
-        return spark.count_hits(table, codes, label, classes, trees, most)
+        return _spark_hits(table, codes, label, classes, trees, most)
     hits = [
         (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
         for position, tree in enumerate(trees)
@@ -304,7 +312,7 @@ def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' typ
         return nw.col(column).cast(nw.String)
     if dtype == nw.Boolean:
         return nw.col(column).cast(nw.Int64)
-    return nw.col(column) if dtype.is_integer() else tables.known(column)
+    return nw.col(column) if dtype.is_integer() else without_nan(column)
 
 
 def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
@@ -326,3 +334,109 @@ def _target(tree: Individual, public: records.Schema) -> Target:
         (code < value) if domain.ordered else (code == value) for code in range(domain.size)
     )
     return Branching(column, tuple(yes if held else no for held in holds))
+
+
+def _spark_tables(
+    codes: nw.LazyFrame[Any],
+    data: object,
+    sizes: Mapping[str, int],
+    label: str,
+    classes: int,
+    splits: Target,
+    leaves: int,
+    most: Pass,
+) -> Indices:
+    """Count as :func:`count_tables` does, by one number for each value of a record.
+
+    Nested conditions and wide sums would be compiled to methods too long for Java. Trees are
+    arrays here instead, which a record walks through by look-ups, so that queries are as short
+    for a large tree as for a small one.
+    """
+    f = functions(codes)
+    starts = np.cumsum([0, *sizes.values()]).tolist()
+    forest = _Forest([splits])
+    native = nw.to_native(codes).withColumn(NODE, f.lit(int(forest.roots[0])))
+    native = forest.walked(codes, native)
+    # The place of a record that no leaf counts is null.
+    leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
+    native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * starts[-1])
+    keys = f.array(
+        *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
+    )
+    counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
+    shape = leaves, classes, starts[-1]
+    return _spark_counts(native.select(counted.alias(KEY)), data, shape, most).transpose(
+        0, 2, 1
+    )
+
+
+def _spark_hits(
+    codes: nw.LazyFrame[Any],
+    data: object,
+    label: str,
+    classes: int,
+    trees: Sequence[Target],
+    most: Pass,
+) -> Indices:
+    """Count as :func:`count_hits` does, in one pass for all trees."""
+    f = functions(codes)
+    forest = _Forest(trees)
+    native = nw.to_native(codes)
+    native = native.select("*", f.posexplode(array_of(codes, forest.roots)).alias(PLACE, NODE))
+    native = forest.walked(codes, native)
+    hit = f.col(NODE) == f.col(label) + forest.leaf
+    key = f.when(hit, f.col(PLACE) * classes + f.col(label))
+    return _spark_counts(native.select(key.alias(KEY)), data, (len(trees), classes), most)
+
+
+def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: Pass) -> Indices:  # noqa: ANN401
+    """Return how often each key occurs, as an array of a shape; null is not counted."""
+    [rows] = most.queries(spark=True)
+    table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=int(rows))
+    known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
+    out = np.zeros(int(np.prod(shape)), np.int64)
+    out[counts(table[KEY][known])] = counts(table["count"][known])
+    return out.reshape(shape)
+
+
+class _Forest:
+    """Trees as arrays; a node is the position of a branching, or a number beyond them all.
+
+    Args:
+        trees: Partial trees. Public.
+
+    Attributes:
+        roots: The node that each tree begins with.
+        leaf: The node of leaf 0; those of the others follow, and what is no leaf is before.
+    """
+
+    def __init__(self, trees: Sequence[Target]) -> None:
+        self._columns, self._firsts, targets, roots = flat(*trees)
+        self._depth = max(map(_depth, trees))
+        last = self._columns.size
+        self.leaf = last + 1
+        self._targets, self.roots = (
+            np.where(nodes < 0, last - 1 - nodes, nodes) for nodes in (targets, roots)
+        )
+
+    def walked(self, codes: nw.LazyFrame[Any], native: Any) -> Any:  # noqa: ANN401
+        """Return rows with the node that they reach from theirs, all questions answered."""
+        if not self._depth:
+            return native
+        f = functions(codes)
+        node = f.col(NODE)
+        arrays = (self._columns, self._firsts, self._targets)
+        column, first, target = (array_of(codes, one) for one in arrays)
+        answers = f.array(*(f.col(f"code{j}") for j in range(int(self._columns.max()) + 1)))
+        for _ in range(self._depth):
+            # What is no branching has no column, so its look-ups are null.
+            answer = f.get(answers, f.get(column, node))
+            below = f.get(target, f.get(first, node) + answer)
+            native = native.withColumn(NODE, f.coalesce(below, node))
+        return native
+
+
+def _depth(tree: Target) -> int:
+    if not isinstance(tree, Branching):
+        return 0
+    return 1 + max(map(_depth, tree.targets))

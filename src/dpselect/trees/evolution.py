@@ -1,10 +1,10 @@
 """Private evolution: generations of candidate trees, each selected by its rates.
 
-``selection`` is the measure of a good tree, ``sensitivity`` the bound on what one record can
+``selection`` is the measure of a good tree, ``rate_bound`` the bound on what one record can
 change of it:
 
 =================  ======================  =============================================
-``selection``      ``sensitivity``         source
+``selection``      ``rate_bound``          source
 =================  ======================  =============================================
 ``pareto``         ``global``, ``local``   PrivPareto of the paper
 ``weighted-sum``   ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dpselect.combine import disjoint_sum, local_margin, margin, pareto
+from dpselect.combine.pareto.dominance import Dominance
 from dpselect.mechanisms import (
     ExponentialMechanism,
     LocalDampening,
@@ -35,18 +36,17 @@ from dpselect.objective import Objective
 from dpselect.passes import Pass
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.trees.candidates import Breeder, Individual
-from dpselect.trees.counts import Counts
-from dpselect.trees.passes import of_hits, of_levels
-from dpselect.trees.randomness import Sampler
+from dpselect.trees.candidates import BREEDERS, Individual, Operators
+from dpselect.trees.counts import Counts, hit_pass, level_passes
 from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Sampler
 from dpselect.typing import Indices, Values
 
 Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
 """The measure of a good tree."""
 
-Allowance: TypeAlias = Literal["global", "local", "noisy-denominators"]
+RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
 """How the change that one record can make is bounded."""
 
 
@@ -55,59 +55,59 @@ class Evolution:
     """Public parameters of an evolution, and its run.
 
     Attributes:
-        breeder: The random operators, with the schema.
+        schema: Columns, domains and classes.
         max_records: Bound on the number of records.
         population: Trees made at first, and children of every generation.
         survivors: Trees that each selection but the last keeps.
         front: Trees that the last selection keeps.
         initial_depth: Questions on a path of the first trees.
+        max_depth: Questions on a path, at most.
         selection: The measure of a good tree.
-        sensitivity: How the change of one record is bounded.
+        dominance: Of the Pareto score.
+        rate_bound: How the change of one record is bounded.
         weights: Of the two classes' rates, in the classes' order.
-        totals_epsilon: For noisy class totals; 0 if there are none.
-        epsilons: One for each selection.
-        rates_epsilon: For the noisy rates of the front; 0 for none.
+        totals_epsilon: Price of noisy class totals; 0 if there are none.
+        epsilons: Price of each selection.
+        rates_epsilon: Price of the noisy rates of the front; 0 for none.
+        steps: How many records one neighbour step adds or removes. Every query sees every
+            record, so that many steps move it at most that many times as far.
+        operators: How trees are crossed and mutated.
     """
 
-    breeder: Breeder
+    schema: Schema
     max_records: int
     population: int
     survivors: int
     front: int
     initial_depth: int
+    max_depth: int
     selection: Selection
-    sensitivity: Allowance
+    dominance: Dominance
+    rate_bound: RateBound
     weights: tuple[float, float]
     totals_epsilon: float
     epsilons: tuple[float, ...]
     rates_epsilon: float
+    steps: int = 1
+    operators: Operators = "shallow"
 
-    @property
-    def schema(self) -> Schema:
-        """Columns, domains and classes."""
-        return self.breeder.schema
-
-    def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        """Return the prices of all queries, under a relation of one or several steps.
-
-        Args:
-            steps: Records that one neighbour step adds or removes. Every query sees every
-                record, so that many steps move it at most that many times as far.
-        """
-        by = f"{self.selection}, {self.sensitivity}"
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of all queries."""
+        by = f"{self.selection}, {self.rate_bound}"
         selections = [
-            self._selected_by(steps * epsilon).spend(f"one of {kept} trees by {by}", kept)
+            self.selected_by(epsilon).spend(f"one of {kept} trees by {by}", kept)
             for epsilon, kept in zip(self.epsilons, self._kept(), strict=True)
         ]
         # A record counts in its class's total and in at most one count of each tree.
         counts = self.front + 1
-        each = steps * self.rates_epsilon / counts
-        spends = [
-            Spend("noisy class totals", steps * self.totals_epsilon),
+        each = self.rates_epsilon / counts
+        totals = Spend("noisy class totals", self.totals_epsilon)
+        rates = Spend("noisy count of the front's rates", each, times=counts)
+        return (
+            *([totals] if self.totals_epsilon > 0 else []),
             *selections,
-            Spend("noisy count of the front's rates", each, times=counts),
-        ]
-        return tuple(spend for spend in spends if spend.epsilon > 0)
+            *([rates] if self.rates_epsilon > 0 else []),
+        )
 
     @property
     def passes(self) -> tuple[Pass, ...]:
@@ -117,8 +117,8 @@ class Evolution:
         trees += [self.front] if self.rates_epsilon else []
         classes = len(self.schema.classes)
         return (
-            *of_levels(self.schema, 0, self.max_records),
-            *(of_hits(number, classes) for number in trees),
+            *level_passes(self.schema, 0, self.max_records),
+            *(hit_pass(number, classes) for number in trees),
         )
 
     @property
@@ -126,29 +126,41 @@ class Evolution:
         """Parents that have two children each in a generation."""
         return (self.population + 1) // 2
 
-    def mechanism(self) -> str:
-        """Return how trees are selected, as a plan shows it."""
-        return f"{self._selected_by(1.0).label} by {self.selection}, {self.sensitivity}"
+    error = None
+    """No bound holds on all data."""
 
-    def run(self, counts: Counts, sampler: Sampler) -> list[Individual]:
+    @property
+    def label(self) -> str:
+        """How trees are selected."""
+        return f"{self.selected_by(1.0).label} by {self.selection}, {self.rate_bound}"
+
+    def run(
+        self, counts: Counts, sampler: Sampler, rng: np.random.Generator
+    ) -> list[Individual]:
         """Return the front.
 
+        Args:
+            counts: Of the records. Private.
+            sampler: Draws what is released.
+            rng: Makes candidates; public.
+
         Guarantee:
-            With the exact sampler ``totals_epsilon + sum(epsilons)``-DP under add/remove.
+            With the exact sampler ``totals_epsilon + sum(epsilons)``-DP where one neighbour
+            step adds or removes up to ``steps`` records.
         """
         totals = counts.totals()
         noisy = None
         if self.totals_epsilon > 0:
-            released = sampler.count(totals.tolist(), self.totals_epsilon)
+            released = sampler.count(totals.tolist(), self.totals_epsilon / self.steps)
             noisy = (float(released[0]), float(released[1]))
-        breeder = self.breeder
+        breeder = BREEDERS[self.operators](self.schema, rng, self.max_depth)
         trees = [breeder.random_tree(self.initial_depth) for _ in range(self.population)]
         for generation, epsilon in enumerate(self.epsilons):
             objective = self._objective(
                 counts.hits(trees), (int(totals[0]), int(totals[1])), noisy
             )
             kept = self._kept()[generation]
-            drawn = sampler.choose(self._selected_by(epsilon), objective, kept)
+            drawn = sampler.choose(self.selected_by(epsilon / self.steps), objective, kept)
             trees = [trees[position] for position in drawn]
             if generation < len(self.epsilons) - 1:
                 trees += breeder.children(trees, self._pairs)
@@ -160,12 +172,12 @@ class Evolution:
         """Return rates of the front by tree and class, or None if nothing is spent.
 
         Guarantee:
-            With the exact sampler ``rates_epsilon``-DP under add/remove.
+            With the exact sampler ``rates_epsilon``-DP, likewise.
         """
         if self.rates_epsilon == 0:
             return None
         exact = np.vstack([counts.hits(trees), counts.totals()])
-        epsilon = self.rates_epsilon / len(exact)
+        epsilon = self.rates_epsilon / len(exact) / self.steps
         noisy = sampler.count(exact.ravel().tolist(), epsilon).reshape(exact.shape)
         return np.clip(noisy[:-1] / np.maximum(noisy[-1], 1), 0, 1)
 
@@ -173,12 +185,12 @@ class Evolution:
         """Return how many trees each selection keeps."""
         return [self.survivors] * (len(self.epsilons) - 1) + [self.front]
 
-    def _selected_by(self, epsilon: float) -> Mechanism:
+    def selected_by(self, epsilon: float) -> Mechanism:
         """Return the mechanism of a selection."""
-        noisy = self.sensitivity == "noisy-denominators"
+        noisy = self.rate_bound == "noisy-denominators"
         if self.selection == "margin" or (self.selection == "weighted-sum" and noisy):
             return PermuteAndFlip(epsilon=epsilon)
-        if self.sensitivity == "global":
+        if self.rate_bound == "global":
             return ExponentialMechanism(epsilon=epsilon)
         return LocalDampening(epsilon=epsilon)
 
@@ -192,7 +204,7 @@ class Evolution:
             totals: Records of both classes; private.
             noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
         """
-        local = self.sensitivity == "local"
+        local = self.rate_bound == "local"
         if self.selection == "weighted-sum" and local:
             return weighted_rates(hits, totals, weights=self.weights)
         parts = self._rates(hits, totals, noisy)
@@ -200,7 +212,7 @@ class Evolution:
             return disjoint_sum(parts, self.weights)
         if self.selection == "margin":
             return local_margin(parts) if local else margin(parts)
-        return pareto(parts)
+        return pareto(parts, dominance=self.dominance)
 
     def _rates(
         self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None
@@ -216,6 +228,6 @@ class Evolution:
             true_positive_rate(correct, total, neighbours=relation)
             for correct, total in zip(hits.T, totals, strict=True)
         ]
-        if self.sensitivity == "local":
+        if self.rate_bound == "local":
             return exact
         return [Objective(rate.scores, GlobalSensitivity(1.0, relation)) for rate in exact]

@@ -22,15 +22,15 @@ from math import sqrt
 
 import numpy as np
 
+from dpselect.accuracy import count_error
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.passes import Pass
-from dpselect.plan import Spend
-from dpselect.trees.counts import Branching, Counts, Target
+from dpselect.plan import ErrorBound, Spend
+from dpselect.trees.counts import Branching, Counts, Target, level_passes
 from dpselect.trees.criteria import Criterion, objective_of
-from dpselect.trees.passes import of_levels
-from dpselect.trees.randomness import Sampler
 from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Sampler
 from dpselect.trees.tree import Leaf, Node, Split
 from dpselect.typing import Indices
 
@@ -102,12 +102,12 @@ class Growth:
 
     Attributes:
         schema: Columns, domains and classes.
-        epsilon: Price of all queries about one record, in nats, under add/remove.
+        epsilon: Price of the tree, in nats, for an individual of ``steps`` records.
         max_depth: Splits on a path, at most; >= 0.
         criterion: How a split is scored.
-        mechanism: How it is drawn: a name, or a callable that takes ``epsilon=``; if not
-            given, by :func:`suited`.
+        mechanism: How it is drawn; if not given, by :func:`suited`.
         max_records: Bound on the number of records.
+        steps: How many records one neighbour step adds or removes.
 
     Raises:
         ParameterError: There is no such mechanism.
@@ -117,8 +117,9 @@ class Growth:
     epsilon: float
     max_depth: int
     criterion: Criterion
-    mechanism: str | MechanismFactory | None
+    mechanism: MechanismLike | None
     max_records: int
+    steps: int = 1
 
     def __post_init__(self) -> None:
         _ = self.draws_split_by
@@ -134,9 +135,14 @@ class Growth:
         return 2 * (self.depth + 1)
 
     @property
-    def unit(self) -> float:
-        """Epsilon of one query."""
+    def price(self) -> float:
+        """Epsilon of one query for an individual of ``steps`` records."""
         return self.epsilon / self.units
+
+    @property
+    def unit(self) -> float:
+        """Epsilon of one query for one record, by which it is drawn."""
+        return self.price / self.steps
 
     @cached_property
     def draws_split_by(self) -> Mechanism:
@@ -151,20 +157,19 @@ class Growth:
         largest = int(self.schema.sizes[columns].max())
         return sqrt(2) * largest * len(self.schema.classes) / self.unit
 
-    def spends(self, steps: int = 1) -> tuple[Spend, ...]:
-        r"""Return the prices on the longest path, under a relation of one or several steps.
+    def spends(self) -> tuple[Spend, ...]:
+        r"""Return the prices on the longest path.
 
         Epsilon is the same on every path, rho is not: the counts of a leaf get all that
         the path has left in one query. The price of the leaf makes up the difference to
         the largest rho of a path, so that the sum holds for each.
 
-        Args:
-            steps: Records that one neighbour step adds or removes. Each of several can be
-                in any node of a level. All rho here grow at least in proportion to epsilon,
-                :math:`\sum_i \rho(n_i \varepsilon') \le \sum_i (n_i/n) \rho(n \varepsilon')`,
-                so that the worst is that all are on one path, that of the largest rho.
+        Each of several records can be in any node of a level. All rho here grow at least in
+        proportion to epsilon,
+        :math:`\sum_i \rho(n_i \varepsilon') \le \sum_i (n_i/n) \rho(n \varepsilon')`, so that
+        the worst is that all are on one path, that of the largest rho.
         """
-        each = steps * self.unit
+        each = self.price
         purpose = "noisy class counts of a leaf (more where the path is shorter)"
         if not self.depth:
             return (Spend(purpose, 2 * each),)
@@ -182,15 +187,26 @@ class Growth:
         return (size, split, Spend(purpose, 2 * each, rho=rho - self.depth * level))
 
     @property
+    def label(self) -> str:
+        """How splits are drawn."""
+        return f"{self.draws_split_by.label} by {self.criterion}"
+
+    @property
+    def error(self) -> ErrorBound:
+        """The bound on the noise in a count of a leaf on a longest path."""
+        return count_error(1 / (2 * self.unit), "records in a count of a leaf")
+
+    @property
     def passes(self) -> tuple[Pass, ...]:
         """What the counts take in an engine: totals, and a table of every level."""
-        return of_levels(self.schema, self.depth, self.max_records)
+        return level_passes(self.schema, self.depth, self.max_records)
 
     def grow(self, counts: Counts, sampler: Sampler) -> Node:
         """Return the root of a tree drawn from records.
 
         Guarantee:
-            With the exact sampler ``epsilon``-DP under add/remove.
+            With the exact sampler ``epsilon``-DP where one neighbour step adds or removes up
+            to ``steps`` records.
         """
         root = _Growing(np.arange(len(self.schema.names)), counts.totals())
         level = [root]

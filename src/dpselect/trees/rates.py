@@ -218,7 +218,7 @@ def true_positive_rate(
         (array([0.9, 0.6]), array([0.00909, 0.00606]))
     """
     if form not in {"exact", "safe"}:
-        raise ParameterError("form must be 'exact' or 'safe'")
+        raise ParameterError("`form` must be 'exact' or 'safe'")
     hits, total = checked_counts(tp, positives)
     relation = _validate.table_neighbours(neighbours)
     sensitivity: Sensitivity = (
@@ -289,11 +289,11 @@ def weighted_rates(
     """
     pairs = np.asarray(hits)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ParameterError("hits must be of shape (candidates, 2)")
+        raise ParameterError("`hits` must be of shape (candidates, 2)")
     columns = [checked_counts(pairs[:, k], totals[k]) for k in (0, 1)]
     factors = np.asarray(weights, dtype=np.float64)
     if factors.shape != (2,) or not (factors >= 0).all() or not factors.any():
-        raise ParameterError("weights must be two numbers >= 0, not both 0")
+        raise ParameterError("`weights` must be two numbers >= 0, not both 0")
     for factor in factors:
         _validate.finite("weights", float(factor))
     counts = np.stack([column for column, _ in columns], axis=1)

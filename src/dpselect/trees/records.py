@@ -73,11 +73,13 @@ class Columns:
         names: Their names, in order. Public.
         held: The container of each: a narwhals Series, an array or its values.
         rows: The number of records. Private.
+        frame: The frame that they are of, if they are of one.
     """
 
     names: tuple[str, ...]
     held: tuple[Any, ...]
     rows: int
+    frame: Any = None
 
     def values(self, position: int) -> ColumnValues:
         """Return the values of a column.
@@ -100,7 +102,7 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
     no types, so each of its values is read by itself.
 
     Args:
-        x: The table. Private.
+        x: The table; columns that were read are returned. Private.
         what: Its name in errors.
         fields: How many fields the rows of a list have, if that is known. Public; else the
             first row says it. A field that a row does not have is missing.
@@ -108,12 +110,14 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
     Raises:
         DataError: It is none of those, is sparse or complex.
     """
+    if isinstance(x, Columns):
+        return x
     import narwhals as nw
 
     frame = nw.from_native(x, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         series = tuple(frame.get_column(name) for name in frame.columns)
-        return Columns(tuple(map(str, frame.columns)), series, len(frame))
+        return Columns(tuple(map(str, frame.columns)), series, len(frame), x)
     if values.is_listed(x) and not hasattr(x, "tocsr"):
         return _of_rows(x, fields)
     table = _as_table(x, what)
@@ -164,36 +168,42 @@ def schema(
         ParameterError: They are missing, or of the wrong kind.
         ColumnError: A domain names a column that is not there.
     """
-    named = _named_domains(domains, columns)
+    named = named_domains(domains, columns)
     if not named:
-        raise ParameterError("domains must have at least one column to split on")
-    return Schema(tuple(named), tuple(named.values()), _checked_classes(classes))
+        raise ParameterError("`domains` must have at least one column to split on")
+    kept = tuple(as_domain(name, domain) for name, domain in named.items())
+    return Schema(tuple(named), kept, _checked_classes(classes))
 
 
-def _named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, Domain]:
+def named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, object]:
+    """Return the domain of each column that has one, by name, as it was given.
+
+    Raises:
+        ParameterError, ColumnError: As for :func:`schema`.
+    """
     if domains is None:
         raise ParameterError(
-            "domains must be given: the tree shows them, so they must not be read off the "
+            "`domains` must be given: the tree shows them, so they must not be read off the "
             "data; for example domains={'age': Bins(0, 100), 'sex': ['female', 'male']}"
         )
     if isinstance(domains, Mapping):
         missing = [name for name in domains if str(name) not in columns]
         if missing:
             raise ColumnError(
-                f"domains name columns that the table does not have: {missing}; it has "
+                f"`domains` name columns that the table does not have: {missing}; it has "
                 f"{list(columns)}"
             )
-        return {str(name): as_domain(str(name), domain) for name, domain in domains.items()}
+        return {str(name): domain for name, domain in domains.items()}
     if isinstance(domains, Domain):
         return dict.fromkeys(columns, domains)
     if isinstance(domains, Sequence) and not isinstance(domains, str):
         if len(domains) != len(columns):
             raise ParameterError(
-                f"domains must be one for each column: {len(columns)}, not {len(domains)}"
+                f"`domains` must be one for each column: {len(columns)}, not {len(domains)}"
             )
-        return {n: as_domain(n, d) for n, d in zip(columns, domains, strict=True)}
+        return dict(zip(columns, domains, strict=True))
     raise ParameterError(
-        "domains must be a mapping from column names to domains, not a "
+        "`domains` must be a mapping from column names to domains, not a "
         f"{type(domains).__name__}"
     )
 
@@ -205,15 +215,15 @@ MOST_RECORDS = 2**53
 def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
     if classes is None or isinstance(classes, str):
         raise ParameterError(
-            "classes must be given: the labels that can occur, for example "
+            "`classes` must be given: the labels that can occur, for example "
             "classes=['no', 'yes']; they must not be read off the data"
         )
     given = _validate.listed("classes", classes) or ()
     labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
     if any(not isinstance(label, Hashable) for label in labels):
-        raise ParameterError("classes must be values that can be hashed")
+        raise ParameterError("`classes` must be values that can be hashed")
     if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise ParameterError("classes must be at least two labels, all different")
+        raise ParameterError("`classes` must be at least two labels, all different")
     return labels
 
 
@@ -225,7 +235,7 @@ def codes(columns: Columns, public: Schema) -> Indices:
     """
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64)
     for j, (name, domain) in enumerate(_named(public)):
-        column = columns.values(_position(columns, name))
+        column = columns.values(position(columns, name))
         domain.check(column.kind, name)
         out[:, j] = domain.codes(column)
     return out
@@ -256,7 +266,7 @@ def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:
         PublicClaimError: With the column's name, and no value or number.
     """
     for name, domain in _named(public):
-        if domain.outside(columns.values(_position(columns, name))).any():
+        if domain.outside(columns.values(position(columns, name))).any():
             raise outside(name)
     if (known == OUTSIDE).any():
         raise outside(None)
@@ -266,12 +276,12 @@ def outside(column: str | None) -> PublicClaimError:
     """Return the error for values of a column, or without one of labels, not declared."""
     if column is None:
         return PublicClaimError(
-            "y has labels outside of classes; declare them, or have them dropped with "
-            "on_invalid='repair'"
+            "y has labels outside of `classes`; declare them, or have them dropped with "
+            "`on_invalid`='repair'"
         )
     return PublicClaimError(
         f"column {column!r} has values outside of its domain; declare a wider domain, "
-        "or have them repaired with on_invalid='repair'"
+        "or have them repaired with `on_invalid`='repair'"
     )
 
 
@@ -283,7 +293,7 @@ def checked_bound(max_records: int | None) -> int:
     """
     if max_records is None:
         raise ParameterError(
-            "max_records must be given: a public bound on the number of records, which must "
+            "`max_records` must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
     return _validate.at_least("max_records", max_records, 2, MOST_RECORDS)
@@ -296,14 +306,19 @@ def check_number(rows: int, max_records: int) -> None:
         PublicClaimError: There are more; the message has no number.
     """
     if rows > max_records:
-        raise PublicClaimError("the table has more records than max_records allows")
+        raise PublicClaimError("the table has more records than `max_records` allows")
 
 
 def _named(public: Schema) -> zip[tuple[str, Domain]]:
     return zip(public.names, public.domains, strict=True)
 
 
-def _position(columns: Columns, name: str) -> int:
+def position(columns: Columns, name: str) -> int:
+    """Return where a column is.
+
+    Raises:
+        ColumnError: It is not there.
+    """
     try:
         return columns.names.index(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Released trees: structure, class probabilities, text and JSON.
+"""Released trees: structure, class probabilities, text, JSON and pictures.
 
 Everything here is public: a tree holds columns and domains that were declared, splits that
 were drawn, and counts that carry noise.
@@ -9,14 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import DataError
 from dpselect.trees.domains import OUTSIDE, from_dict
 from dpselect.trees.records import Schema
 from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_LINES = 40
+"""Lines of a tree that :meth:`Tree.summary` has."""
+
+WIDTH, HEIGHT = 11.0, 8.0
+"""Inches of a picture, at most: a page on its side."""
+
+MOST_LEAVES = 36
+"""Leaves that are drawn; of a larger tree, the splits of the last levels are left out."""
+
+LETTERS = 30
+"""Letters of a label in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +70,7 @@ TOO_SMALL = 1e-9
 """Counts that are shown as 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tree:
     """A tree over public columns.
 
@@ -65,6 +81,12 @@ class Tree:
 
     schema: Schema
     root: Node
+
+    def __repr__(self) -> str:
+        return f"<Tree of depth {self.depth}, {self.leaves} leaves>"
+
+    def __str__(self) -> str:
+        return "\n".join(self.summary())
 
     @property
     def depth(self) -> int:
@@ -151,6 +173,52 @@ class Tree:
             if depth or says:
                 lines.append("|   " * max(depth - 1, 0) + (answer + says).removeprefix(": "))
         return "\n".join(lines)
+
+    def summary(self) -> list[str]:
+        """Return the lines of the simplified tree; of a large one the first."""
+        lines = self.simplified().to_text().splitlines()
+        left = len(lines) - MOST_LINES
+        lines_left = "1 more line" if left == 1 else f"{left} more lines"
+        more = [f"... and {lines_left}: to_text() has all"] if left > 0 else []
+        return [*lines[:MOST_LINES], *more]
+
+    def plot(self, ax: Axes | None = None, *, title: str = "") -> Axes:
+        """Draw the tree, the root on the left; a leaf has its class, its colour and its counts.
+
+        Branches that no value can reach and siblings with the same class are left out, and of a
+        large tree its last levels.
+
+        Args:
+            ax: Axes to draw into; a new figure if not given.
+            title: Above the tree, such as what it cost.
+        """
+        short = self.simplified()
+        levels = next(
+            (
+                depth
+                for depth in range(short.depth, 0, -1)
+                if _width(short.root, depth) <= MOST_LEAVES
+            ),
+            1,
+        )
+        leaves = _width(short.root, levels)
+        if ax is None:
+            needed("matplotlib", extra="standard")
+            from matplotlib.figure import Figure
+
+            size = min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0)
+            ax = Figure(figsize=size, layout="constrained").subplots()
+        ax.set_axis_off()
+        ax.set(xlim=(-0.4, levels + 0.4), ylim=(0.2 - leaves, 0.8))
+        if levels < short.depth:
+            title += (
+                f"\nthe first {levels} of {short.depth} levels, {short.leaves} leaves in all"
+            )
+        ax.set_title(title.strip(), fontsize=10)
+        _Drawing(short, levels, iter(range(leaves)), ax, 7.5 if leaves <= 24 else 6).node(
+            short.root, "", 0
+        )
+        return ax
 
     def _says(self, node: Leaf) -> str:
         classes = self.schema.classes
@@ -281,3 +349,62 @@ def _node_from_dict(given: dict[str, Any]) -> Node:
         tuple(int(b) for b in given["branch_of"]),
         tuple(_node_from_dict(below) for below in given["branches"]),
     )
+
+
+def _width(node: Node, levels: int) -> int:
+    """Return how many leaves there are if the tree is cut below some levels."""
+    if isinstance(node, Leaf) or levels == 0:
+        return 1
+    return sum(_width(below, levels - 1) for below in node.branches)
+
+
+class _Drawing:
+    """Axes that a tree is drawn into.
+
+    Attributes:
+        tree: The tree.
+        levels: Splits that are drawn on a path.
+        free: Rows that are left for leaves.
+        ax: The axes.
+        size: Of letters, in points.
+    """
+
+    def __init__(
+        self, tree: Tree, levels: int, free: Iterator[int], ax: Axes, size: float
+    ) -> None:
+        self.tree, self.levels, self.free, self.ax, self.size = tree, levels, free, ax, size
+
+    def node(self, node: Node, answer: str, depth: int) -> float:
+        """Draw a node and all below it; return its height."""
+        if isinstance(node, Leaf) or depth == self.levels:
+            height = -float(next(self.free))
+            self._text(depth, height, f"{_cut(answer)}\n{self._says(node)}", self._colour(node))
+            return height
+        heights = [
+            self.node(below, self.tree.answer(node, k), depth + 1)
+            for k, below in enumerate(node.branches)
+        ]
+        height = float(np.mean(heights))
+        for below in heights:
+            self.ax.plot([depth, depth + 1], [height, below], color="0.8", zorder=0)
+        self._text(depth, height, _cut(answer or self.tree.schema.names[node.column]), "0.6")
+        return height
+
+    def _colour(self, node: Node) -> str:
+        return f"C{int(weight(node).argmax())}"
+
+    def _says(self, node: Node) -> str:
+        counts = weight(node)
+        label = self.tree.schema.classes[int(counts.argmax())]
+        more = "" if isinstance(node, Leaf) else " …"
+        return f"{label} ({' : '.join(map(count_text, counts.tolist()))}){more}"
+
+    def _text(self, depth: int, height: float, text: str, colour: str) -> None:
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
+        self.ax.text(
+            depth, height, text.strip(), ha="center", va="center", fontsize=self.size, bbox=box
+        )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"

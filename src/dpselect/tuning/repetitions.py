@@ -1,4 +1,4 @@
-r"""Laws of the number of runs of which the best is released, and what each run then costs.
+r"""Distributions of the number of runs of which the best is released, and what each run costs.
 
 With :math:`f(x) = E[x^K]` an outcome that a run draws with probability :math:`Q(y)`, and
 anything worse with :math:`Q(<y)`, is the best of :math:`K` runs with probability
@@ -6,22 +6,27 @@ anything worse with :math:`Q(<y)`, is the best of :math:`K` runs with probabilit
 :math:`(\varepsilon, \delta)`-DP under any neighbour relation; Theorem 32 of ``docs/theory.md``
 has the proof.
 
-Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022, arXiv:2110.03620.
+Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022, arXiv:2110.03620,
+Theorems 2 and 6 for Renyi divergences; their conversion to a delta is Canonne, Kamath and
+Steinke 2020, arXiv:2004.00010, Proposition 12.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1, inf, log, log1p, nextafter, tanh
-from typing import TYPE_CHECKING
+from math import cosh, exp, expm1, inf, log, log1p, nextafter, tanh
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpselect import _validate
-from dpselect.budget.zcdp import SLACK
+from dpselect._numbers import boundary
+from dpselect.budget.zcdp import SLACK, rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.typing import Probabilities, Values
 
@@ -32,12 +37,15 @@ LEAST_STOP = 2.0**-12
 """The exact draw of the number of runs takes a time in proportion to 1 / stop."""
 
 MOST_RUNS = 1000.0
-"""The largest mean of a Poisson law."""
+"""The largest mean of a Poisson distribution."""
+
+ORDERS = 1 + np.logspace(-3, 5, 2000)
+"""Orders at which a zCDP parameter is computed; neighbouring ones are 1 % apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repetitions(ABC):
-    """Base of the laws of the number of runs.
+    """Base of the distributions of the number of runs.
 
     Attributes:
         mean: The mean number of runs. Public; the number itself stays hidden.
@@ -47,6 +55,8 @@ class Repetitions(ABC):
     """
 
     mean: float
+    name: ClassVar[str]
+    """The short name by which a query is written down."""
 
     @property
     @abstractmethod
@@ -78,15 +88,10 @@ class Repetitions(ABC):
             >>> round(Geometric(mean=10).epsilon_per_run(1.0), 4)
             0.3803
         """
-        low, high = 0.0, _validate.positive("epsilon", epsilon)
-        if self.epsilon_of(high) <= high:
-            return high
-        while nextafter(low, inf) < high:
-            middle = (low + high) / 2
-            if not low < middle < high:
-                break
-            low, high = (middle, high) if self.epsilon_of(middle) <= epsilon else (low, middle)
-        return low
+        whole = _validate.positive("epsilon", epsilon)
+        if self.epsilon_of(whole) <= whole:
+            return whole
+        return boundary(lambda each: self.epsilon_of(each) > whole, 0.0, whole)[0]
 
     def probabilities(self, numbers: int) -> Probabilities:
         """Return the probability of 0, 1, ..., ``numbers`` runs, shape ``(numbers + 1,)``."""
@@ -121,6 +126,7 @@ class TruncatedNegativeBinomial(Repetitions):
         :math:`(2 + \eta)\varepsilon`; the least :math:`\varepsilon'` is ours.
     """
 
+    name = "truncated-negative-binomial"
     shape: float
 
     def __post_init__(self) -> None:
@@ -128,22 +134,20 @@ class TruncatedNegativeBinomial(Repetitions):
         object.__setattr__(self, "mean", mean)
         shape = _validate.finite("shape", self.shape)
         if not -1 < shape <= MOST_RUNS:
-            raise ParameterError(f"shape must be above -1 and at most 1000, got {shape!r}")
+            raise ParameterError(f"`shape` must be above -1 and at most 1000, got {shape!r}")
         object.__setattr__(self, "shape", shape)
         most = self._mean_at(LEAST_STOP)
         if most < mean:
-            raise ParameterError(f"mean must be at most {most:.4g} for this law, got {mean!r}")
+            raise ParameterError(
+                f"`mean` must be at most {most:.4g} for this law, got {mean!r}"
+            )
 
     @cached_property
     def stop(self) -> float:
         r""":math:`\gamma`, in [2^-12, 1]: the law is that of ``mean`` up to rounding."""
         if self.shape == 1:
             return 1 / self.mean
-        low, high = LEAST_STOP / 2, 1.0
-        for _ in range(100):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._mean_at(middle) > self.mean else (low, middle)
-        return low
+        return boundary(lambda stop: self._mean_at(stop) <= self.mean, LEAST_STOP / 2, 1.0)[0]
 
     @property
     def number_law(self) -> NumberLaw:
@@ -193,6 +197,7 @@ class Geometric(TruncatedNegativeBinomial):
     Source: Liu and Talwar 2019, Algorithm 2.
     """
 
+    name = "geometric"
     shape: float = field(default=1.0, init=False)
 
 
@@ -207,6 +212,7 @@ class Logarithmic(TruncatedNegativeBinomial):
         mean: The mean number of runs, from 1 to 492.
     """
 
+    name = "logarithmic"
     shape: float = field(default=0.0, init=False)
 
 
@@ -223,6 +229,8 @@ class Poisson(Repetitions):
 
     Source: Papernot and Steinke 2022, Theorem 6, for Renyi divergences; the pure cost is ours.
     """
+
+    name = "poisson"
 
     def __post_init__(self) -> None:
         mean = _validate.positive("mean", self.mean)
@@ -254,3 +262,150 @@ def log_odds_gain(epsilon: float, stop: float) -> float:
     lost = exp(-epsilon)
     gain = log1p(-expm1(-epsilon) * (1 - stop) / (lost + stop))
     return min(gain * (1 + SLACK), epsilon)
+
+
+LAWS: dict[str, type[Repetitions]] = {
+    one.name: one for one in (Geometric, Logarithmic, Poisson, TruncatedNegativeBinomial)
+}
+"""Every distribution by its short name."""
+
+RepetitionsLike: TypeAlias = Repetitions | Mapping[str, Any]
+"""A distribution; or a mapping of its ``name`` and parameters, as a query is written down."""
+
+
+def as_repetitions(given: object) -> Repetitions:
+    """Return a distribution of the number of runs.
+
+    Args:
+        given: Any :data:`RepetitionsLike`.
+
+    Raises:
+        ParameterError: It is none, or a parameter is missing or out of range.
+
+    Examples:
+        >>> as_repetitions({"name": "geometric", "mean": 10})
+        Geometric(mean=10.0, shape=1.0)
+    """
+    if not isinstance(given, Mapping):
+        return _validate.instance("repetitions", given, Repetitions)
+    options = {key: one for key, one in given.items() if key != "name"}
+    kind = LAWS[_validate.one_of("repetitions", given.get("name"), LAWS)]
+    needed = [one.name for one in fields(kind) if one.init]
+    if options.keys() != set(needed):
+        raise ParameterError(
+            f"`repetitions` named {kind.name!r} must state {' and '.join(needed)}, and no more"
+        )
+    return kind(**options)
+
+
+def renyi_of_best(
+    orders: ArrayLike, divergences: ArrayLike, *, repetitions: Repetitions
+) -> Values:
+    r"""Return bounds on the Renyi divergences of the best of several runs.
+
+    For a truncated negative binomial number of runs with :math:`\gamma` = ``stop`` the bound is
+
+    .. math:: \varepsilon'(\lambda) = \varepsilon(\lambda) + \frac{\ln E[K]}{\lambda - 1}
+        + (1 + \eta) \min_{\hat\lambda \ge 1} \Big(\big(1 - \tfrac{1}{\hat\lambda}\big)
+        \varepsilon(\hat\lambda) + \frac{\ln(1/\gamma)}{\hat\lambda}\Big),
+
+    and for a Poisson number :math:`\varepsilon(\lambda) + \mu\hat\delta +
+    \ln\mu / (\lambda - 1)`, where a run is :math:`(\hat\varepsilon, \hat\delta)`-DP with
+    :math:`e^{\hat\varepsilon} = 1 + 1/(\lambda - 1)`. The minimum is over the given orders, and
+    as divergences rise with the order, each bound holds for smaller orders, too.
+
+    Args:
+        orders: :math:`\lambda` >= 1, increasing, shape ``(m,)``.
+        divergences: :math:`\varepsilon(\lambda)` of one run, under the relation that the
+            result is for, >= 0, shape ``(m,)``.
+        repetitions: The law of the number of runs.
+
+    Returns:
+        Shape ``(m,)``; infinite where no bound is known.
+
+    Raises:
+        ParameterError: The arrays do not fit, or a Poisson mean is below 1, where the theorem
+            states nothing.
+    """
+    at, one = np.asarray(orders, dtype=np.float64), np.asarray(divergences, dtype=np.float64)
+    if at.ndim != 1 or at.shape != one.shape or not at.size:
+        raise ParameterError("`orders` and `divergences` must be two lists of the same length")
+    if not ((at >= 1).all() and (np.diff(at) > 0).all() and (one >= 0).all()):
+        raise ParameterError(
+            "`orders` must increase from at least 1, and `divergences` be >= 0"
+        )
+    beyond = at > 1
+    above = np.where(beyond, at - 1, 1.0)
+    if isinstance(repetitions, TruncatedNegativeBinomial):
+        stop, shape = repetitions.stop, repetitions.shape
+        least = np.min((1 - 1 / at) * one - log(stop) / at)
+        constant = np.full(at.shape, (1 + shape) * least)
+    elif isinstance(repetitions, Poisson):
+        if repetitions.mean < 1:
+            raise ParameterError("a Poisson mean below 1 has no bound on Renyi divergences")
+        failures = [delta_of(at, one, log1p(1 / step)) for step in above]
+        constant = repetitions.mean * np.array(failures)
+    else:
+        raise ParameterError("`repetitions` must be a distribution of dpselect.tuning")
+    bounds = np.where(beyond, one + log(repetitions.mean) / above + constant, inf)
+    return np.minimum.accumulate(bounds[::-1])[::-1]
+
+
+def delta_of(orders: Values, divergences: Values, epsilon: float) -> float:
+    """Return a delta such that a mechanism of such divergences is ``(epsilon, delta)``-DP."""
+    # By the divergence of order 1 and the inequality of Bretagnolle and Huber, and by each
+    # larger order.
+    logs = 0.5 * np.log1p(-np.exp(-np.maximum(divergences, np.finfo(np.float64).tiny)))
+    far = orders > 1.01
+    at, one = orders[far], divergences[far]
+    if at.size:
+        logs[far] = np.minimum(
+            logs[far], (at - 1) * (one - epsilon + np.log1p(-1 / at)) - np.log(at)
+        )
+    return min(exp(float(logs.min())), 1.0)
+
+
+def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetitions) -> float:
+    """Return a zCDP parameter of the best of several runs, rounded up.
+
+    Args:
+        epsilon_per_run: Of one run, in nats; finite, > 0.
+        rho_per_run: Of one run; finite, > 0.
+        repetitions: The law of the number of runs.
+
+    Returns:
+        The least of what the pure epsilon of the whole implies, and of the largest bound of
+        :func:`renyi_of_best` over its order.
+    """
+    epsilon = _validate.positive("epsilon_per_run", epsilon_per_run)
+    whole = repetitions.epsilon_of(epsilon)
+    implied = rho_of_pure(whole)
+    if isinstance(repetitions, Poisson) and repetitions.mean < 1:
+        return implied
+    rho = _validate.positive("rho_per_run", rho_per_run)
+    one = np.minimum(rho * ORDERS, [renyi_of_pure(epsilon, order) for order in ORDERS])
+    bounds = np.minimum(renyi_of_best(ORDERS, one, repetitions=repetitions), whole)
+    # The divergence of an order is at most that of the next one listed; beyond the last one
+    # it is at most the pure epsilon.
+    below = np.concatenate([[1.0], ORDERS])
+    return min(float((np.append(bounds, whole) / below).max()) * (1 + SLACK), implied)
+
+
+def renyi_of_pure(epsilon: float, order: float) -> float:
+    r"""Return the largest Renyi divergence of an :math:`\varepsilon`-DP mechanism.
+
+    .. math:: \frac{\ln\cosh((\lambda - \tfrac12)\varepsilon) - \ln\cosh(\varepsilon/2)}
+        {\lambda - 1}
+
+    that of randomised response.
+
+    Args:
+        epsilon: In nats; finite, >= 0.
+        order: Above 1.
+    """
+    gain = _log_cosh((order - 0.5) * epsilon) - _log_cosh(epsilon / 2)
+    return min(gain / (order - 1) * (1 + SLACK), epsilon)
+
+
+def _log_cosh(x: float) -> float:
+    return log(cosh(x)) if x < 1 else x + log1p(exp(-2 * x)) - log(2)

@@ -1,247 +1,215 @@
-"""Private search for the parameters of an estimator, in the form of scikit-learn's."""
+"""The query of the parameters by which a private classifier predicts best."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import _validate
 from dpselect._optional import needed
-from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism, MechanismFactory, by_name
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.errors import DataError, ParameterError
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.plan import Plan, SupportsSpend
+from dpselect.plan import ROUNDING, Plan, Spend
+from dpselect.query import Design, Query, query
+from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tuning.design import Design, check_plan
-from dpselect.tuning.repetitions import Geometric, Repetitions, TruncatedNegativeBinomial
-from dpselect.tuning.split import (
+from dpselect.tuning.best import BestOf
+from dpselect.tuning.repetitions import (
+    Geometric,
+    Repetitions,
+    RepetitionsLike,
+    TruncatedNegativeBinomial,
+    as_repetitions,
+)
+from dpselect.tuning.train_validation import (
     as_labels,
     as_table,
     column_names,
     row_texts,
     validation_part,
 )
-from dpselect.typing import Values
+from dpselect.typing import Indices
 
 needed("sklearn", extra="standard")
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone  # noqa: E402
+from sklearn.base import clone  # noqa: E402 -- after the check
 from sklearn.model_selection import ParameterGrid  # noqa: E402
-from sklearn.utils import _safe_indexing, get_tags  # noqa: E402
-from sklearn.utils.metaestimators import available_if  # noqa: E402
-from sklearn.utils.validation import check_is_fitted  # noqa: E402
+from sklearn.utils import _safe_indexing  # noqa: E402
 
 Method: TypeAlias = Literal["auto", "repeat", "all"]
+"""How candidates are fitted and compared."""
 
 Score: TypeAlias = Callable[[Any], float]
 """Reads the released score off a fitted estimator."""
 
+Grid: TypeAlias = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+"""Values to try by the name of a parameter, or several such mappings."""
+
 KEY_BYTES = 16
+SEED_BITS = 512
 OURS = ("epsilon", "neighbours", "budget")
 """Parameters of the estimator that the search sets, or that must be the same for all."""
 
 
-class Trial(NamedTuple):
-    """A fitted candidate."""
+@dataclass(frozen=True, repr=False)
+class SearchRelease(Release[Mapping[str, Any]]):
+    """The parameters that won, and the estimator that was fitted with them.
 
-    position: int
-    estimator: Any
+    Attributes:
+        estimator: The winner as it was fitted, on the records for fitting.
+        position: Its position in the grid.
+        score: Its noisy number right, or its own released score; None where the draw saw the
+            numbers and released none.
+    """
+
+    estimator: Any = None
+    position: int = 0
+    score: float | None = None
+
+    def released(self) -> dict[str, Any]:
+        """Return the parameters and the score."""
+        parameters = {name: str(value) for name, value in self.candidate.items()}
+        return {"best_params": parameters, "best_score": self.score}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the parameters as columns."""
+        return {name: [value] for name, value in self.candidate.items()}
 
 
-class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose the parameters of a private classifier privately, and keep the fitted winner.
+@query
+class Search(Query[SearchRelease]):
+    """The parameters by which a private classifier predicts best.
 
-    Every record is either for fitting or for validation, by a random key and the record
-    itself. A candidate is fitted on the one part and scored by the number of records of the
-    other part that it gets right, which one record changes by at most 1. There are two ways:
+    Data are the pair ``(X, y)`` of a table in memory and its labels. Every record is either
+    for fitting or for validation, by a random key and the record itself. A candidate is fitted
+    on the one part and scored by the number of records of the other part that it gets right,
+    which one record changes by at most 1. There are two ways:
 
     ``"repeat"``
         Fit randomly picked candidates a hidden random number of times, score each with
-        discrete Laplace noise, and keep the best (:func:`release_best`). The epsilon of a fit
-        does not depend on how many candidates there are.
+        discrete Laplace noise, and keep the best (:class:`~dpselect.tuning.BestOf`). The
+        epsilon of a fit does not depend on how many candidates there are.
     ``"all"``
         Fit each of the ``m`` candidates once at ``epsilon / m``, and choose by one private
         draw over the numbers that they get right.
 
     ``"auto"`` takes ``"all"`` where it leaves a fit at least as much epsilon, which is for two
-    candidates, and more of them if ``repetitions`` has a small mean; ``plan().mechanism``
-    states the way.
+    candidates, and more of them if ``repetitions`` has a small mean; ``plan.mechanism`` states
+    the way. Where candidates have a method ``reader(columns)``, as those of
+    :mod:`dpselect.trees` have, records are read once for all with equal readers.
 
     Guarantee:
-        ``epsilon``-DP under the estimator's neighbour relation for everything that :meth:`fit`
-        sets, if each candidate's :meth:`fit` keeps the guarantee of its plan, and ``predict``
-        answers each record by itself. All arguments are public. The time that :meth:`fit`
-        takes tells the number of runs: do not publish it.
-
-    Args:
-        estimator: A classifier with the parameters ``epsilon`` and ``neighbours`` (of tables),
-            a method ``plan(columns)`` that states its plan before it sees data, and the
-            attribute ``plan_`` after :meth:`fit`, such as
-            :class:`~dpselect.trees.ID3Classifier`. It is cloned; its own ``epsilon`` and
-            ``budget`` are not used.
-        grid: Parameters to try, as for :class:`sklearn.model_selection.GridSearchCV`: a
-            mapping from names to lists of values, or a list of such mappings.
-        epsilon: Of the whole search, winner included, in nats; finite, > 0.
-        method: ``"auto"``, ``"repeat"`` or ``"all"``.
-        repetitions: The law of the number of runs, with at least one run; a
-            :class:`Geometric` one with twice as many runs as candidates on average if not
-            given.
-        scoring: Called with a fitted candidate, returns a score that the candidate released
-            itself, as part of its own price; then every record is for fitting. The number
-            right of the validation records if not given.
-        validation_share: The share of records for validation, in (0, 1).
-        mechanism: The draw for ``"all"``: a key of :data:`dpselect.mechanisms.MECHANISMS` or a
-            callable that takes ``epsilon=``.
-        budget: Where ``epsilon`` is spent before anything is drawn.
-        random_state: An integer, public, to divide the records by; a random key if not given.
+        ``epsilon``-DP under the estimator's neighbour relation for the winner and its score,
+        if each candidate's ``fit`` keeps the guarantee of its plan, and ``predict`` answers
+        each record by itself. All fields are public. The time that a release takes tells the
+        number of runs: do not publish it.
 
     Attributes:
-        best_estimator_: The winner as it was fitted, on the records for fitting.
-        best_params_: Its parameters from the grid.
-        best_index_: Its position in the grid.
-        best_score_: Its noisy number right, or its own released score; None where the draw
-            saw the numbers and released none.
-        plan_: The :class:`dpselect.Plan` that was charged.
-        entry_: The number of its entry in the budget; None if nothing was recorded.
-        classes_: The classes of the winner.
+        estimator: A private classifier, such as :class:`~dpselect.trees.ID3Classifier`. It has
+            the parameters ``epsilon`` and ``neighbours`` (of tables), a method
+            ``plan(columns)`` that states its plan before it sees data, and the attribute
+            ``plan_`` after ``fit``. It is cloned; its own ``epsilon`` and ``budget`` are not
+            used.
+        grid: Parameters to try, as for :class:`sklearn.model_selection.GridSearchCV`. A
+            mapping from names to lists of values, or a list of such mappings.
+        columns: Names of the columns of ``X``. For estimators that need them to state their
+            plan.
+        method: How candidates are fitted: ``"auto"``, ``"repeat"`` or ``"all"``.
+        repetitions: How the number of runs is drawn, with at least one run. A geometric number
+            with twice as many runs as candidates on average if not given.
+        scoring: A function of a fitted candidate that returns a score it released itself. The
+            score is part of the candidate's own price, and every record is for fitting. The
+            number right of the validation records if not given.
+        validation_share: The share of records for validation, in (0, 1).
+        random_state: An integer to divide the records by. Public; a random key if not given.
+        epsilon: What the search costs, winner included, in nats; finite, > 0.
+        mechanism: How the winner is drawn where all candidates are fitted. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
+            permute-and-flip.
 
     Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022,
         arXiv:2110.03620.
-
-    Examples:
-        >>> from dpselect.trees import ID3Classifier
-        >>> from dpselect.tuning import PrivateSearchCV
-        >>> x = [["rain", 0], ["sun", 1]] * 500
-        >>> y = ["in", "out"] * 500
-        >>> tree = ID3Classifier(
-        ...     domains=[["rain", "sun"], [0, 1]], classes=["in", "out"], max_records=2000
-        ... )
-        >>> search = PrivateSearchCV(tree, {"max_depth": [1, 2]}, epsilon=20.0).fit(x, y)
-        >>> search.predict([["sun", 1], ["rain", 0]])
-        array(['out', 'in'], dtype='<U3')
     """
 
-    def __init__(  # noqa: PLR0913 -- each is one public claim
-        self,
-        estimator: Any,  # noqa: ANN401 -- scikit-learn has no type for it
-        grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
-        *,
-        epsilon: float,
-        method: Method = "auto",
-        repetitions: Repetitions | None = None,
-        scoring: Score | None = None,
-        validation_share: float = 0.3,
-        mechanism: str | MechanismFactory = "permute-and-flip",
-        budget: SupportsSpend | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.epsilon = epsilon
-        self.method = method
-        self.repetitions = repetitions
-        self.scoring = scoring
-        self.validation_share = validation_share
-        self.mechanism = mechanism
-        self.budget = budget
-        self.random_state = random_state
+    estimator: Any
+    grid: Grid
+    columns: Sequence[str] | None = None
+    method: Method = "auto"
+    repetitions: RepetitionsLike | None = None
+    scoring: Score | None = None
+    validation_share: float = 0.3
+    random_state: int | None = None
+    epsilon: float
+    mechanism: MechanismLike | None = None
 
-    def plan(self, columns: Sequence[str] | None = None) -> Plan:
-        """Return the plan of :meth:`fit`; no data are needed.
-
-        Args:
-            columns: Names of the columns of ``X``, for estimators that need them to state
-                their plan.
-
-        Raises:
-            ParameterError: A public argument is missing or out of range.
-            NeighboursError: The estimator's relation is none of tables.
-        """
-        return self._design(columns).plan
-
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 -- scikit-learn's signature
-        """Search; the attributes that are set are safe to publish.
-
-        Args:
-            X: A frame in memory, an array of shape ``(n, columns)`` or rows. Private.
-            y: Labels, shape ``(n,)``. Private.
-
-        Raises:
-            ParameterError: A public argument is missing or out of range.
-            NeighboursError: The estimator's relation is none of tables, or not the budget's.
-            DataError: X is not a table in memory, or y not one label for each record.
-            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            PublicClaimError: As the estimator's own :meth:`fit`, after the spend.
-        """
-        X = as_table(X)  # noqa: N806 -- scikit-learn's name
-        design = self._design(column_names(X))
-        y, labels = as_labels(y)
-        texts = row_texts(X, labels)
-        receipt = design.plan.charge(self.budget)
-        trial, score = self._searched(design, X, y, self._part(design, texts), labels)
-        self.best_estimator_ = trial.estimator
-        self.best_index_ = trial.position
-        self.best_params_ = list(ParameterGrid(self.grid))[trial.position]
-        self.best_score_ = score
-        self.classes_ = trial.estimator.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(trial.estimator, name):
-                setattr(self, name, getattr(trial.estimator, name))
-        self.plan_ = design.plan
-        receipt.keep(
-            {
-                "best_params": {name: str(value) for name, value in self.best_params_.items()},
-                "best_score": score,
-            }
-        )
-        self.entry_ = receipt.number
-        return self
-
-    def _design(self, columns: Sequence[str] | None) -> Design:
-        """Check all public arguments, and choose the way."""
+    def design(self) -> SearchDesign:
         epsilon = _validate.positive("epsilon", self.epsilon)
-        parameters = self._checked_grid()
-        relation = self._relation()
-        law = self._law(len(parameters))
-        each = epsilon / len(parameters)
-        repeat = self._repeats(law.epsilon_per_run(epsilon), each)
-        mechanism = self._drawing(len(parameters), relation)
-        used = law.epsilon_per_run(epsilon) if repeat else each
-        candidates = tuple(self._candidate(one, used) for one in parameters)
+        parameters, relation = self._parameters(), self._relation()
+        number = len(parameters)
+        _validate.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
+        if self.random_state is not None:
+            _validate.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
+        if self.scoring is not None and not callable(self.scoring):
+            raise ParameterError("`scoring` must be a function of a fitted candidate")
+        columns = _validate.listed("columns", self.columns)
+        law = self._law(number)
+        of_a_run, of_each = law.epsilon_per_run(epsilon), epsilon / number
+        method = _validate.one_of("method", self.method, ("auto", "repeat", "all"))
+        repeats = method == "repeat" or (method == "auto" and of_a_run > of_each)
+        each = of_a_run if repeats else of_each
+        draw = self._draw(number, relation)
+        candidates = tuple(self._candidate(one, each) for one in parameters)
         for candidate in candidates:
-            check_plan(candidate.plan(columns), used, relation)
-        return Design(
-            function=type(self).__name__,
-            epsilon=epsilon,
-            each=used,
-            candidates=candidates,
-            repetitions=law if repeat else None,
+            check_plan(candidate.plan(columns), each, relation)
+        if repeats:
+            best = BestOf(repetitions=law, epsilon_per_run=each, neighbours=relation).plan
+            mechanism = f"best of {law!r}, each run at {each:.6g}"
+            spends, composition = best.spends, f"{best.composition}; in a run"
+        else:
+            choice = repr(draw) if self.scoring is None else "the largest released score"
+            mechanism = f"{choice} of {number} candidates, each at {each:.6g}"
+            rho = number * rho_of_pure(each)
+            if self.scoring is None:
+                rho = max(rho, draw.spend("").rho_of_all)
+            spends = (Spend("all fits, and the choice", epsilon, rho=rho),)
+            composition = "the prices of the fits add up;"
+        parts = (
+            "a record is for fitting or for validation, so the two are parallel"
+            if self.scoring is None
+            else "the score is part of the fit's price"
+        )
+        sized = ("the number of records",) if relation is Neighbours.SUBSTITUTE else ()
+        return SearchDesign(
             mechanism=mechanism,
+            spends=spends,
+            epsilon=epsilon,
             neighbours=relation,
-            share=None if self.scoring else float(self.validation_share),
+            public=("the grid and all that the estimator declares public", *sized),
+            composition=f"{composition} {parts}",
+            search=self,
+            parameters=tuple(parameters),
+            candidates=candidates,
+            law=law if repeats else None,
+            draw=draw,
         )
 
-    def _drawing(self, candidates: int, relation: Neighbours) -> Mechanism:
-        """Return the draw for ``"all"``, tried on scores of no data."""
-        blank = _objective([0] * candidates, relation)
-        mechanism = by_name(self.mechanism, self.epsilon).for_objective(blank)
-        mechanism.unit_scores(blank)
-        if mechanism.spend("").delta > 0:
-            raise ParameterError("mechanism must not need a delta")
-        return mechanism
-
-    def _checked_grid(self) -> list[dict[str, Any]]:
+    def _parameters(self) -> list[dict[str, Any]]:
         try:
             parameters = list(ParameterGrid(self.grid))
         except (TypeError, ValueError) as error:
-            raise ParameterError(f"grid: {error}") from None
+            raise ParameterError(f"`grid`: {error}") from None
+        if not parameters:
+            raise ParameterError("`grid` must have a candidate")
         for name in OURS:
             if any(name in one for one in parameters):
-                raise ParameterError(f"grid must not have {name!r}: it is the same for all")
+                raise ParameterError(f"`grid` must not have {name!r}: it is the same for all")
         return parameters
 
     def _relation(self) -> Neighbours:
@@ -250,114 +218,185 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             getattr(self.estimator, "plan", None)
         ):
             raise ParameterError(
-                "estimator must have the parameters epsilon and neighbours and a method "
+                "`estimator` must have the parameters epsilon and neighbours and a method "
                 f"plan(columns); a {type(self.estimator).__name__} has not"
             )
         return _validate.table_neighbours(own["neighbours"])
 
     def _law(self, candidates: int) -> Repetitions:
-        _validate.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
-        if self.random_state is not None:
-            _validate.at_least("random_state", self.random_state, 0)
         if self.repetitions is None:
             return Geometric(mean=2 * candidates)
-        if not isinstance(self.repetitions, TruncatedNegativeBinomial):
+        law = as_repetitions(self.repetitions)
+        if not isinstance(law, TruncatedNegativeBinomial):
             raise ParameterError(
-                "repetitions must be a law with at least one run: Geometric, Logarithmic or "
+                "`repetitions` must have at least one run: Geometric, Logarithmic or "
                 "TruncatedNegativeBinomial"
             )
-        return self.repetitions
+        return law
 
-    def _repeats(self, of_a_run: float, of_each: float) -> bool:
-        if self.method not in {"auto", "repeat", "all"}:
-            raise ParameterError(
-                f"method must be 'auto', 'repeat' or 'all', not {self.method!r}"
-            )
-        return self.method == "repeat" or (self.method == "auto" and of_a_run > of_each)
+    def _draw(self, candidates: int, relation: Neighbours) -> Mechanism:
+        """Return the draw for ``"all"``, tried on scores of no data."""
+        blank = _objective([0] * candidates, relation)
+        named = "permute-and-flip" if self.mechanism is None else self.mechanism
+        draw = by_name(named, self.epsilon).for_objective(blank)
+        draw.unit_scores(blank)
+        if draw.spend("").delta > 0:
+            raise ParameterError("`mechanism` must not need a delta")
+        return draw
 
     def _candidate(self, parameters: Mapping[str, Any], epsilon: float) -> Any:  # noqa: ANN401
-        candidate = clone(self.estimator)
-        own: dict[str, Any] = {"epsilon": epsilon}
-        if "budget" in candidate.get_params():
-            own["budget"] = None
         try:
-            return candidate.set_params(**parameters, **own)
+            return unspent(self.estimator).set_params(**parameters, epsilon=epsilon)
         except ValueError as error:
-            raise ParameterError(f"grid: {error}") from None
+            raise ParameterError(f"`grid`: {error}") from None
 
-    def _part(self, design: Design, texts: list[str]) -> Any:  # noqa: ANN401
+
+class Trial(NamedTuple):
+    """A fitted candidate."""
+
+    position: int
+    estimator: Any
+    score: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchDesign(Design[SearchRelease]):
+    """A search whose fields were checked.
+
+    Attributes:
+        search: The query.
+        parameters: Of each candidate, from the grid.
+        candidates: Unfitted estimators with the epsilon of one fit.
+        law: How the number of runs is drawn; None where every candidate is fitted once.
+        draw: The choice among candidates that were all fitted.
+    """
+
+    search: Search
+    parameters: tuple[Mapping[str, Any], ...]
+    candidates: tuple[Any, ...]
+    law: Repetitions | None
+    draw: Mechanism
+
+    def prepare(self, data: object) -> Callable[[Plan], SearchRelease]:
+        if not isinstance(data, tuple) or len(data) != 2:
+            raise DataError("data must be the pair of a table and its labels")
+        x = as_table(data[0])
+        y, labels = as_labels(data[1])
+        texts = row_texts(x, labels)
+        read = self._read(x, y)
+
+        def drawn(plan: Plan) -> SearchRelease:
+            trial = self._searched(read, labels, self.validation_part(texts))
+            return SearchRelease(
+                (self.parameters[trial.position],),
+                plan,
+                estimator=trial.estimator,
+                position=trial.position,
+                score=trial.score,
+            )
+
+        return drawn
+
+    def _read(self, x: Any, y: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401
+        """Return the table and labels of each candidate, read once where that can be."""
+        columns, coded, found = column_names(x), dict[Any, Any](), []
+        for candidate in self.candidates:
+            if not hasattr(candidate, "reader") or columns is None:
+                found.append((x, y))
+                continue
+            reader = candidate.reader(columns)
+            if reader not in coded:
+                coded[reader] = reader.coded((x, y))
+            found.append((coded[reader], None))
+        return found
+
+    def validation_part(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return which records are for validation; none with a released score."""
-        if self.scoring is not None:
+        if self.search.scoring is not None:
             return np.zeros(len(texts), dtype=np.bool_)
-        if self.random_state is None:
-            from dpselect.draws import uniform
+        if self.search.random_state is None:
+            from dpselect.draws.exact import uniform
 
             key = uniform.token(KEY_BYTES)
         else:
-            key = int(self.random_state).to_bytes(64)
-        return validation_part(texts, design.neighbours, float(self.validation_share), key)
+            key = int(self.search.random_state).to_bytes(SEED_BITS // 8)
+        share = float(self.search.validation_share)
+        return validation_part(texts, self.neighbours, share, key)
 
     def _searched(
-        self,
-        design: Design,
-        x: Any,  # noqa: ANN401
-        y: Any,  # noqa: ANN401
-        held_out: Any,  # noqa: ANN401
-        labels: list[Any],
-    ) -> tuple[Trial, float | None]:
+        self, read: list[tuple[Any, Any]], labels: list[Any], held_out: NDArray[np.bool_]
+    ) -> Trial:
         from dpselect.draws import repetitions as draws
 
         fitting, held = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-        x_fit, y_fit = (_safe_indexing(part, fitting) for part in (x, y))
-        x_held = _safe_indexing(x, held)
-        true = [labels[place] for place in held]
+        true, scoring = [labels[place] for place in held], self.search.scoring
 
         def fitted(position: int) -> Trial:
-            trial = Trial(position, clone(design.candidates[position]).fit(x_fit, y_fit))
-            check_plan(trial.estimator.plan_, trial.estimator.epsilon, design.neighbours)
-            return trial
+            made = clone(self.candidates[position]).fit(*_taken(*read[position], fitting))
+            check_plan(made.plan_, made.epsilon, self.neighbours)
+            return Trial(position, made, None if scoring is None else float(scoring(made)))
+
+        def right(trial: Trial) -> int:
+            table, _ = _taken(*read[trial.position], held)
+            return _number_right(trial.estimator, table, true)
 
         def scored(position: int) -> tuple[float, Trial]:
             trial = fitted(position)
-            if self.scoring is not None:
-                return float(self.scoring(trial.estimator)), trial
-            right = _number_right(trial.estimator, x_held, true)
-            return _noisy(right, trial.estimator.epsilon), trial
+            score = trial.score
+            if score is None:
+                score = _noisy(right(trial), trial.estimator.epsilon)
+            return score, trial
 
-        positions = range(len(design.candidates))
-        if design.repetitions is not None:
-            law = design.repetitions
+        positions = range(len(self.candidates))
+        if self.law is not None:
             runs = [partial(scored, position) for position in positions]
-            found = draws.best_of(runs, law.number_law, None, law.epsilon_of)
+            found = draws.best_of(runs, self.law.number_law, None, self.law.epsilon_of)
             if found is None:
-                raise AssertionError("the law has at least one run")
-            return found[1], found[0]
+                raise AssertionError("there is at least one run")
+            return found[1]._replace(score=found[0])
         trials = [fitted(position) for position in positions]
-        if self.scoring is not None:
-            scores = [float(self.scoring(trial.estimator)) for trial in trials]
-            best = int(np.argmax(np.nan_to_num(scores, nan=-np.inf)))
-            return trials[best], scores[best]
-        right = [_number_right(trial.estimator, x_held, true) for trial in trials]
-        [best] = design.mechanism.choose(_objective(right, design.neighbours))
-        return trials[best], None
+        if scoring is not None:
+            scores = np.array([trial.score for trial in trials], dtype=np.float64)
+            return trials[int(np.argmax(np.nan_to_num(scores, nan=-np.inf)))]
+        objective = _objective([right(trial) for trial in trials], self.neighbours)
+        [best] = self.draw.draw_positions(objective)
+        return trials[best]
 
-    def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
-        """Return the winner's class of each record, shape ``(n,)``."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
 
-    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803
-        """Return the winner's class shares of each record, shape ``(n, classes)``."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict_proba(X)
+def check_plan(plan: Plan, epsilon: float, relation: Neighbours) -> None:
+    """Check that a candidate costs no more than its share.
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
-        tags = super().__sklearn_tags__()
-        own = get_tags(self.estimator)
-        tags.classifier_tags = deepcopy(own.classifier_tags)
-        tags.input_tags = deepcopy(own.input_tags)
-        return tags
+    Raises:
+        ParameterError: It does, is for another relation, or protects persons of several
+            records.
+    """
+    if plan.epsilon > epsilon * (1 + ROUNDING) or plan.delta > 0:
+        raise ParameterError(
+            f"a candidate's plan states epsilon = {plan.epsilon!r} and delta = {plan.delta!r}; "
+            f"the search allows {epsilon!r} and 0"
+        )
+    if plan.neighbours is not relation:
+        raise ParameterError(
+            f"a candidate's plan is for {plan.neighbours} neighbours, the search for {relation}"
+        )
+    if plan.arguments.get("user") is not None:
+        raise ParameterError(
+            "the search divides and scores records one by one, and a candidate's plan protects "
+            "persons of several: leave out `user` and `max_per_user`"
+        )
+
+
+def unspent(estimator: Any) -> Any:  # noqa: ANN401
+    """Return an unfitted copy that is charged to no budget."""
+    copy = clone(estimator)
+    return copy.set_params(budget=None) if "budget" in copy.get_params() else copy
+
+
+def _taken(x: Any, y: Any, positions: Indices) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return some of the records of a table and its labels, or of coded records."""
+    if y is None:
+        return x.take(positions), None
+    return _safe_indexing(x, positions), _safe_indexing(y, positions)
 
 
 def _objective(right: list[int], relation: Neighbours) -> Objective:
@@ -376,7 +415,7 @@ def _number_right(estimator: Any, x: Any, true: list[Any]) -> int:  # noqa: ANN4
 
 def _noisy(right: int, epsilon: float) -> float:
     """Return a number that one record moves by 1, with noise for ``epsilon``."""
-    from dpselect.draws import noisy_counts
+    from dpselect.draws.exact import noisy_counts
 
     noisy = noisy_counts.discrete_laplace(np.array([right]), noisy_counts.scale_for(epsilon))
     return float(noisy[0])

@@ -1,0 +1,24 @@
+"""Keys of people: the most common values of a column, and which values there are.
+
+:class:`TopKeys` draws among public candidates, or among whatever there is; :class:`Keys`
+releases the set of keys that enough people have.
+"""
+
+from dpselect.keys.keys import Keys
+from dpselect.keys.objectives import STOP, Stop
+from dpselect.keys.release import Chances, KeyRelease, plot_chances
+from dpselect.keys.top import TopKeys
+
+__all__ = [
+    "STOP",
+    "Chances",
+    "KeyRelease",
+    "Keys",
+    "Stop",
+    "TopKeys",
+    "plot_chances",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,266 @@
+"""People per key, counted where the rows are; few keys leave the engine.
+
+Engines order by the count and then by the value, by which ties are broken: never by the order
+of the rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import tables
+from dpselect._optional import needed
+from dpselect.keys.question import Question
+from dpselect.keys.release import KeyRelease
+from dpselect.passes import Pass
+from dpselect.plan import Plan
+from dpselect.query import Design
+from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from dpselect.keys.columns import KeyColumns
+    from dpselect.keys.reading import Rows
+
+ROWS_IN_ONE_PASS = 2**25
+"""Rows of a file that are grouped at once."""
+
+MOST_KEYS = 10**9
+"""Keys that may leave an engine where all of them have to: those above a pre-threshold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which :meth:`key` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
+
+
+class PeoplePerKey(Protocol):
+    """Exact numbers of people who have a key; whoever holds the rows implements it."""
+
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        """Return the counts of public candidates, for each group; one list without groups."""
+
+    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
+        """Return the keys of the largest counts, for each group, ties in order of the value."""
+
+    def from_count(self, least: int) -> Counted:
+        """Return all keys of at least so many people, in order of the value."""
+
+    def of_groups(self) -> PeoplePerKey:
+        """Return the people per group: those with a key in it, of so many groups each."""
+
+    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
+        """Return the people per key in some groups alone."""
+
+    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
+        """Return all keys but some, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person, after
+        those of ``without`` (as the engine has them) are taken away.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowsOfPeople:
+    """Keys of people in an engine: polars for data in memory and files, or any other.
+
+    Attributes:
+        rows: One row for each key of a person that is counted.
+    """
+
+    rows: Rows
+
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        most = most_rows(len(candidates), groups)
+        found = self._collected(lambda grouped: grouped, most)
+        places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
+        counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
+        columns = [places[_plain(key)] for key in found["key"]]
+        counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
+        return list(counts)
+
+    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
+        import narwhals as nw
+
+        most = most_rows(number, groups)
+
+        def query(grouped: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+            if groups:
+                order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
+                place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
+                grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
+                grouped = grouped.filter(nw.col("place") <= number).drop("place", "order")
+            return grouped.sort("people", "key", descending=[True, False]).head(most)
+
+        found = self._collected(query, most)
+        which = np.asarray(self._group_of(found, groups))
+        people = tables.counts(found["people"])
+        return [
+            Counted(found["key"][which == one], people[which == one], self.rows.keys)
+            for one in range(max(1, len(groups)))
+        ]
+
+    def from_count(self, least: int) -> Counted:
+        import narwhals as nw
+
+        found = self._collected(
+            lambda grouped: grouped.filter(nw.col("people") >= least).sort("key"), MOST_KEYS
+        )
+        return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
+
+    def of_groups(self) -> RowsOfPeople:
+        return RowsOfPeople(self.rows.of_groups())
+
+    def within(self, groups: tuple[Hashable, ...]) -> RowsOfPeople:
+        return RowsOfPeople(self.rows.within(groups))
+
+    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
+        import narwhals as nw
+
+        table = self.rows.without([_plain(key) for key in without])
+        together = nw.lit(1) if self.rows.user is None else nw.len().over("user")
+        by_size = (
+            table.with_columns(together.cast(nw.Int64).alias("together"))
+            .group_by("key", "together")
+            .agg(nw.len().alias("people"))
+        )
+        found = tables.collect(by_size, self.rows.source, most=MOST_KEYS)
+        keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
+        sums = np.zeros(keys.size, dtype=np.int64)
+        each = weights[tables.counts(found["together"])]
+        np.add.at(sums, places, each * tables.counts(found["people"]))
+        return Counted(keys, sums, self.rows.keys)
+
+    def _collected(
+        self, query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]], most: int
+    ) -> dict[str, Any]:
+        """Return a query of the people per key, in as many passes as it is made in.
+
+        A query of the results of queries of parts of the keys must be that of all keys.
+        """
+        import narwhals as nw
+
+        source, by = self.rows.source, ["key"] if self.rows.group is None else ["group", "key"]
+        found = [
+            tables.collect(
+                query(part.group_by(*by).agg(nw.len().alias("people"))), source, most=most
+            )
+            for part in self._passes()
+        ]
+        if len(found) == 1:
+            return found[0]
+        needed("polars", extra="standard")
+        import polars as pl
+
+        parts = [{name: column.tolist() for name, column in one.items()} for one in found]
+        together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
+        return tables.collect(query(nw.from_native(together.lazy())), source, most=most)
+
+    def _passes(self) -> list[nw.LazyFrame[Any]]:
+        """Return the rows in parts of different keys, as large files are grouped.
+
+        polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
+        keys 1.2 GB in one pass.
+        """
+        rows = self.rows
+        source = tables.Source.of(rows.source)
+        if rows.user is not None or source.path is None or source.is_csv:
+            return [rows.table]
+        needed("polars", extra="standard")
+        import narwhals as nw
+        import polars as pl
+
+        size = tables.open_table(rows.source).lazy().select(nw.len().alias("rows"))
+        [held] = tables.collect(size, rows.source, most=1)["rows"].tolist()
+        passes = -(-held // ROWS_IN_ONE_PASS)
+        if passes <= 1:
+            return [rows.table]
+        part = pl.col("key").hash() % passes
+        table = nw.to_native(rows.table)
+        return [nw.from_native(table.filter(part == number)) for number in range(passes)]
+
+    def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
+        """Return the position of the group of every row that was collected."""
+        if self.rows.group is None:
+            return [0] * len(found["key"])
+        places = {self.rows.group.encode(one): place for place, one in enumerate(groups)}
+        return [places[_plain(one)] for one in found["group"]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyCounts(Design[KeyRelease]):
+    """A release of keys that is drawn from the people per key.
+
+    Attributes:
+        question: What is read of the rows.
+    """
+
+    question: Question
+
+    def check(self, data: object) -> None:
+        people_in(data, self.question)
+
+    def prepare(self, data: object) -> Callable[[Plan], KeyRelease]:
+        return self.drawing(people_in(data, self.question))
+
+    @abstractmethod
+    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+        """Return the draw of everything, after the first reading."""
+
+
+def most_rows(keys: int, groups: Sequence[Hashable]) -> int:
+    """Return the most rows of a query for so many keys, of each group if there are groups."""
+    return keys * max(1, len(groups))
+
+
+def pass_over(keys: int, groups: Sequence[Hashable]) -> Pass:
+    """Return what such a query takes in an engine."""
+    return Pass(most_rows(keys, groups))
+
+
+def people_in(data: object, question: Question) -> PeoplePerKey:
+    """Return the people per key of some data.
+
+    Raises:
+        ColumnError, DataError, ParameterError: As for ``reading.read``.
+    """
+    # narwhals takes as long to import as all of this room.
+    from dpselect.keys import reading
+
+    return RowsOfPeople(reading.read(data, question))
+
+
+def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
+    return key.item() if isinstance(key, np.generic) else key

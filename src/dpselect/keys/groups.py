@@ -1,0 +1,119 @@
+"""The most common keys of groups that are themselves released first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dpselect import _validate
+from dpselect.budget.amount import exact, floor
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.keys import Keys, KeysDesign
+from dpselect.keys.question import changed_keys, checked_delta
+from dpselect.keys.release import Chances, KeyRelease
+from dpselect.passes import Pass
+from dpselect.plan import Plan, Spend
+
+if TYPE_CHECKING:
+    from dpselect.keys.top import TopDesign, TopKeys
+
+GROUPS_SHARE = 0.2
+"""Of epsilon, for the groups; half of delta is theirs where the keys need some too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedTop(KeyCounts):
+    """Both steps, the second one as a function of the released groups.
+
+    A person is in as many groups as keys are counted, and the keys that are counted are taken
+    from the released groups: each step is private for the whole person, whatever the first
+    one released, so their prices add up.
+
+    Attributes:
+        of_groups: The release of the groups.
+        widest: Of the keys of as many groups as one person can change, with the most noise.
+        within: Of the keys of public groups.
+    """
+
+    of_groups: KeysDesign
+    widest: TopDesign
+    within: Callable[[tuple[Hashable, ...]], TopDesign]
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+        draw_groups = self.of_groups.drawing(people.of_groups())
+
+        def draw(plan: Plan) -> KeyRelease:
+            groups = draw_groups(plan).answer
+            if not groups:
+                unused = floor(exact(self.spends[-1].epsilon))
+                return KeyRelease((), plan, refunded=unused, groups=())
+            found = self.within(groups).drawing(people.within(groups))(plan)
+            return replace(found, groups=groups)
+
+        return draw
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a group, and of a key that is not public."""
+        return (Chances("a group", self.of_groups.probabilities), *self.widest.chances())
+
+
+def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTop:
+    """Return the design of a release whose groups are not public.
+
+    Args:
+        asked: The query.
+        design: Of a query whose groups are public.
+    """
+    share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
+    if not 0 < _validate.finite("groups_share", share) < 1:
+        raise ParameterError("`groups_share` must be above 0 and below 1")
+    epsilon, delta = _validate.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
+    first = Keys(
+        column=asked.by,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        epsilon=epsilon * share,
+        delta=delta if asked.candidates is not None else delta / 2,
+        neighbours=asked.neighbours,
+    ).design()
+    within = replace(
+        asked,
+        groups=range(changed_keys(first.question.max_per_user, first.neighbours)),
+        groups_share=None,
+        epsilon=epsilon - first.epsilon,
+        delta=delta - first.delta,
+    )
+    widest = design(within)
+    if widest.delta > delta - first.delta:
+        raise ParameterError("where groups are released first, `mechanism` must cost no delta")
+    return GroupedTop(
+        mechanism=f"{first.mechanism} of groups, then {widest.mechanism} in each",
+        spends=(
+            *(replace(spend, purpose=f"groups: {spend.purpose}") for spend in first.spends),
+            _price_of_keys(widest),
+        ),
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=first.neighbours,
+        public=tuple(one for one in widest.public if one != "the groups"),
+        error=widest.error,
+        passes=(
+            *first.passes,
+            Pass(
+                f"{widest.limit + (widest.candidates is None)} for each group that is released"
+            ),
+        ),
+        exact=widest.exact,
+        question=replace(widest.question, groups=()),
+        of_groups=first,
+        widest=widest,
+        within=lambda groups: design(replace(within, groups=groups)),
+    )
+
+
+def _price_of_keys(widest: TopDesign) -> Spend:
+    k = widest.draw.k
+    what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
+    return Spend(f"{what} of each group, at most", widest.epsilon, delta=widest.delta)

@@ -1,0 +1,190 @@
+"""The set of keys that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.laws import KeyLaw, KeyMethod, law_of
+from dpselect.keys.question import (
+    Missing,
+    changed_keys,
+    check_people,
+    checked_delta,
+    question_of,
+)
+from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.weighted import WeightedLaw
+from dpselect.neighbours import NeighboursLike
+from dpselect.passes import Pass
+from dpselect.plan import Plan
+from dpselect.query import Query, query
+from dpselect.typing import Indices, Probabilities
+
+MOST_PEOPLE = 2**53
+"""Limit of ``min_people``."""
+
+
+@query
+class Keys(Query[KeyRelease]):
+    """Which keys there are: as many as can be, each with enough people.
+
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
+    frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine, with
+    their counts. The answer has the keys in the order of their text, and noisy counts where
+    the method has them.
+
+    Guarantee:
+        ``(epsilon, delta)``-DP under ``neighbours``: one row, or with ``user`` all rows of one
+        person. All fields are public. Which ``max_per_user`` keys of a person are counted
+        depends on that person's rows alone (:mod:`~dpselect.keys.reading`).
+
+    Attributes:
+        column: The column of the key; or several, for keys that are tuples.
+        user: The column of the person that a row belongs to. Text, integers or dates; rows
+            without a person are dropped.
+        max_per_user: How many different keys of a person are counted.
+        method: How keys are selected. ``"optimal"`` releases every key with the largest
+            probability that its part of epsilon and delta allows. ``"laplace"`` and
+            ``"gaussian"`` release keys whose noisy count passes a threshold, and these counts
+            with them. ``"weighted"`` gives the keys of a person with few more weight, and
+            ``"rounds"`` does it twice, the second time without the keys that are released: for
+            persons of whom some have many keys (:mod:`dpselect.keys.weighted`). By default one
+            of the first three, which releases a key of the fewest people with probability 1/2:
+            ``"optimal"`` for up to a few keys a person, ``"gaussian"`` for many.
+        min_people: A key of fewer people is never released, whatever is drawn.
+        missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
+            ``"key"``: a missing value is the key None.
+        assumed_people: How many people there are, about. A ``delta`` of one over it or more is
+            refused. Not to be read off the data.
+        epsilon: What the release costs, in nats; finite, > 0.
+        delta: What it costs besides, far below one over the number of people; in (0, 1).
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
+
+    Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684; for weights Gopi,
+        Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> pages = ["home"] * 500 + ["help"] * 300 + ["secret"]
+        >>> dp.Keys(epsilon=1.0, delta=1e-9, neighbours="add-remove").release(pages).answer
+        ('help', 'home')
+    """
+
+    column: str | Sequence[str] | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    method: KeyMethod | None = None
+    min_people: int = 1
+    missing: Missing = "drop"
+    assumed_people: int | None = None
+    epsilon: float
+    delta: float
+    neighbours: NeighboursLike
+
+    def design(self) -> KeysDesign:
+        check_people(self.delta, self.assumed_people)
+        question = question_of(
+            column=self.column,
+            user=self.user,
+            max_per_user=self.max_per_user,
+            missing=self.missing,
+        )
+        relation = _validate.table_neighbours(self.neighbours)
+        epsilon, delta = _validate.positive("epsilon", self.epsilon), checked_delta(self.delta)
+        least = _validate.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
+        changed = changed_keys(question.max_per_user, relation)
+        persons = changed // question.max_per_user
+        law = law_of(self.method, epsilon, delta, changed, persons=persons)
+        if isinstance(law, WeightedLaw) and least > 1:
+            raise ParameterError("`min_people` is for methods that count people: leave it out")
+        return KeysDesign(
+            mechanism=law.label,
+            spends=law.spends(),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=relation,
+            public=("the least number of people",) if least > 1 else (),
+            passes=_passes(law, least),
+            question=question,
+            law=law,
+            min_people=least,
+        )
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        """Return the exact probability that a key is released.
+
+        It depends on the number of people who have the key alone, and keys are drawn
+        independently: this is the whole law of the release. For ``"weighted"`` and
+        ``"rounds"`` it is the least probability, that of people with ``max_per_user`` keys
+        each.
+
+        Args:
+            people: Numbers of people, any shape; >= 0.
+
+        Examples:
+            >>> import dpselect as dp
+            >>> import numpy as np
+            >>> pages = dp.Keys(epsilon=0.1, delta=1e-5, neighbours="add-remove")
+            >>> pages.probabilities(np.array([1, 85, 86])).round(3)
+            array([0.   , 0.467, 0.516])
+        """
+        return self.design().probabilities(people)
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the same as a function, for a dry run and a picture."""
+        return (Chances("a value", self.design().probabilities),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeysDesign(KeyCounts):
+    """The law of every key, and its draw for all of them."""
+
+    law: KeyLaw | WeightedLaw
+    min_people: int
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        """Return the probability that a key of so many people is released."""
+        return self.law.probabilities(above_least(people, self.min_people))
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+        if isinstance(self.law, WeightedLaw):
+            keys = self.law.drawing(people)
+            return lambda plan: KeyRelease(_sorted(keys()), plan)
+        law, counted = self.law, people.from_count(self.min_people)
+
+        def draw(plan: Plan) -> KeyRelease:
+            held, noisy = law.select(above_least(counted.people, self.min_people))
+            places = held.nonzero()[0]
+            found = counted.keys_at(places)
+            counts = None
+            if noisy is not None:
+                noisy_of = dict(
+                    zip(found, (noisy[places] + self.min_people - 1).tolist(), strict=True)
+                )
+                counts = tuple(noisy_of[key] for key in _sorted(found))
+            scale = getattr(law, "scale", None)
+            return KeyRelease(_sorted(found), plan, counts=counts, scale=scale)
+
+        return draw
+
+
+def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:
+    if isinstance(law, WeightedLaw):
+        each = Pass("one for each value and number of values that a person has")
+        return (each,) * len(law.rounds)
+    of_many = f" of at least {least} people" if least > 1 else ""
+    return (Pass(f"one for each value{of_many}"),)
+
+
+def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    return tuple(sorted(keys, key=str))
+
+
+def above_least(people: Indices, least: int) -> Indices:
+    """Return ``max(people - (least - 1), 0)``; one person changes it by at most 1."""
+    excess: Indices = (people - (least - 1)).clip(min=0)
+    return excess

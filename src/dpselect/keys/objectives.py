@@ -1,0 +1,147 @@
+r"""Objectives over keys: counts of public candidates, or of the most common keys.
+
+Where the candidates are not public, they are the :math:`\bar k` keys of the largest counts,
+ties in a fixed order of the keys, and a candidate to stop at (:data:`STOP`) whose score is
+
+.. math:: h_{(\bar k + 1)} + c, \qquad
+          c = 1 + \frac{1}{\eta} \ln\frac{b (1 - \delta)}{\delta},
+          \qquad b = \min(m, \bar k),
+
+for an exponential mechanism with weights :math:`e^{\eta h}`. Draws without replacement go on
+until ``k`` keys or the stop. Where fewer than :math:`\bar k` keys have a count, the rest are
+dummies of count 0 that nobody has, and a dummy stops too. The release of ``k`` draws is
+:math:`(k\eta, \delta)`-DP for one person who is added or removed and changes :math:`m` counts
+by one (``docs/keys.md`` has the proof, which gives the constant exactly).
+
+Source: Durfee and Rogers, NeurIPS 2019, arXiv:1905.04273, Algorithm 1, which has
+:math:`\ln(b / \delta)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from enum import Enum
+from math import ceil, exp, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Indices, Probabilities
+
+if TYPE_CHECKING:
+    from dpselect.keys.counts import Counted
+
+STEP = 2.0**-16
+"""The offset of the stop is a multiple of it, so that scores are exact on the draws' grid."""
+
+ROUNDING = 1e-5
+"""Relative; twice what the grid takes off the weights' exponent (``dpselect.draws.grid``)."""
+
+
+class Stop(Enum):
+    """The candidate that ends a release of keys that are not public."""
+
+    STOP = "stop"
+
+    def __repr__(self) -> str:
+        return "STOP"
+
+
+STOP = Stop.STOP
+"""Drawn in place of a key, it ends the release."""
+
+
+def by_count(
+    people: Indices, candidates: Sequence[Hashable], neighbours: Neighbours, changed: int
+) -> Objective:
+    """Return the objective of the counts of public candidates.
+
+    One person moves every count by at most 1, and at most ``changed`` counts: all in one
+    direction if added or removed.
+    """
+    return Objective(
+        people,
+        GlobalSensitivity(1, neighbours, l1=min(changed, len(candidates))),
+        candidates,
+        monotone=neighbours is Neighbours.ADD_REMOVE,
+        step=1,
+    )
+
+
+def of_most_common(
+    counted: Counted, *, limit: int, offset: float, neighbours: Neighbours
+) -> Objective:
+    """Return the objective of the most common keys and the stop; private, and so are the keys.
+
+    Args:
+        counted: The ``limit + 1`` keys of the largest counts, in order.
+        limit: The number of candidates besides the stop; public.
+        offset: What the stop's score is above the count after the last candidate.
+        neighbours: The relation.
+
+    Returns:
+        ``limit + 1`` candidates, the last of them :data:`STOP`; dummies are ``STOP`` too.
+    """
+    scores = np.zeros(limit + 1)
+    held = min(limit, counted.people.size)
+    scores[:held] = counted.people[:held]
+    after = counted.people[limit] if counted.people.size > limit else 0
+    scores[limit] = after + offset
+    keys = [counted.key(position) for position in range(held)]
+    candidates = [*keys, *[STOP] * (limit + 1 - held)]
+    # The candidates change with the data: delta pays for those that one person brings.
+    return Objective(
+        scores,
+        GlobalSensitivity(1, neighbours),
+        candidates,
+        monotone=neighbours is Neighbours.ADD_REMOVE,
+    )
+
+
+def ahead_of_stop(people: Indices, *, exponent: float, offset: float) -> Probabilities:
+    r"""Return the probability that a key is drawn before the stop, if the draws go on so long.
+
+    .. math:: \frac{1}{1 + e^{\eta (c - n)}}
+
+    Args:
+        people: How many people more than the key after the candidates have it; any shape.
+        exponent: :math:`\eta`.
+        offset: :math:`c`, of the stop.
+
+    Returns:
+        Same shape. The relative order of two candidates does not depend on the others.
+    """
+    # Far below the stop the exponential overflows to infinity, and the quotient is 0.
+    with np.errstate(over="ignore"):
+        chances: Probabilities = 1 / (1 + np.exp(exponent * (offset - people)))
+    return chances
+
+
+def offset_of_stop(
+    *, k: int, limit: int, per_user: int, epsilon: float, delta: float, neighbours: Neighbours
+) -> float:
+    r"""Return how far the stop is above the count after the last candidate.
+
+    Under substitution a step is one person removed and one added, each at half of epsilon:
+    :math:`\delta = \delta_1 (1 + e^{\varepsilon/2})`.
+
+    Args:
+        k: The number of draws.
+        limit: The number of candidates besides the stop.
+        per_user: How many keys of a person are counted.
+        epsilon: Of all draws.
+        delta: Of all draws.
+        neighbours: The relation.
+
+    Returns:
+        In people; rounded up to a multiple of ``STEP``. Public.
+    """
+    exponent = epsilon / k
+    if neighbours is Neighbours.SUBSTITUTE:
+        exponent, delta = exponent / 2, delta / (1 + exp(epsilon / 2))
+    odds = log(min(per_user, limit)) + log1p(-delta) - log(delta)
+    offset = 1 + odds / exponent * (1 + (ROUNDING if odds > 0 else -ROUNDING))
+    return ceil(offset / STEP) * STEP

@@ -1,0 +1,139 @@
+"""What is read of the rows of a release of keys, from its public arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.keys.columns import checked_names
+from dpselect.neighbours import Neighbours
+
+Missing: TypeAlias = Literal["drop", "key"]
+"""Whether a row without a key is dropped, or a missing value is a key of its own."""
+
+MOST_PER_USER = 2**20
+"""Keys of one person, at most."""
+
+LEAST_DELTA = 1e-290
+"""Parts of it can still be told from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is read of the rows; public.
+
+    Attributes:
+        columns: The columns of the key; empty where the data are the values themselves.
+        user: The column of the person that a row belongs to; each row is one if not given.
+        max_per_user: How many different keys of a person are counted.
+        by: A column of groups; a person's keys are then pairs of a group and a key.
+        groups: The public groups; empty where they are to be released.
+        candidates: The public keys; any if not given.
+        missing: Whether a missing value is a key of its own.
+    """
+
+    columns: tuple[str, ...]
+    user: str | None = None
+    max_per_user: int = 1
+    by: str | None = None
+    groups: tuple[Hashable, ...] = ()
+    candidates: tuple[Hashable, ...] | None = None
+    missing: bool = False
+
+
+def question_of(
+    *,
+    column: str | Sequence[str] | None,
+    user: str | None,
+    max_per_user: int | None,
+    missing: Missing,
+    candidates: tuple[Hashable, ...] | None = None,
+    by: str | None = None,
+    groups: tuple[Hashable, ...] | None = None,
+) -> Question:
+    """Return what is read, from public arguments.
+
+    Raises:
+        ParameterError: An argument is out of range, or does not go with another.
+    """
+    columns = checked_names(column)
+    missing = _validate.one_of("missing", missing, get_args(Missing))
+    if (user is None) != (max_per_user is None):
+        raise ParameterError("`user` and `max_per_user` go together: give both")
+    if by is None and groups is not None:
+        raise ParameterError("`groups` are of a column: name it with `by`")
+    if not columns and (user is not None or by is not None):
+        raise ParameterError("`user` and `by` are for tables: name the `column` of the key too")
+    _check_columns(columns, user, by)
+    _check_listed(candidates=candidates, groups=groups)
+    return Question(
+        columns=columns,
+        user=user,
+        max_per_user=(
+            1
+            if max_per_user is None
+            else _validate.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
+        ),
+        by=by,
+        groups=groups or (),
+        candidates=candidates,
+        missing=missing == "key",
+    )
+
+
+def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
+    for name in others:
+        if name is not None and _validate.instance("user or by", name, str) in key:
+            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
+
+
+def _check_listed(**values: tuple[Hashable, ...] | None) -> None:
+    for name, listed in values.items():
+        if listed is None:
+            continue
+        if any(not isinstance(one, Hashable) for one in listed):
+            raise ParameterError(f"`{name}` must be values that can be hashed")
+        if not listed or len(set(listed)) < len(listed):
+            raise ParameterError(f"`{name}` must be at least one, and different ones")
+
+
+def changed_keys(per_user: int, neighbours: Neighbours) -> int:
+    """Return how many counts one neighbour step changes: twice as many under substitution."""
+    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
+
+
+def check_people(delta: float, assumed_people: int | None) -> None:
+    """Refuse a delta that releases all rows of some person among so many.
+
+    Raises:
+        ParameterError: It is at least one over their number.
+    """
+    if assumed_people is None:
+        return
+    most = 1 / _validate.at_least("assumed_people", assumed_people, 1)
+    if _validate.finite("delta", delta) >= most:
+        raise ParameterError(
+            f"`delta` must be below one over the assumed people, {most:g}: else releasing "
+            "everything of somebody would be private"
+        )
+
+
+def checked_delta(delta: float) -> float:
+    """Return a delta that a release of keys which are not public can have.
+
+    Raises:
+        ParameterError: It is not above 0 and below 1, or too small for any key.
+    """
+    if _validate.finite("delta", delta) <= 0 or not _validate.positive("delta", delta) < 1:
+        raise ParameterError(
+            "keys or groups that are not public need a `delta` above 0 and below 1, far below "
+            "one over the number of people"
+        )
+    if delta < LEAST_DELTA:
+        raise ParameterError(
+            f"`delta` is too small: nothing would be released; give one from {LEAST_DELTA:g} on"
+        )
+    return float(delta)

@@ -1,0 +1,407 @@
+"""The most common keys, of a public set or of whatever there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.budget.amount import exact, floor
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
+from dpselect.keys.groups import GroupedTop, grouped
+from dpselect.keys.objectives import (
+    STOP,
+    ahead_of_stop,
+    by_count,
+    of_most_common,
+    offset_of_stop,
+)
+from dpselect.keys.question import (
+    Missing,
+    Question,
+    changed_keys,
+    check_people,
+    checked_delta,
+    question_of,
+)
+from dpselect.keys.release import Chances, KeyRelease
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    MechanismLike,
+    NoisySequence,
+    PermuteAndFlip,
+    TopK,
+)
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
+from dpselect.plan import ErrorBound, Plan, Spend
+from dpselect.query import Query, query
+from dpselect.typing import Indices
+
+MOST_LIMIT = 10**9
+"""Candidates of an unknown domain at most, which an engine can return."""
+
+LEAST_LIMIT = 1000
+"""Candidates of an unknown domain, if not given: the more, the lower the stop."""
+
+
+@query
+class TopKeys(Query[KeyRelease]):
+    r"""The keys that most people have.
+
+    With ``candidates`` the keys are drawn from these: one by one by permute-and-flip, or read
+    off one noisy sequence of all counts (:class:`~dpselect.NoisySequence`), whichever resolves
+    more for ``k``, ``max_per_user`` and the number of candidates. The sequence releases the
+    noisy counts of its keys at the same price. Without candidates, they are drawn from the
+    ``limit`` keys that most people have, until one draw falls on the stop, so fewer than
+    ``k`` may be released; this needs ``delta``. Draws that were not made are refunded to the
+    budget, that of the stop is paid.
+
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
+    frame (polars, DuckDB, PySpark) only the counts of the candidates leave the engine, or the
+    ``limit + 1`` largest counts with their keys. The answer has the keys in the order drawn;
+    with ``by``, pairs of a group and a key.
+
+    Guarantee:
+        ``epsilon``-DP with candidates and public groups or none, else
+        ``(epsilon, delta)``-DP, under ``neighbours``: one row, or with ``user`` all rows of
+        one person. All fields are public. Which ``max_per_user`` keys of a person are counted
+        depends on that person's rows alone (:mod:`~dpselect.keys.reading`).
+
+    Attributes:
+        column: The column of the key; or several, for keys that are tuples.
+        k: How many keys, of each group; at most the number of candidates or ``limit``.
+        above: In place of ``k``, with candidates: all keys of at least so many noisy people,
+            the largest first. Not to be read off the data.
+        candidates: The keys that may be released. Other values are dropped before a person's
+            keys are limited. Not to be read off the data.
+        limit: Without candidates: how many of the most common keys may be released. By
+            default ``10 k`` and at least 1000.
+        by: A column of groups: the most common keys of each are released.
+        groups: The public groups; other rows are dropped. If not given, the groups are
+            released first, as by :class:`~dpselect.Keys`, with a part of epsilon and of
+            ``delta``, and rows of all others are dropped then.
+        groups_share: Share of epsilon for the release of groups; in (0, 1), by default 0.2.
+        user: The column of the person that a row belongs to. Text, integers or dates; rows
+            without a person are dropped.
+        max_per_user: How many different keys of a person are counted, over all groups. Where
+            groups are released first, it is how many groups, too.
+        counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
+            split off for a noisy sequence, which has them.
+        missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
+            ``"key"``: a missing value is the key None.
+        assumed_people: How many people there are, about. A ``delta`` of one over it or more is
+            refused. Not to be read off the data.
+        epsilon: What the release costs, in nats; finite, > 0.
+        delta: What it costs besides, far below one over the number of people; in (0, 1).
+            Without candidates, or where groups are released first.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
+        mechanism: How candidates are drawn. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
+            permute-and-flip or the noisy sequence, as above. Without candidates it is the
+            exponential mechanism.
+
+    Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Durfee and Rogers
+        2019, arXiv:1905.04273.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> fruit = ["apple"] * 300 + ["pear"] * 200 + ["fig"] * 10
+        >>> top = dp.TopKeys(k=2, epsilon=2.0, delta=1e-6, neighbours="add-remove")
+        >>> top.release(fruit).answer
+        ('apple', 'pear')
+    """
+
+    column: str | Sequence[str] | None = None
+    k: int | None = None
+    above: float | None = None
+    candidates: Iterable[Hashable] | None = None
+    limit: int | None = None
+    by: str | None = None
+    groups: Iterable[Hashable] | None = None
+    groups_share: float | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    counts_share: float = 0.0
+    missing: Missing = "drop"
+    assumed_people: int | None = None
+    epsilon: float
+    delta: float = 0.0
+    neighbours: NeighboursLike
+    mechanism: MechanismLike | None = None
+
+    def design(self) -> TopDesign | GroupedTop:
+        check_people(self.delta, self.assumed_people)
+        if self.by is not None and self.groups is None:
+            return grouped(self, _design)
+        if self.groups_share is not None:
+            raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
+        return _design(self)
+
+    def chances(self) -> tuple[Chances, ...]:
+        r"""Return the exact chances of all that is not public, by the number of people.
+
+        A key is drawn before the stop, if the draws go on so long, with probability
+        :math:`1/(1 + e^{\eta (c - n)})`, where :math:`n` is how many people more than the key
+        after the candidates have it.
+        """
+        return self.design().chances()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopDesign(KeyCounts):
+    """The public inputs of the draws.
+
+    Attributes:
+        draw: How candidates of one group are drawn.
+        candidates: The public keys; None if the most common ones are candidates.
+        limit: Their number.
+        groups: The public groups.
+        changed: How many counts one neighbour step changes, over all groups.
+        offset: Of the stop above the count after the last candidate.
+        count_scale: Of the noise of the counts, where they are drawn separately.
+    """
+
+    draw: TopK
+    candidates: tuple[Hashable, ...] | None
+    limit: int
+    groups: tuple[Hashable, ...]
+    changed: int
+    offset: float = 0.0
+    count_scale: float | None = None
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+        objectives = self._objectives(people)
+        draws = [self.draw.prepare_positions(one) for one in objectives]
+
+        def draw(plan: Plan) -> KeyRelease:
+            answer: list[Hashable] = []
+            people: list[float] = []
+            made = []
+            for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
+                drawn = one()
+                noisy = drawn.noisy_scores or objective.scores[drawn.positions]
+                made.append(len(drawn.positions))
+                for number, (position, count) in enumerate(
+                    zip(drawn.positions, noisy, strict=True), start=1
+                ):
+                    key = objective.candidates[position]
+                    if key is STOP:
+                        made[-1] = number
+                        break
+                    answer.append((self.groups[place], key) if self.groups else key)
+                    people.append(count)
+            return self._release(plan, answer, np.array(people, dtype=np.int64), made)
+
+        return draw
+
+    def _release(
+        self, plan: Plan, answer: list[Hashable], people: Indices, made: list[int]
+    ) -> KeyRelease:
+        counts = None
+        if isinstance(self.draw.mechanism, NoisySequence):
+            counts = tuple(people.tolist())
+        elif self.count_scale is not None:
+            from dpselect.draws.exact.noisy_counts import discrete_laplace
+
+            counts = tuple(discrete_laplace(people, self.count_scale).tolist())
+        return KeyRelease(
+            tuple(answer),
+            plan,
+            counts=counts,
+            scale=self.count_scale,
+            refunded=self.refund(made, len(answer)),
+        )
+
+    def refund(self, made: Sequence[int], released: int) -> float:
+        r"""Return what an outcome did not cost of epsilon: draws, and noise on their counts.
+
+        A draw, also that of the stop, costs :math:`\eta = \varepsilon_1 / k`, and one person
+        takes part in the draws of at most ``times`` groups, at worst of those with most
+        draws. Noise on few counts costs one person what they change of them.
+
+        Args:
+            made: The number of draws in each group, with that of the stop.
+            released: The number of keys that were drawn.
+        """
+        if self.candidates is not None:
+            return 0.0
+        of_draws, k = self.spends[0], self.draw.k
+        worst = Fraction(sum(sorted(made)[-of_draws.times :]), k)
+        refund = exact(of_draws.epsilon) * (of_draws.times - worst)
+        if self.count_scale is not None:
+            most = min(self.changed, k * max(1, len(self.groups)))
+            share = 1 - Fraction(min(self.changed, released), most)
+            refund += exact(self.spends[1].epsilon) * share
+        return floor(refund)
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a key that is not public."""
+        if self.candidates is not None:
+            return ()
+        law = partial(
+            ahead_of_stop,
+            exponent=self.draw.mechanism.epsilon
+            / self.draw.k
+            / (2 if self.neighbours is Neighbours.SUBSTITUTE else 1),
+            offset=self.offset,
+        )
+        more_than = f" more than the value after the {self.limit} candidates"
+        return (Chances("a value", law, more_than),)
+
+    def _objectives(self, people: PeoplePerKey) -> list[Objective]:
+        """Return one objective for each group, or one."""
+        if self.candidates is not None:
+            return [
+                by_count(counts, self.candidates, self.neighbours, self.changed)
+                for counts in people.of(self.candidates, self.groups)
+            ]
+        return [
+            of_most_common(
+                counted, limit=self.limit, offset=self.offset, neighbours=self.neighbours
+            )
+            for counted in people.largest(self.limit + 1, self.groups)
+        ]
+
+
+def _design(asked: TopKeys) -> TopDesign:
+    """Return the design for public groups, or none."""
+    question = question_of(
+        column=asked.column,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        missing=asked.missing,
+        candidates=_validate.listed("candidates", asked.candidates),
+        by=asked.by,
+        groups=_validate.listed("groups", asked.groups),
+    )
+    relation = _validate.table_neighbours(asked.neighbours)
+    epsilon = _validate.positive("epsilon", asked.epsilon)
+    if not 0 <= _validate.finite("counts_share", asked.counts_share) < 1:
+        raise ParameterError("`counts_share` must be at least 0 and below 1")
+    for_counts = epsilon * asked.counts_share
+    make = _of_unknown if question.candidates is None else _of_known
+    made = make(asked, question, relation, epsilon, for_counts)
+    if for_counts == 0 or made.count_scale is not None:
+        return made
+    from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+
+    scale = scale_for(for_counts, min(made.changed, made.draw.k * max(1, len(made.groups))))
+    if scale > LARGEST_SCALE:
+        raise ParameterError("`counts_share` leaves the counts an epsilon below 2**-50")
+    of_counts = Spend("noise on the counts of the chosen keys", for_counts)
+    return replace(made, spends=(*made.spends, of_counts), count_scale=scale)
+
+
+def _of_unknown(
+    asked: TopKeys, question: Question, relation: Neighbours, epsilon: float, for_counts: float
+) -> TopDesign:
+    """Return draws from the most common keys there are, until the stop."""
+    if asked.above is not None:
+        raise ParameterError("`above` is for public `candidates`: see dp.Keys")
+    if asked.k is None:
+        raise ParameterError("give `k` or `above`, one of them")
+    exponential = isinstance(asked.mechanism, str) and asked.mechanism == "exponential"
+    if asked.mechanism is not None and not exponential:
+        raise ParameterError("without candidates the `mechanism` is 'exponential'")
+    k = _validate.at_least("k", asked.k, 1, MOST_LIMIT // 10)
+    limit = max(10 * k, LEAST_LIMIT) if asked.limit is None else asked.limit
+    if k > _validate.at_least("limit", limit, 1, MOST_LIMIT):
+        raise ParameterError(f"`k` must be at most `limit`, {limit}, not {k}")
+    changed = changed_keys(question.max_per_user, relation)
+    # A person has keys in at most so many groups, and no influence on the others.
+    times = min(changed, max(1, len(question.groups)))
+    delta = checked_delta(asked.delta)
+    mechanism = ExponentialMechanism(epsilon=(epsilon - for_counts) / times)
+    offset = offset_of_stop(
+        k=k,
+        limit=limit,
+        per_user=question.max_per_user,
+        epsilon=mechanism.epsilon,
+        delta=delta / times,
+        neighbours=relation,
+    )
+    price = mechanism.epsilon, times, delta / times
+    return TopDesign(
+        mechanism=f"LimitedDomain(epsilon={mechanism.epsilon:g}, stop={offset:.6g} above)",
+        spends=(Spend(f"up to {k} keys, or the stop", *price),),
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=relation,
+        public=(*["the groups"] * bool(question.groups), "k"),
+        passes=(pass_over(limit + 1, question.groups),),
+        question=question,
+        draw=TopK(mechanism, k),
+        candidates=None,
+        limit=limit,
+        groups=question.groups,
+        changed=changed,
+        offset=offset,
+    )
+
+
+def _of_known(
+    asked: TopKeys, question: Question, relation: Neighbours, epsilon: float, for_counts: float
+) -> TopDesign:
+    """Return rounds in each group, or one sequence of the counts of all groups."""
+    candidates, groups = question.candidates or (), question.groups
+    if _validate.finite("delta", asked.delta) != 0:
+        raise ParameterError("with `candidates` the release is epsilon-DP: leave out `delta`")
+    if asked.limit is not None:
+        raise ParameterError("`limit` is for a release without `candidates`: leave it out")
+    changed = changed_keys(question.max_per_user, relation)
+    facts = by_count(np.zeros(len(candidates), dtype=np.int64), candidates, relation, changed)
+    # A person has keys in at most so many groups.
+    times = min(changed, max(1, len(groups)))
+    most = float(min(changed, len(candidates) * max(1, len(groups))))
+    draw = TopK.choose(
+        facts,
+        k=asked.k,
+        above=asked.above,
+        mechanism=asked.mechanism,
+        rounds=PermuteAndFlip(epsilon=(epsilon - for_counts) / times),
+        sequence=NoisySequence(epsilon=epsilon, l1=most, bound=1, step=1),
+    )
+    spend, scale = draw.spend, None
+    if isinstance(draw.mechanism, NoisySequence):
+        scale = draw.mechanism.noise_scale
+    else:
+        spend = replace(spend, times=times * spend.times)
+    return TopDesign(
+        mechanism=repr(draw.mechanism),
+        spends=(spend,),
+        epsilon=epsilon,
+        delta=spend.times * spend.delta,
+        neighbours=relation,
+        public=(
+            "the candidates",
+            *["the groups"] * bool(groups),
+            "k" if asked.above is None else "the threshold",
+        ),
+        error=_error(draw, len(candidates) * max(1, len(groups))),
+        passes=(pass_over(len(candidates), groups),),
+        exact=draw.mechanism.exact,
+        question=question,
+        draw=draw,
+        candidates=candidates,
+        limit=len(candidates),
+        groups=groups,
+        changed=changed,
+        count_scale=scale,
+    )
+
+
+def _error(draw: TopK, candidates: int) -> ErrorBound | None:
+    """Bound on how many fewer people a released key has than an unreleased one."""
+    if draw.above is not None:
+        return None
+    return draw.mechanism.single_round(draw.k).error_bound(
+        candidates=candidates,
+        bound=1,
+        unit="people" if draw.k == 1 else "people in each draw",
+    )

@@ -1,0 +1,55 @@
+"""Maps of points: noisy counts in cells that are chosen privately for given queries.
+
+:class:`Map` is the whole of it, :class:`HeavyCells` releases the cells that hold most points;
+:func:`grid_error` and :func:`cell_counts` are the objectives behind them, for any mechanism.
+"""
+
+from dpselect.maps.counting import Counts, Points
+from dpselect.maps.error_measures import ErrorMeasure, Weighted, grid_error, partition_error
+from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
+from dpselect.maps.map import Map
+from dpselect.maps.overlap import CountedCells, Overlap
+from dpselect.maps.partition import Partition, uniform_grid
+from dpselect.maps.privtree import PrivTree
+from dpselect.maps.queries import even_queries, lattice_rectangles
+from dpselect.maps.release import Estimates, MapRelease
+from dpselect.maps.rules import (
+    AdaptiveGrid,
+    CoarseGrid,
+    Guideline,
+    PartitionRule,
+    Quadtree,
+    guideline_size,
+)
+
+__all__ = [
+    "AdaptiveGrid",
+    "CellRelease",
+    "CoarseGrid",
+    "CountedCells",
+    "Counts",
+    "ErrorMeasure",
+    "Estimates",
+    "Guideline",
+    "HeavyCells",
+    "Map",
+    "MapRelease",
+    "Overlap",
+    "Partition",
+    "PartitionRule",
+    "Points",
+    "PrivTree",
+    "Quadtree",
+    "Weighted",
+    "cell_counts",
+    "even_queries",
+    "grid_error",
+    "guideline_size",
+    "lattice_rectangles",
+    "partition_error",
+    "uniform_grid",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

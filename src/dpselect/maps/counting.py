@@ -1,0 +1,127 @@
+r"""Counts of points in cells and in rectangles, and the noise they are released with.
+
+:class:`Counts` is the one protocol; :class:`Points` implements it in memory,
+:class:`~dpselect.maps.engine.EngineCounts` in the engine that holds the rows. Both give
+the same counts to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, expm1, sqrt
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect.errors import DataError
+from dpselect.maps.box import Box, Positions
+from dpselect.maps.partition import Partition
+from dpselect.neighbours import Neighbours
+from dpselect.typing import Indices, Values
+
+MOST_RECORDS = 2**31
+"""Up to here the rounding that sensitivities allow for covers every count."""
+
+POINTS_AT_ONCE = 2**24
+"""Points that are sorted by the edges of rectangles at a time: 192 MiB."""
+
+
+class Counts(Protocol):
+    """Exact counts of private points, in memory or in an engine."""
+
+    def in_cells(self, partition: Partition) -> Values:
+        """Return the number of points in each cell, shape ``(cells,)``. Private."""
+
+    def in_rectangles(self, queries: Indices) -> Values:
+        """Return the number of points in each rectangle of lattice edges, shape ``(m,)``."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Points:
+    """Points in memory, as positions on the lattice; private.
+
+    Attributes:
+        x: Shape ``(n,)``.
+        y: Shape ``(n,)``.
+
+    Raises:
+        DataError: There are more than ``MOST_RECORDS`` rows, which no table in memory has.
+    """
+
+    x: Positions
+    y: Positions
+
+    def __post_init__(self) -> None:
+        if self.x.size > MOST_RECORDS:
+            raise DataError(f"points must be at most {MOST_RECORDS:,}")
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike, *, bounds: ArrayLike) -> Points:
+        """Return the points inside ``(west, south, east, north)``.
+
+        Args:
+            x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
+            y: Shape ``(n,)``.
+            bounds: Four numbers. Public.
+
+        Raises:
+            ParameterError: The bounds are not four ascending numbers.
+            DataError: ``x`` and ``y`` are not columns of one length.
+        """
+        return cls(*Box.of(bounds).locate(x, y))
+
+    def in_cells(self, partition: Partition) -> Values:
+        from dpselect.maps import kernels
+
+        if partition.shape is not None:
+            counts = kernels.count_uniform(self.x, self.y, *partition.shape)
+        else:
+            counts = kernels.count_regions(
+                self.x,
+                self.y,
+                partition.base,
+                partition.labels(),
+                partition.regions,
+                partition.cells,
+            )
+        return counts.astype(np.float64)
+
+    def in_rectangles(self, queries: Indices) -> Values:
+        from dpselect.maps import kernels
+
+        edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
+        places = [np.searchsorted(edges[i % 2], queries[:, i]) for i in range(4)]
+        counts = np.zeros(len(queries), np.int64)
+        for first in range(0, self.x.size, POINTS_AT_ONCE):
+            some = slice(first, first + POINTS_AT_ONCE)
+            counts += kernels.count_rectangles(
+                self.x[some], self.y[some], np.column_stack(places), *edges
+            )
+        return counts.astype(np.float64)
+
+
+def largest_change(neighbours: Neighbours, max_per_user: int = 1) -> int:
+    """Return the most that one neighbour step changes all counts of a partition, in sum.
+
+    One individual who comes or goes changes the counts by at most ``max_per_user``; one
+    who is replaced by another, by twice that.
+    """
+    return max_per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
+
+
+def noisy(counts: Values | Indices, scale: float) -> Values:
+    """Return counts with discrete Laplace noise: a release, integers in float64.
+
+    Args:
+        counts: Integers, shape ``(cells,)``. Private.
+        scale: Noise scale. Public.
+    """
+    from dpselect.draws.exact.noisy_counts import discrete_laplace
+
+    return discrete_laplace(counts.astype(np.int64), scale).astype(np.float64)
+
+
+def standard_deviation(scale: float) -> float:
+    r"""Return that of discrete Laplace noise, :math:`\sqrt{2 e^{-1/b}} / (1 - e^{-1/b})`."""
+    return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)

@@ -1,0 +1,229 @@
+r"""The objective of a choice among partitions: minus the error of their answers to queries.
+
+With the exact answer :math:`q_t`, the error that uniform cells make,
+:math:`g_t = \sum_i \alpha_{ti} c_i - q_t`, and the bound on the noise
+:math:`L_t = \lambda \sqrt 2 \|\alpha_t\|_2`, the score of a partition is minus the mean of
+:math:`w_t (|g_t| + L_t)` over the queries, for public weights (:class:`Weighted`).
+
+Weights :math:`1/\max(\tilde T_t, \rho)` from noisy counts make it a relative error, whose
+denominator does not depend on the data. The sensitivity of Theorem 7.10 of Fanaeepour and
+Rubinstein depends on the number of points, and is not private under add/remove. Their error,
+which divides by the exact :math:`q_t`, has repaired sensitivities in the studies of the papers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect._twofold import exact_sum
+from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.maps.counting import Counts, Points
+from dpselect.maps.overlap import CountedCells, Overlap
+from dpselect.maps.partition import Partition, uniform_grid, uniform_grids
+from dpselect.maps.queries import lattice_rectangles
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Indices, Values
+
+
+class ErrorMeasure(ABC):
+    r"""An error of partitions, with what one neighbour step can change of it."""
+
+    rounding: ClassVar[float] = 2.0**-16
+    r"""What rounding on both databases can add to the change of :math:`g_t`, in points.
+
+    The sums behind :math:`g_t` have fewer than 16 roundings each, relative to themselves, so
+    with at most :math:`2^{31}` points :math:`g_t` errs by :math:`2^{-18}`, and the mean over
+    the queries by as much again.
+    """
+
+    @property
+    @abstractmethod
+    def relation(self) -> Neighbours:
+        """The neighbour relation that the sensitivity holds for."""
+
+    @abstractmethod
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        """Return a private and a public term of the error of every query.
+
+        Args:
+            gaps: :math:`|g_t|`, shape ``(m,)``.
+            noise: :math:`L_t`, shape ``(m,)``.
+            exact: :math:`q_t`, shape ``(m,)``.
+
+        Returns:
+            What depends on the points, and what does not: two vectors to be added, apart
+            since the noise may be so large that rounding their sums would move them by
+            more than a point does.
+        """
+
+    @abstractmethod
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
+        """Return what one neighbour step can change of the mean error of one partition."""
+
+    @property
+    def most_records(self) -> int | None:
+        """How many points the measure declares to be the most; None if it declares nothing."""
+        return None
+
+    def noise(self, overlap: Overlap, scale: float) -> Values:
+        r"""Return :math:`L_t`, at least the mean noise of every answer.
+
+        Args:
+            overlap: Overlap of the partition with the queries.
+            scale: :math:`\lambda`, scale of the Laplace noise in a cell.
+        """
+        return scale * sqrt(2) * overlap.l2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighted(ErrorMeasure):
+    r"""The absolute error, weighted by public numbers; with equal weights the absolute one.
+
+    Guarantee:
+        The sensitivity holds under ``neighbours``, for weights that are public: constants,
+        or themselves released. It is the bound of
+        :meth:`~dpselect.maps.overlap.Overlap.added` over the number of queries, never above
+        the mean of the weights times :math:`\kappa \le 1`; or, under substitution, that of
+        :meth:`~dpselect.maps.overlap.Overlap.moved`, never above the weighted mean of
+        :math:`S_t`.
+
+    Attributes:
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+        weights: :math:`w_t`, one number or shape ``(m,)``; finite, > 0.
+    """
+
+    neighbours: NeighboursLike
+    weights: ArrayLike = field(default=1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", _validate.table_neighbours(self.neighbours))
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
+            raise ParameterError("`weights` must be finite and > 0: one, or one for each query")
+
+    @property
+    def relation(self) -> Neighbours:
+        return _validate.table_neighbours(self.neighbours)
+
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        weights = self._spread_over(exact.size)
+        return weights * gaps, weights * noise
+
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
+        weights = self._spread_over(noise.size)
+        moves = self.relation is Neighbours.SUBSTITUTE
+        change = (overlap.moved if moves else overlap.added)(weights) / weights.size
+        return change + self.rounding * float(weights.mean())
+
+    def _spread_over(self, queries: int) -> Values:
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.ndim == 1 and weights.size != queries:
+            raise ParameterError(f"`weights` must be {queries}, one for each query")
+        return np.broadcast_to(weights, queries).copy()
+
+
+def grid_error(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    bounds: ArrayLike,
+    grids: Sequence[int | tuple[int, int]],
+    queries: ArrayLike,
+    scale: float,
+    measure: ErrorMeasure,
+) -> Objective:
+    r"""Return the objective whose best candidate is the grid to release counts on.
+
+    The score of a grid is minus the mean error of its answers: the error of uniform cells,
+    and a bound on the noise (:mod:`~dpselect.maps.error_measures`).
+
+    Guarantee:
+        The sensitivity holds under ``measure.relation``. The bounds, grids, queries, scale and
+        the measure's own arguments are public, the points are not. There is one bound per
+        grid, as :class:`~dpselect.GeneralizedExponential` uses them; other mechanisms take
+        the largest.
+
+    Args:
+        x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
+        y: Shape ``(n,)``.
+        bounds: ``(west, south, east, north)``.
+        grids: Cells along an axis, or ``(along x, along y)``; each once.
+        queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
+        scale: :math:`\lambda > 0` of the Laplace noise that the counts will have.
+        measure: Which error, such as ``Weighted(neighbours=...)``.
+
+    Raises:
+        ParameterError: An argument is out of its range.
+        DataError: ``x`` and ``y`` are not columns of one length.
+        PublicClaimError: There are more points than the measure declares.
+
+    Source: Fanaeepour and Rubinstein, section 7, Corollary 7.6, with the corrections that
+        :mod:`~dpselect.maps.error_measures` names. O(n + cells + m) for each grid.
+    """
+    partitions = uniform_grids(grids)
+    edges = lattice_rectangles(queries, bounds=bounds)
+    _validate.positive("scale", scale)
+    _validate.instance("measure", measure, ErrorMeasure)
+    points = Points.of(x, y, bounds=bounds)
+    check_number(points, measure)
+    objective = partition_error(
+        points, partitions=partitions, queries=edges, scale=scale, measure=measure
+    )
+    return Objective(
+        objective.scores_twofold, objective.sensitivity, candidates=list(grids), highest=0.0
+    )
+
+
+def partition_error(
+    points: Counts,
+    *,
+    partitions: Sequence[Partition],
+    queries: Indices,
+    scale: float,
+    measure: ErrorMeasure,
+    max_per_user: int = 1,
+) -> Objective:
+    """Return the objective over any public partitions, candidates by position.
+
+    Args:
+        points: The exact counts. Private.
+        partitions: The candidates.
+        queries: Lattice edges, shape ``(m, 4)``.
+        scale: Scale of the Laplace noise.
+        measure: Which error.
+        max_per_user: How many points one neighbour step can add, remove or replace;
+            more than one only for :class:`Weighted`.
+    """
+    exact = points.in_rectangles(queries)
+    private, public, bounds = (np.empty(len(partitions)) for _ in range(3))
+    for position, partition in enumerate(partitions):
+        overlap = Overlap.of(partition, queries)
+        noise = measure.noise(overlap, scale)
+        answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
+        errors, constant = measure.errors(np.abs(answers - exact), noise, exact)
+        private[position], public[position] = -np.mean(errors), -np.mean(constant)
+        bounds[position] = measure.sensitivity(overlap, noise) * max_per_user
+    sensitivity = GlobalSensitivity(bounds, measure.relation)
+    # A float of their sum would round the private term by the size of the public one.
+    return Objective(exact_sum(public, private), sensitivity, highest=0.0)
+
+
+def check_number(points: Counts, measure: ErrorMeasure) -> None:
+    """Refuse more points than a measure declares.
+
+    Raises:
+        PublicClaimError: There are more; the message has no number.
+    """
+    most = measure.most_records
+    if most is not None and points.in_cells(uniform_grid(1)).sum() > most:
+        raise PublicClaimError("there are more points than the measure declares")

@@ -1,0 +1,124 @@
+"""Coordinate reference systems, and the optional packages for geographic data."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from dpselect._optional import needed
+from dpselect.errors import MissingDependencyError, ParameterError
+
+WORLD = {"EPSG:4326", "OGC:CRS84", "WGS84"}
+"""Names of the system of GPS, in degrees."""
+
+GEOGRAPHIC = {*WORLD, "EPSG:4269", "EPSG:4258"}
+"""Systems in degrees that are known without pyproj."""
+
+POLAR = (-60.0, 84.0)
+"""Degrees of latitude beyond which few people live."""
+
+
+def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> None:
+    """Raise if bounds cannot be degrees although the system is a geographic one.
+
+    Longitudes may run to 360, for maps centred on the date line.
+
+    Raises:
+        ParameterError: The bounds cannot be degrees, ``crs`` is not a name, or pyproj is
+            installed and does not know it.
+    """
+    if not isinstance(crs, str) or not crs:
+        raise ParameterError("`crs` must name a reference system, such as 'EPSG:4326'")
+    if is_geographic(crs) and not _are_degrees(*bounds):
+        west, south, east, north = bounds
+        swapped = "; are they swapped?" if _are_degrees(south, west, north, east) else ""
+        raise ParameterError(
+            f"{crs} is in degrees, and the `bounds` {bounds} are not: give the bounds in the "
+            "units of the system, as west, south, east, north (longitude, latitude, ...), or "
+            f"name the projected system{swapped}"
+        )
+
+
+def _are_degrees(west: float, south: float, east: float, north: float) -> bool:
+    return min(west + 360, 360 - east, south + 90, 90 - north) >= 0
+
+
+def warn_if_swapped(
+    crs: str | None, bounds: tuple[float, float, float, float], *, x: str | None, y: str | None
+) -> None:
+    """Warn if longitudes and latitudes look swapped, by the public arguments alone.
+
+    They do if the columns are named so, or if the system is in degrees and all of the box lies
+    where few people live: south of 60 degrees, or north of 84.
+
+    Args:
+        crs: The reference system.
+        bounds: West, south, east and north.
+        x: Name of the column from west to east.
+        y: Name of the column from south to north.
+    """
+    _, south, _, north = bounds
+    if _begins(x, "lat") or _begins(y, "lon", "lng"):
+        warnings.warn(
+            f"x is from west to east (longitude) and y from south to north (latitude): are "
+            f"x={x} and y={y} swapped?",
+            stacklevel=10,
+        )
+    elif crs is not None and (north <= POLAR[0] or south >= POLAR[1]) and is_geographic(crs):
+        warnings.warn(
+            f"the bounds lie between {south:g} and {north:g} degrees of latitude, where few "
+            "people live: they are west, south, east, north; are longitudes and latitudes "
+            "swapped?",
+            stacklevel=10,
+        )
+
+
+def _begins(column: str | None, *beginnings: str) -> bool:
+    return column is not None and column.lower().startswith(beginnings)
+
+
+def is_geographic(crs: str) -> bool:
+    """Return whether a system is in degrees; pyproj, if installed, knows those not listed."""
+    if crs.upper() in GEOGRAPHIC:
+        return True
+    system = _looked_up(crs)
+    return system is not None and bool(system.is_geographic)
+
+
+def unit(crs: str | None) -> str:
+    """Return the unit of the coordinates, for the axes of a map."""
+    if crs is None:
+        return "coordinate units"
+    if is_geographic(crs):
+        return "degrees"
+    system = _looked_up(crs)
+    return f"units of {crs}" if system is None else str(system.axis_info[0].unit_name)
+
+
+def metres_per_unit(crs: str | None) -> float | None:
+    """Return the length of a unit of a projected system, in metres; None if not known."""
+    if crs is None or is_geographic(crs):
+        return None
+    system = _looked_up(crs)
+    return None if system is None else float(system.axis_info[0].unit_conversion_factor)
+
+
+def described(crs: str) -> Any:  # noqa: ANN401 -- pyproj has no types here
+    """Return a reference system as pyproj describes it.
+
+    Raises:
+        MissingDependencyError: pyproj is not installed.
+        ParameterError: pyproj does not know the system.
+    """
+    pyproj = needed("pyproj", extra="geo")
+    try:
+        return pyproj.CRS.from_user_input(crs)
+    except (pyproj.exceptions.CRSError, UnicodeEncodeError):
+        raise ParameterError(f"`crs` {crs!r} is not a reference system that is known") from None
+
+
+def _looked_up(crs: str) -> Any:  # noqa: ANN401 -- pyproj may be absent
+    try:
+        return described(crs)
+    except MissingDependencyError:
+        return None

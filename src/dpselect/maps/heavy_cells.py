@@ -1,0 +1,225 @@
+r"""The cells of a grid that hold most points.
+
+The cells are those of one public grid. An individual of at most :math:`m` counted points moves
+the count of one cell by at most :math:`m` and all counts together by at most :math:`m`
+(:math:`2m` under substitution), so one noisy sequence of all cells is made for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.maps.box import Box, Outside
+from dpselect.maps.counting import largest_change
+from dpselect.maps.partition import Partition, uniform_grid
+from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
+from dpselect.plan import Plan
+from dpselect.query import Query, query
+from dpselect.release import Release
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Values
+
+Cell = tuple[float, float, float, float]
+"""West, south, east and north of a cell, in coordinates."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cells(Sequence[Cell]):
+    """The cells of a grid in the order of its counts; public.
+
+    Attributes:
+        box: The box.
+        across: Cells from west to east.
+        along: Cells from south to north.
+    """
+
+    box: Box
+    across: int
+    along: int
+
+    def __len__(self) -> int:
+        return self.across * self.along
+
+    @overload
+    def __getitem__(self, position: int) -> Cell: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Cell]: ...
+    def __getitem__(self, position: int | slice) -> Cell | list[Cell]:
+        if isinstance(position, slice):
+            return [self[one] for one in range(*position.indices(len(self)))]
+        if not -len(self) <= position < len(self):
+            raise IndexError("there is no such cell")
+        a, b = divmod(position % len(self), self.along)
+        shares = np.array([a, a + 1]) / self.across, np.array([b, b + 1]) / self.along
+        west, east = self.box.coordinates(shares[0], 0).tolist()
+        south, north = self.box.coordinates(shares[1], 1).tolist()
+        return west, south, east, north
+
+
+def cell_counts(
+    counts: ArrayLike,
+    *,
+    bounds: ArrayLike,
+    grid: int | tuple[int, int],
+    max_per_user: int = 1,
+    neighbours: NeighboursLike,
+) -> Objective:
+    """Return the objective of the counts of the cells of a uniform grid.
+
+    Guarantee:
+        One neighbour step moves a count by at most ``max_per_user`` and all of them
+        together by at most that, twice that under substitution; monotone under add/remove.
+
+    Args:
+        counts: Points in every cell, those of one column of cells together, shape
+            ``(cells,)``. Private.
+        bounds: ``(west, south, east, north)``.
+        grid: Cells along both axes, or ``(along x, along y)``.
+        max_per_user: How many points of one individual are counted. Public.
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+
+    Raises:
+        ParameterError: The grid is none, or of another number of cells.
+    """
+    relation = _validate.table_neighbours(neighbours)
+    moved = largest_change(relation, max_per_user)
+    return Objective(
+        counts,
+        GlobalSensitivity(max_per_user, relation, l1=moved),
+        Cells(Box.of(bounds), *uniform_grid(grid).shape or ()),
+        monotone=relation is Neighbours.ADD_REMOVE,
+        step=1,
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class CellRelease(Release[Cell]):
+    """A release of cells, most points first, with noisy counts if they were paid for."""
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the edges of the cells and noisy counts as columns."""
+        edges = zip(*self.answer, strict=True) if self.answer else ((),) * 4
+        names = ("west", "south", "east", "north")
+        found = {name: list(edge) for name, edge in zip(names, edges, strict=True)}
+        if self.noisy_scores is not None:
+            found["points, noisy"] = list(self.noisy_scores)
+        return found
+
+
+@query
+class HeavyCells(Query[CellRelease]):
+    """The cells of a grid that hold most points.
+
+    Without a ``mechanism`` they are drawn by rounds of permute-and-flip or read off one noisy
+    sequence of all counts, whichever resolves more; the sequence is taken from ``k = 2`` on
+    (add-remove), and releases the noisy counts at the same price. The answer has cells as
+    ``(west, south, east, north)``, most points first.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
+        person, of which ``max_per_user`` are counted. All fields are public.
+
+    Attributes:
+        x: Column of the coordinate from west to east, such as lon.
+        y: Column of the coordinate from south to north, such as lat.
+        bounds: West, south, east and north of the map. Half-open, like every cell.
+        crs: Reference system of the coordinates, such as ``"EPSG:4326"`` for longitudes and
+            latitudes.
+        grid: Cells along both axes, or along x and along y.
+        k: How many cells; 1 to their number.
+        above: In place of ``k``: all cells of at least so many noisy points. Not to be read
+            off the data.
+        user: The column of the person that a point belongs to.
+        max_per_user: How many points of a person are counted.
+        outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
+        epsilon: What the release costs, in nats; finite, > 0.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
+        mechanism: How cells are drawn. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> market = [[0.1, 0.1]] * 500 + [[0.6, 0.9]] * 300 + [[0.9, 0.1]] * 5
+        >>> heavy = dp.HeavyCells(
+        ...     bounds=(0, 0, 1, 1), grid=2, k=2, epsilon=2.0, neighbours="add-remove"
+        ... )
+        >>> heavy.release(market).answer
+        ((0.0, 0.0, 0.5, 0.5), (0.5, 0.5, 1.0, 1.0))
+    """
+
+    x: str | None = None
+    y: str | None = None
+    bounds: Sequence[float]
+    crs: str | None = None
+    grid: int | tuple[int, int]
+    k: int | None = None
+    above: float | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    outside: Outside = "drop"
+    epsilon: float
+    neighbours: NeighboursLike
+    mechanism: MechanismLike | None = None
+
+    def design(self) -> _Cells:
+        rows, grid = PointRows.of(self), uniform_grid(self.grid)
+        objective = partial(
+            cell_counts,
+            bounds=self.bounds,
+            grid=self.grid,
+            max_per_user=rows.max_per_user,
+            neighbours=self.neighbours,
+        )
+        facts = objective(np.zeros(grid.cells))
+        draw = TopK.choose(
+            facts,
+            k=self.k,
+            above=self.above,
+            mechanism=self.mechanism,
+            rounds=PermuteAndFlip(epsilon=self.epsilon),
+            of="cells",
+        )
+        return _Cells(
+            mechanism=repr(draw.mechanism),
+            spends=(draw.spend,),
+            epsilon=draw.mechanism.epsilon,
+            delta=draw.spend.times * draw.spend.delta,
+            neighbours=facts.neighbours,
+            public=("the bounds", "the grid"),
+            error=draw.error(facts, "points"),
+            passes=(pass_over(grid.cells),),
+            exact=draw.mechanism.exact,
+            rows=rows,
+            grid=grid,
+            objective=objective,
+            draw=draw,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cells(PointDesign[CellRelease]):
+    grid: Partition
+    objective: Callable[[Values], Objective]
+    draw: TopK
+
+    def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
+        counts = self.objective(self.rows.read(data).in_cells(self.grid))
+        draw = self.draw.prepare_positions(counts)
+        every = Cells(self.rows.box, *self.grid.shape or ())
+
+        def drawn(plan: Plan) -> CellRelease:
+            found = draw()
+            cells = tuple(every[position] for position in found.positions)
+            return CellRelease(cells, plan, noisy_scores=found.noisy_scores)
+
+        return drawn

@@ -1,0 +1,500 @@
+r"""Compiled loops over points, cells and queries (numba).
+
+A partition is a base grid of ``base`` x ``base`` equal squares, blocks of which are regions,
+each cut into equal cells. Along one axis a position :math:`X` of the lattice lies, in units of
+the cells of a region that starts at square :math:`i`, spans :math:`k` squares and is cut into
+:math:`s`, at :math:`u = (X b - i 2^{32}) s / (k 2^{32})`: a quotient of integers whose floor
+is the cell and whose remainder is the share of the cell below :math:`X`. Points and edges of
+queries use the same quotient.
+
+All sums of counts are integers below :math:`2^{53}`, exact in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._compiled import compiled
+from dpselect.typing import Indices, Values
+
+BITS = 32
+LAST = 2**BITS - 1
+
+Positions = NDArray[np.uint32]
+
+BLOCK = 64
+"""Regions whose bounds are compared with a query first."""
+
+EDGES = 256
+"""Edges of rectangles whose points are also counted together."""
+
+LEADING_BITS = 16
+"""Bits of a position that index the table of edges: 65,536 entries, in the L2 cache."""
+
+
+@compiled
+def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
+    r"""Return lattice positions of the points inside the bounds, in their order.
+
+    The position of :math:`x` is :math:`\lfloor (x - west) \cdot 2^{32}/(east - west) \rfloor`,
+    the quotient rounded first, as engines are given it; cut at the last position where the
+    product rounds up to :math:`2^{32}`.
+    """
+    west, south, east, north = bounds
+    across, along = (LAST + 1.0) / (east - west), (LAST + 1.0) / (north - south)
+    out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
+    inside = 0
+    for i in range(x.size):
+        here, there = x[i], y[i]
+        # False for NaN too.
+        if not (west <= here < east and south <= there < north):
+            continue
+        out_x[inside] = min(np.int64((here - west) * across), LAST)
+        out_y[inside] = min(np.int64((there - south) * along), LAST)
+        inside += 1
+    return out_x[:inside].copy(), out_y[:inside].copy()
+
+
+@compiled
+def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
+    r"""Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
+
+    The cell of a position :math:`X` is :math:`\lfloor X n_x / 2^{32} \rfloor`; the product is
+    below :math:`2^{32} \cdot 2^{22}` and fits 64 bits.
+    """
+    counts = np.zeros(nx * ny, np.int64)
+    across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
+    for i in range(x.size):
+        column = (np.uint64(x[i]) * across) >> shift
+        counts[column * along + ((np.uint64(y[i]) * along) >> shift)] += 1
+    return counts
+
+
+@compiled
+def count_regions(
+    x: Positions, y: Positions, base: int, labels: Indices, regions: Indices, cells: int
+) -> Indices:
+    """Return how many points each cell of a partition holds, shape ``(cells,)``.
+
+    A product with ``base`` has the base square in its upper bits; inside the region of that
+    square the quotient of the module docstring gives the cell along each axis.
+    """
+    counts = np.zeros(cells, np.int64)
+    for i in range(x.size):
+        column, row = np.int64(x[i]) * base, np.int64(y[i]) * base
+        label = labels[column >> BITS, row >> BITS]
+        first_x, first_y, span, nx, ny, offset = regions[label]
+        width = span << BITS
+        a = (column - (first_x << BITS)) * nx // width
+        b = (row - (first_y << BITS)) * ny // width
+        counts[offset + a * ny + b] += 1
+    return counts
+
+
+@compiled
+def count_rectangles(
+    x: Positions, y: Positions, queries: Indices, x_edges: Indices, y_edges: Indices
+) -> Indices:
+    """Return how many points each query holds, shape ``(m,)``.
+
+    Points are sorted by the edges along x, and added edge by edge to counts by the edges along
+    y, of single ones and of ``EDGES`` together. At each of its two edges along x a query adds
+    up what lies between its edges along y. In memory of twelve bytes a point.
+
+    Args:
+        x: Positions, shape ``(n,)``.
+        y: Shape ``(n,)``.
+        queries: Positions of edges among ``x_edges`` and ``y_edges``, shape ``(m, 4)``.
+        x_edges: Lattice edges, ascending.
+        y_edges: Lattice edges, ascending.
+    """
+    columns, ends = _sorted(_places(x, x_edges), _places(y, y_edges), x_edges.size)
+    first, after = _lists(queries, x_edges.size)
+    found = np.zeros(queries.shape[0], np.int64)
+    single = np.zeros(y_edges.size + 1, np.int64)
+    blocks = np.zeros(y_edges.size // EDGES + 1, np.int64)
+    at = 0
+    for edge in range(x_edges.size):
+        # Those at place `edge` lie below that edge, and not below the one before.
+        for point in range(at, ends[edge]):
+            single[columns[point]] += 1
+            blocks[columns[point] // EDGES] += 1
+        at = ends[edge]
+        visit = first[edge]
+        while visit >= 0:
+            query, side = visit // 2, visit % 2
+            between = _between(single, blocks, queries[query, 1] + 1, queries[query, 3] + 1)
+            found[query] += between if side else -between
+            visit = after[visit]
+    return found
+
+
+@compiled
+def _between(single: Indices, blocks: Indices, low: int, high: int) -> int:
+    """Return the sum of ``single[low:high]``, whole blocks at a time."""
+    total = 0
+    while low < high:
+        if low % EDGES == 0 and low + EDGES <= high:
+            total += blocks[low // EDGES]
+            low += EDGES
+        else:
+            total += single[low]
+            low += 1
+    return total
+
+
+@compiled
+def _lists(queries: Indices, size: int) -> tuple[Indices, Indices]:
+    """Return linked lists of the visits to edges along x: ``2 t`` first, then ``2 t + 1``."""
+    first, after = np.full(size, -1), np.empty(2 * queries.shape[0], np.int64)
+    for visit in range(after.size):
+        edge = queries[visit // 2, 2 * (visit % 2)]
+        after[visit] = first[edge]
+        first[edge] = visit
+    return first, after
+
+
+@compiled
+def _sorted(places: Positions, values: Positions, size: int) -> tuple[Positions, Indices]:
+    """Return values in the order of their places, and where those of each place end."""
+    ends = np.zeros(size + 2, np.int64)
+    for place in places:
+        ends[place + 1] += 1
+    for place in range(size + 1):
+        ends[place + 1] += ends[place]
+    ordered = np.empty_like(values)
+    for i in range(places.size):
+        ordered[ends[places[i]]] = values[i]
+        ends[places[i]] += 1
+    return ordered, ends
+
+
+@compiled
+def _places(positions: Positions, edges: Indices) -> Positions:
+    """Return how many edges are at or below each position.
+
+    A table of the leading bits of a position gives the first edge that can be above it.
+    """
+    shift, edge = BITS - LEADING_BITS, 0
+    table = np.empty(1 << LEADING_BITS, np.int64)
+    for block in range(table.size):
+        while edge < edges.size and edges[edge] <= block << shift:
+            edge += 1
+        table[block] = edge
+    places = np.empty(positions.size, np.uint32)
+    for i in range(positions.size):
+        here = np.int64(positions[i])
+        place = table[here >> shift]
+        while place < edges.size and edges[place] <= here:
+            place += 1
+        places[i] = place
+    return places
+
+
+@compiled
+def prefix_sums(counts: Values, regions: Indices) -> tuple[Values, Indices]:
+    """Return two-dimensional prefix sums of every region, and where each region's begin.
+
+    A region of ``nx`` x ``ny`` cells has ``(nx + 1) * (ny + 1)`` sums; entry ``(a, b)`` is the
+    sum over its first ``a`` columns and ``b`` rows, ``S(a + 1, b + 1) = S(a, b + 1)`` plus the
+    running sum of column ``a`` up to row ``b``.
+    """
+    starts = np.empty(regions.shape[0] + 1, np.int64)
+    starts[0] = 0
+    for r in range(regions.shape[0]):
+        starts[r + 1] = starts[r] + (regions[r, 3] + 1) * (regions[r, 4] + 1)
+    sums = np.zeros(starts[-1])
+    for r in range(regions.shape[0]):
+        nx, ny, offset = regions[r, 3], regions[r, 4], regions[r, 5]
+        wide = ny + 1
+        for a in range(nx):
+            running = 0.0
+            above, here = starts[r] + a * wide, starts[r] + (a + 1) * wide
+            for b in range(ny):
+                running += counts[offset + a * ny + b]
+                sums[here + b + 1] = sums[above + b + 1] + running
+    return sums, starts
+
+
+@compiled
+def squares_of_four(counts: Values, regions: Indices) -> tuple[float, float, float]:
+    """Return sums over squares of two by two cells of a region.
+
+    Returns:
+        Their number, and the sums of the squares of their totals and of their cells.
+    """
+    many, totals, squares = 0.0, 0.0, 0.0
+    for r in range(regions.shape[0]):
+        nx, ny, offset = regions[r, 3], regions[r, 4], regions[r, 5]
+        for a in range(0, nx - 1, 2):
+            for b in range(0, ny - 1, 2):
+                total, first = 0.0, offset + a * ny + b
+                for cell in (first, first + 1, first + ny, first + ny + 1):
+                    total += counts[cell]
+                    squares += counts[cell] ** 2
+                many += 1
+                totals += total * total
+    return many, totals, squares
+
+
+@compiled
+def _bounds_of_blocks(regions: Indices) -> Indices:
+    """Return bounds in squares, ``(x0, y0, x1, y1)``, of ``BLOCK`` regions after each other.
+
+    Regions come in the order in which squares were cut, so that blocks are compact.
+    """
+    bounds = np.empty(((regions.shape[0] + BLOCK - 1) // BLOCK, 4), np.int64)
+    for block in range(bounds.shape[0]):
+        some = regions[block * BLOCK : (block + 1) * BLOCK]
+        for axis in range(2):
+            bounds[block, axis] = some[:, axis].min()
+            bounds[block, 2 + axis] = (some[:, axis] + some[:, 2]).max()
+    return bounds
+
+
+@compiled
+def _write_near(
+    query: Indices, base: int, blocks: Indices, regions: Indices, near: Indices
+) -> int:
+    """Write the regions that a query overlaps, in their order; return how many they are.
+
+    A region that the query covers is written as ``-1 - r``.
+    """
+    x0, y0, x1, y1 = query * base
+    count = 0
+    for block in range(blocks.shape[0]):
+        west, south, east, north = blocks[block]
+        if _meets(x0, y0, x1, y1, west, south, east, north):
+            for r in range(block * BLOCK, min((block + 1) * BLOCK, regions.shape[0])):
+                low_x, low_y, span = regions[r, 0], regions[r, 1], regions[r, 2]
+                high_x, high_y = low_x + span, low_y + span
+                if _meets(x0, y0, x1, y1, low_x, low_y, high_x, high_y):
+                    covers = (
+                        x0 <= low_x << BITS
+                        and y0 <= low_y << BITS
+                        and x1 >= high_x << BITS
+                        and y1 >= high_y << BITS
+                    )
+                    near[count] = -1 - r if covers else r
+                    count += 1
+    return count
+
+
+@compiled
+def _meets(
+    x0: int, y0: int, x1: int, y1: int, low_x: int, low_y: int, high_x: int, high_y: int
+) -> bool:
+    """Return whether a query, in lattice units, overlaps a rectangle of squares."""
+    return (
+        x0 < high_x << BITS
+        and y0 < high_y << BITS
+        and x1 > low_x << BITS
+        and y1 > low_y << BITS
+    )
+
+
+@compiled
+def _axis(
+    low: int, high: int, base: int, first: int, span: int, cells: int
+) -> tuple[int, int, float, float]:
+    """Return the cells that ``[low, high)`` overlaps, and its shares of first and last.
+
+    The cells are ``[start, stop)``; none if ``stop <= start``. With a single cell both shares
+    are the share of that cell.
+    """
+    width = span << BITS
+    begin = max((low * base - (first << BITS)) * cells, 0)
+    end = min((high * base - (first << BITS)) * cells, width * cells)
+    if end <= begin:
+        return 0, 0, 0.0, 0.0
+    start, stop = begin // width, (end + width - 1) // width
+    if stop - start == 1:
+        share = (end - begin) / width
+        return start, stop, share, share
+    head = ((start + 1) * width - begin) / width
+    tail = (end - (stop - 1) * width) / width
+    return start, stop, head, tail
+
+
+@compiled
+def _share(cell: int, start: int, stop: int, head: float, tail: float) -> float:
+    if cell == start:
+        return head
+    return tail if cell == stop - 1 else 1.0
+
+
+@compiled
+def _strip(
+    sums: Values, at: int, wide: int, a0: int, a1: int, rows: tuple[int, int, float, float]
+) -> float:
+    """Return the overlap-weighted sum over whole columns ``[a0, a1)``.
+
+    The sums over the first row, the inner rows and the last row are differences of four prefix
+    sums each, exact for integer counts; head and tail weigh the two cut rows. Only the two
+    products and the additions round, and with counts >= 0 all terms are >= 0, so the error is
+    relative to the result.
+    """
+    start, stop, head, tail = rows
+    upper, lower = at + a1 * wide, at + a0 * wide
+    first = (sums[upper + start + 1] - sums[lower + start + 1]) - (
+        sums[upper + start] - sums[lower + start]
+    )
+    if stop - start == 1:
+        return head * first
+    last = (sums[upper + stop] - sums[lower + stop]) - (
+        sums[upper + stop - 1] - sums[lower + stop - 1]
+    )
+    inner = (sums[upper + stop - 1] - sums[lower + stop - 1]) - (
+        sums[upper + start + 1] - sums[lower + start + 1]
+    )
+    return head * first + inner + tail * last
+
+
+@compiled
+def answers(
+    queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices, power: int
+) -> Values:
+    r"""Return :math:`\sum_i \alpha_i^k c_i` of every query, shape ``(m,)``.
+
+    The share of a cell is the product of its shares along both axes, which are 1 but for the
+    first and the last cell that the query overlaps. So a region adds its first column times
+    ``head``, the inner columns, and its last column times ``tail``, each a strip.
+
+    Args:
+        queries: Lattice edges ``(x0, y0, x1, y1)``, shape ``(m, 4)``.
+        base: Squares of the base grid along an axis.
+        regions: Shape ``(R, 6)``.
+        sums: From :func:`prefix_sums`.
+        starts: From :func:`prefix_sums`.
+        power: :math:`k`, 1 or 2.
+    """
+    out = np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for found in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            r = max(found, -1 - found)
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            if found < 0 and nx * ny == 1:
+                out[t] += sums[starts[r] + 3]
+                continue
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            rows = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or rows[1] <= rows[0]:
+                continue
+            if power == 2:
+                head, tail = head * head, tail * tail
+                rows = (rows[0], rows[1], rows[2] * rows[2], rows[3] * rows[3])
+            at, wide = starts[r], ny + 1
+            out[t] += head * _strip(sums, at, wide, start, start + 1, rows)
+            if stop - start > 1:
+                out[t] += _strip(sums, at, wide, start + 1, stop - 1, rows)
+                out[t] += tail * _strip(sums, at, wide, stop - 1, stop, rows)
+    return out
+
+
+@compiled
+def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
+    r"""Return :math:`\|\alpha\|_1` and :math:`\|\alpha\|_2^2` of every query.
+
+    Shares are products over the two axes, so both sums are products of the sums along each.
+    """
+    total, squares = np.zeros(queries.shape[0]), np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                total[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
+                squares[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
+                continue
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            x1_norm, x2_norm = _axis_norms(_axis(x0, x1, base, first_x, span, nx))
+            y1_norm, y2_norm = _axis_norms(_axis(y0, y1, base, first_y, span, ny))
+            total[t] += x1_norm * y1_norm
+            squares[t] += x2_norm * y2_norm
+    return total, squares
+
+
+@compiled
+def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
+    start, stop, head, tail = cells
+    if stop <= start:
+        return 0.0, 0.0
+    if stop - start == 1:
+        return head, head * head
+    inner = stop - start - 2
+    return head + inner + tail, head * head + inner + tail * tail
+
+
+@compiled
+def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
+    r"""Return the least and largest :math:`\alpha` of the cells that a query cuts.
+
+    Along an axis only the first cell, any inner one (share 1) and the last can differ, so nine
+    cells of a region have all shares that occur in it.
+
+    Returns:
+        Two arrays of shape ``(m,)``; 1 and 0 for a query that cuts no cell.
+    """
+    least, most = np.ones(queries.shape[0]), np.zeros(queries.shape[0])
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                continue
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or y_stop <= y_start:
+                continue
+            for a in (start, min(start + 1, stop - 1), stop - 1):
+                for b in (y_start, min(y_start + 1, y_stop - 1), y_stop - 1):
+                    share = _share(a, start, stop, head, tail) * _share(
+                        b, y_start, y_stop, y_head, y_tail
+                    )
+                    if share < 1.0:
+                        least[t], most[t] = min(least[t], share), max(most[t], share)
+    return least, most
+
+
+@compiled
+def largest_loads(
+    queries: Indices, weights: Values, base: int, regions: Indices, cells: int
+) -> tuple[float, float, float]:
+    r"""Return the two largest loads of cells, and the largest weight that cuts one cell.
+
+    The load of cell :math:`i` is :math:`\sum_t w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`, the
+    weight :math:`\sum_t w_t`, both over the queries that cut it, so that a query costs its
+    boundary and not its area. The second load is 0 if there is one cell only.
+    """
+    # Side by side: a query's upper and lower edge visit one cell of each column of cells.
+    sums = np.zeros((cells, 2))
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                continue
+            first_x, first_y, span, nx, ny, offset = regions[r]
+            start, stop, head, tail = _axis(x0, x1, base, first_x, span, nx)
+            y_start, y_stop, y_head, y_tail = _axis(y0, y1, base, first_y, span, ny)
+            if stop <= start or y_stop <= y_start:
+                continue
+            for a in range(start, stop):
+                across = _share(a, start, stop, head, tail)
+                whole = across == 1.0 and y_stop - y_start > 2
+                # Inside the query only its first and last row can be cut.
+                step = y_stop - 1 - y_start if whole else 1
+                for b in range(y_start, y_stop, step):
+                    share = across * _share(b, y_start, y_stop, y_head, y_tail)
+                    if share < 1.0:
+                        cell = offset + a * ny + b
+                        sums[cell, 0] += weights[t] * max(share, 1.0 - share)
+                        sums[cell, 1] += weights[t]
+    load = sums[:, 0].copy()
+    first = load.argmax()
+    largest, load[first] = load[first], 0.0
+    return largest, load.max(), sums[:, 1].max()

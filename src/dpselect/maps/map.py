@@ -1,0 +1,282 @@
+"""Maps of points: cells that are chosen privately, then counted in with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect import _validate
+from dpselect.accuracy import count_error
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.maps.box import Outside
+from dpselect.maps.counting import Counts, noisy
+from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
+from dpselect.maps.partition import Partition
+from dpselect.maps.plan import Candidates, Steps, split_epsilon
+from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.maps.postprocess import consistent, non_uniformity
+from dpselect.maps.queries import even_queries, lattice_rectangles
+from dpselect.maps.release import MapRelease
+from dpselect.maps.rules import CoarseGrid, Method
+from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Objective
+from dpselect.plan import Plan
+from dpselect.query import Query, query
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Indices
+
+Objectives: TypeAlias = Literal["relative", "absolute"]
+"""Errors that a map can be tuned for by name."""
+
+
+@query
+class Map(Query[MapRelease]):
+    r"""Noisy counts of points, in cells that are chosen privately for given queries.
+
+    One half of ``tuning_share * epsilon`` is spent on a coarse noisy grid of 16 x 16 cells. It
+    shapes what the rules of ``method`` propose, and gives every query the weight
+    :math:`1/\max(\tilde T_t, \rho)` of a relative error. The other half is spent on one draw
+    among all candidates, by :func:`~dpselect.maps.grid_error`. With another ``measure`` and
+    without rules there is no coarse grid, and the draw has all of the share. The rest
+    is spent on counts in the cells drawn, with exact discrete Laplace noise; where there is a
+    coarse grid, both measurements are combined by least squares. A single candidate
+    needs no tuning, and all of ``epsilon`` is spent on its counts. The squares of a
+    :class:`PrivTree` are drawn beforehand, with half of the share for tuning, or all of it
+    where the tree is the only candidate; the coarse grid and the choice share the other half.
+
+    Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape
+    ``(n, 2)``. Of a lazy frame only counts leave the engine. Points with a missing coordinate
+    are dropped.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
+        person, of which ``max_per_user`` are counted. All fields are public. Which points of
+        a person are counted depends on that person's points alone
+        (:mod:`~dpselect.maps.reading`), so all engines count the same ones.
+
+    Attributes:
+        x: Column of the coordinate from west to east, such as lon.
+        y: Column of the coordinate from south to north, such as lat.
+        bounds: West, south, east and north of the map. Half-open, like every cell.
+        crs: Reference system of the coordinates, such as ``"EPSG:4326"`` for longitudes and
+            latitudes.
+        grids: Uniform grids to choose from: cells along both axes, or along x and along y.
+        queries: Rectangles that the map is tuned for: west, south, east and north of each.
+            Inside the bounds; by default rectangles of several sizes all over the bounds,
+            where something is tuned.
+        method: More cells to choose from, beside ``grids``. ``"guideline"``, ``"adaptive"``,
+            ``"quadtree"``, ``"privtree"``, rules with their parameters, or several of these.
+            By default the quadtree alone, without a choice, if there are no ``grids``.
+        tuning_share: Share of epsilon for the tuning.
+        sanity: Share of all points below which errors of queries count as absolute.
+        measure: The error that the cells are chosen for: ``"relative"``, or ``"absolute"`` in
+            points. Or an :class:`~dpselect.maps.ErrorMeasure`.
+        user: The column of the person that a point belongs to.
+        max_per_user: How many points of a person are counted.
+        outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
+        epsilon: What the release costs in all, in nats; finite, > 0.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
+        mechanism: How the cells are drawn among the candidates. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``;
+            permute-and-flip if not given. ``"generalized"`` is for measures whose sensitivity
+            differs between candidates.
+
+    Source: Fanaeepour and Rubinstein, "End-to-end differential privacy" (E2EPriv), with the
+        objective of :mod:`~dpselect.maps.error_measures` in place of that of the paper,
+        which is not private. O(n + cells + m) for each candidate and m queries.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> market = [[0.1, 0.1]] * 500 + [[0.6, 0.9]] * 300
+        >>> query = dp.Map(
+        ...     bounds=(0, 0, 1, 1), grids=[4, 8], epsilon=1.0, neighbours="add-remove"
+        ... )
+        >>> [round(spend.epsilon, 3) for spend in query.plan.spends]
+        [0.1, 0.1, 0.8]
+        >>> query.release(market).estimate([0, 0, 0.5, 0.5]).values.shape
+        (1,)
+    """
+
+    x: str | None = None
+    y: str | None = None
+    bounds: Sequence[float]
+    crs: str | None = None
+    grids: Sequence[int | tuple[int, int]] = ()
+    queries: ArrayLike | None = None
+    method: Method | Sequence[Method] | None = None
+    tuning_share: float = 0.2
+    sanity: float = 0.001
+    measure: Objectives | ErrorMeasure = "relative"
+    user: str | None = None
+    max_per_user: int | None = None
+    outside: Outside = "drop"
+    epsilon: float
+    neighbours: NeighboursLike
+    mechanism: MechanismLike | None = None
+
+    def design(self) -> _MapDesign:
+        rows = PointRows.of(self)
+        relation = _validate.table_neighbours(self.neighbours)
+        candidates = Candidates.of(self.grids, self.method)
+        measure = _measure(self.measure, relation, rows.max_per_user)
+        split = split_epsilon(
+            self.epsilon, self.tuning_share, candidates, weighted=measure is None
+        )
+        choice = _choice(self.mechanism, split.choice, relation)
+        steps = Steps.of(split, candidates.tree, choice, relation, rows.max_per_user)
+        queries = self._queries(rows.box.bounds, tuned=choice is not None)
+        passes = candidates.passes(queries, steps)
+        if measure is not None and choice is not None:
+            # Refused before the charge: a measure of another number of queries.
+            measure.errors(*np.zeros((3, len(queries))))
+        if measure is not None and measure.most_records is not None:
+            passes = (pass_over(1), *passes)
+        chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
+        noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
+        return _MapDesign(
+            mechanism=f"{noise} on {chosen} {candidates}",
+            spends=steps.spends,
+            epsilon=float(self.epsilon),
+            neighbours=relation,
+            public=self._public(relation),
+            error=count_error(steps.counts_scale, "points in the count of one cell"),
+            passes=passes,
+            rows=rows,
+            queries=queries,
+            candidates=candidates,
+            steps=steps,
+            sanity=_validate.within("sanity", self.sanity, 0, 1),
+            measure=measure,
+        )
+
+    def _queries(self, bounds: tuple[float, ...], *, tuned: bool) -> Indices:
+        """Return lattice edges, shape ``(m, 4)``; none where none are needed."""
+        if self.queries is not None:
+            return lattice_rectangles(self.queries, bounds=bounds)
+        if not tuned:
+            return np.empty((0, 4), np.int64)
+        return lattice_rectangles(even_queries(bounds), bounds=bounds)
+
+    def _public(self, relation: Neighbours) -> tuple[str, ...]:
+        claims = ["the bounds", "the grids and methods"]
+        if self.queries is not None:
+            claims.append("the queries")
+        if relation is Neighbours.SUBSTITUTE:
+            whom = "points" if self.user is None else "users"
+            claims.append(f"the number of {whom}")
+        return tuple(claims)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MapDesign(PointDesign[MapRelease]):
+    """The public inputs of each step, and their draws.
+
+    Attributes:
+        queries: Lattice edges, shape ``(m, 4)``.
+        candidates: What the cells are chosen from.
+        steps: The noise.
+        sanity: Share of all points below which an error counts as absolute.
+        measure: The error of a partition; None for the relative one, whose weights come from
+            the coarse grid.
+    """
+
+    queries: Indices
+    candidates: Candidates
+    steps: Steps
+    sanity: float
+    measure: ErrorMeasure | None
+
+    def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
+        points = self.rows.read(data)
+        if self.measure is not None:
+            check_number(points, self.measure)
+        return partial(self._draw, points)
+
+    def _draw(self, points: Counts, plan: Plan) -> MapRelease:
+        """Draw everything; the plan has been charged."""
+        steps, candidates = self.steps, self.candidates
+        partitions, coarse = list(candidates.partitions), None
+        if steps.coarse_scale is not None:
+            exact = points.in_cells(CoarseGrid.cells())
+            coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
+        if candidates.tree is not None and steps.split_noise is not None:
+            partitions.append(candidates.tree.grow(points, steps.split_noise))
+        if coarse is not None:
+            partitions += [
+                rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules
+            ]
+        partition = self._chosen(points, partitions, coarse)
+        measured = noisy(points.in_cells(partition), steps.counts_scale)
+        counts = measured
+        if coarse is not None:
+            counts = consistent(partition, measured, scale=steps.counts_scale, coarse=coarse)
+        return MapRelease(
+            (partition.label,),
+            plan,
+            box=self.rows.box,
+            partition=partition,
+            counts=counts,
+            scale=steps.counts_scale,
+            candidates=tuple(candidate.label for candidate in partitions),
+            coarse=coarse,
+            processing=() if coarse is None else ("consistent",),
+            non_uniformity=non_uniformity(partition, measured, steps.counts_scale),
+        )
+
+    def _chosen(
+        self, points: Counts, partitions: Sequence[Partition], coarse: CoarseGrid | None
+    ) -> Partition:
+        """Draw a partition; the only one if there is nothing to choose."""
+        if self.steps.choice is None:
+            return partitions[0]
+        weights = 1.0 if coarse is None else coarse.weights(self.queries, self.sanity)
+        objective = partition_error(
+            points,
+            partitions=partitions,
+            queries=self.queries,
+            scale=self.steps.counts_scale,
+            measure=self.measure or Weighted(neighbours=self.neighbours, weights=weights),
+            max_per_user=self.rows.max_per_user,
+        )
+        return partitions[self.steps.choice.draw_positions(objective)[0]]
+
+
+def _measure(
+    given: Objectives | ErrorMeasure, relation: Neighbours, max_per_user: int
+) -> ErrorMeasure | None:
+    """Return the measure; None for the one whose weights come from the coarse grid."""
+    if not isinstance(given, ErrorMeasure):
+        named = _validate.one_of("measure", given, get_args(Objectives))
+        return None if named == "relative" else Weighted(neighbours=relation)
+    if given.relation is not relation:
+        raise NeighboursError(
+            f"the `measure` is for {given.relation} neighbours and the release for {relation}"
+        )
+    if max_per_user > 1 and not isinstance(given, Weighted):
+        raise ParameterError(
+            "with several points of a `user`, `measure` must be 'relative', 'absolute' or "
+            "Weighted: the others are for one point at a time"
+        )
+    return given
+
+
+def _choice(
+    given: MechanismLike | None, epsilon: float, relation: Neighbours
+) -> Mechanism | None:
+    """Return what draws the partition; None where there is nothing to choose."""
+    if epsilon == 0:
+        return None
+    mechanism = by_name(PermuteAndFlip.name if given is None else given, epsilon)
+    if mechanism.epsilon > epsilon:
+        raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
+    if not mechanism.exact:
+        raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
+    # Refused before the charge: what it needs and no partition states.
+    public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
+    return mechanism.for_objective(public)

@@ -1,0 +1,216 @@
+r"""Overlap of cells with queries: answers, and what one point can change of them.
+
+:math:`\alpha_{ti}` is the share of cell :math:`i` that query :math:`t` covers. A partition
+with counts :math:`c` answers :math:`\sum_i \alpha_{ti} c_i`. A point in cell :math:`i` adds
+:math:`\alpha_{ti}` to this answer, and 1 to the exact one if it lies in the query. So it moves
+their difference :math:`g_t` by
+
+.. math:: a_t = \alpha_{ti} - [\text{in the query}],
+
+which is 0 unless the query cuts the cell.
+
+Source: ours. Lemma 7.4 of Fanaeepour and Rubinstein has :math:`|1 - \alpha_i|` alone, which a
+point outside the query, but in its cell, exceeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpselect._optional import needed
+from dpselect.errors import ParameterError
+from dpselect.maps.box import Box
+from dpselect.maps.partition import Partition
+from dpselect.typing import Indices, Values
+
+
+class CountedCells:
+    r"""A partition with a count in each cell, and its answers :math:`\sum_i \alpha_i c_i`.
+
+    Prefix sums are made once; a query then costs a few look-ups for each region, whatever
+    its size.
+
+    Args:
+        partition: The cells.
+        counts: Shape ``(cells,)``; exact or noisy.
+    """
+
+    def __init__(self, partition: Partition, counts: Values) -> None:
+        self.partition = partition
+        self.counts = counts
+
+    @cached_property
+    def _prefix(self) -> tuple[Values, Indices]:
+        from dpselect.maps import kernels
+
+        return kernels.prefix_sums(self.counts, self.partition.regions)
+
+    def answers(self, queries: Indices) -> Values:
+        """Return the answers to lattice rectangles, ``(m,)``; as private as the counts."""
+        return self._sums(queries, 1)
+
+    def of_cut_cells(self, queries: Indices) -> Values:
+        r"""Return :math:`\sum_i \alpha_i (1 - \alpha_i) c_i` for counts >= 0, ``(m,)``."""
+        sums = self._sums(queries, 1) - self._sums(queries, 2)
+        return np.maximum(sums, 0.0)
+
+    def _sums(self, queries: Indices, power: int) -> Values:
+        from dpselect.maps import kernels
+
+        part = self.partition
+        return kernels.answers(queries, part.base, part.regions, *self._prefix, power)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Overlap:
+    r"""Norms of the overlaps of ``m`` queries, and what one point can change; public.
+
+    Attributes:
+        partition: The cells.
+        queries: Lattice edges, shape ``(m, 4)``.
+        largest: :math:`\kappa_t = \max |a_t|`, shape ``(m,)``, 0 to 1; 0 for a query that cuts
+            no cell.
+        spread: :math:`S_t = \max a_t - \min a_t`, shape ``(m,)``, 0 to 2: what a point that
+            moves can change.
+        l1: :math:`\|\alpha_t\|_1`, shape ``(m,)``.
+        l2: :math:`\|\alpha_t\|_2`, shape ``(m,)``.
+    """
+
+    partition: Partition
+    queries: Indices
+    largest: Values
+    spread: Values
+    l1: Values
+    l2: Values
+
+    @classmethod
+    def of(cls, partition: Partition, queries: Indices) -> Overlap:
+        """Compute it; O(m) for a uniform grid."""
+        from dpselect.maps import kernels
+
+        least, most = kernels.partial_range(queries, partition.base, partition.regions)
+        cut = most > 0
+        l1, squares = kernels.norms(queries, partition.base, partition.regions)
+        return cls(
+            partition,
+            queries,
+            largest=np.where(cut, np.maximum(most, 1 - least), 0.0),
+            spread=np.where(cut, most + 1 - least, 0.0),
+            l1=l1,
+            l2=np.sqrt(squares),
+        )
+
+    def added(self, weights: Values) -> float:
+        r"""Return a bound on :math:`\sum_t w_t |a_t|` for one point more or less.
+
+        The largest load of a cell, which is the sum over the queries that cut it of
+        :math:`w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`: exact where every cell is cut by at
+        most one query, and far below :math:`\sum_t w_t` when queries are many and local.
+        """
+        return self._loads(weights)[0]
+
+    def moved(self, weights: Values) -> float:
+        r"""Return a bound on :math:`\sum_t w_t |a_t - a'_t|` for one point that moves.
+
+        Inside a cell each :math:`a_t` of a query that cuts it moves by at most 1; from one
+        cell to another the sum moves by at most both loads. Neither is more than
+        :math:`\sum_t w_t S_t`, nor than twice :meth:`added`. Exact where every query cuts one
+        cell and every cell is cut by at most one query.
+        """
+        first, second, inside = self._loads(weights)
+        return min(max(first + second, inside), float(weights @ self.spread))
+
+    def _loads(self, weights: Values) -> tuple[float, float, float]:
+        from dpselect.maps import kernels
+
+        part = self.partition
+        return kernels.largest_loads(self.queries, weights, part.base, part.regions, part.cells)
+
+
+def are_polygons(areas: object) -> bool:
+    """Return whether these are geometries of shapely or geopandas, or a list of some."""
+    if hasattr(areas, "geometry") or hasattr(areas, "geom_type"):
+        return True
+    first = areas[0] if isinstance(areas, list | tuple | np.ndarray) and len(areas) else None
+    return hasattr(first, "geom_type")
+
+
+def polygon_answers(
+    box: Box,
+    partition: Partition,
+    counts: Values,
+    spread: Values,
+    areas: Any,  # noqa: ANN401 -- any geometries
+) -> tuple[Values, Values, Values]:
+    r"""Return three sums over the cells of every polygon.
+
+    Args:
+        box: The box.
+        partition: The cells :math:`i`.
+        counts: Shape ``(cells,)``, :math:`c_i`.
+        spread: Shape ``(cells,)``, :math:`v_i`.
+        areas: The polygons, which cover a share :math:`\alpha_i` of each cell.
+
+    Returns:
+        :math:`\sum_i \alpha_i c_i`, :math:`\|\alpha\|_2` and
+        :math:`\sum_i \alpha_i (1 - \alpha_i) v_i`, each of shape ``(m,)``.
+
+    Raises:
+        ParameterError: A polygon is empty, of no area, invalid or leaves the box.
+        MissingDependencyError: shapely is not installed.
+    """
+    shapely = needed("shapely", extra="geo")
+    shapes = _in_the_system_of(box, areas)
+    _check_polygons(shapes, box)
+    shares = partition.rectangles()
+    low_x, high_x = (box.coordinates(shares[:, column], 0) for column in (0, 2))
+    low_y, high_y = (box.coordinates(shares[:, column], 1) for column in (1, 3))
+    values, squares, cut = np.empty((3, shapes.size))
+    for position, shape in enumerate(shapes):
+        left, bottom, right, top = shape.bounds
+        near = np.flatnonzero(
+            (low_x < right) & (high_x > left) & (low_y < top) & (high_y > bottom)
+        )
+        cells = shapely.box(low_x[near], low_y[near], high_x[near], high_y[near])
+        alpha = _covered(shape, cells)
+        values[position], squares[position] = alpha @ counts[near], alpha @ alpha
+        cut[position] = (alpha * (1 - alpha)) @ spread[near]
+    return values, np.sqrt(squares), np.maximum(cut, 0)
+
+
+def _check_polygons(shapes: Any, box: Box) -> None:  # noqa: ANN401 -- an array of geometries
+    shapely = needed("shapely", extra="geo")
+    wrong = (
+        ~shapely.is_valid(shapes)
+        | ~(shapely.area(shapes) > 0)
+        | ~shapely.covers(shapely.box(*box.bounds), shapes)
+    )
+    if wrong.size == 0 or wrong.any():
+        which = f"; the first that is not is number {wrong.argmax()}" if wrong.size else ""
+        raise ParameterError(
+            "polygons must be at least one, valid, of some area and inside the bounds "
+            f"{box.bounds}{which}"
+        )
+
+
+def _covered(shape: Any, cells: Any) -> Values:  # noqa: ANN401 -- shapely has no types
+    """Return the share of each cell that a polygon covers."""
+    shapely = needed("shapely", extra="geo")
+    shapely.prepare(shape)
+    alpha = shapely.covers(shape, cells).astype(np.float64)
+    cut = (alpha == 0) & shapely.intersects(shape, cells)
+    alpha[cut] = shapely.area(shapely.intersection(cells[cut], shape)) / shapely.area(
+        cells[cut]
+    )
+    return alpha
+
+
+def _in_the_system_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
+    geometry = getattr(areas, "geometry", areas)
+    if box.crs is not None and getattr(geometry, "crs", None) is not None:
+        geometry = geometry.to_crs(box.crs)
+    return np.atleast_1d(np.asarray(getattr(geometry, "array", geometry), dtype=object))

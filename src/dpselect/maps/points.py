@@ -1,0 +1,117 @@
+"""The points that a map is made of: their columns, the box, and how many a person has."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from dpselect import _validate
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.maps import geo
+from dpselect.maps.box import Box, Outside, checked_outside
+from dpselect.passes import Pass
+from dpselect.query import Design
+from dpselect.release import Release
+
+if TYPE_CHECKING:
+    from dpselect.maps.counting import Counts
+    from dpselect.maps.heavy_cells import HeavyCells
+    from dpselect.maps.map import Map
+
+Out = TypeVar("Out", bound=Release[object])
+
+BYTES_A_CELL = 210
+"""Memory for a cell with its noise: measured on a million cells."""
+
+
+def pass_over(rows: int) -> Pass:
+    """Return one count of all points by at most so many groups."""
+    return Pass(rows, bytes_a_row=BYTES_A_CELL)
+
+
+@dataclass(frozen=True)
+class PointRows:
+    """How rows are read as points; public.
+
+    Attributes:
+        box: The public box.
+        x: Column of the coordinate from west to east, of a table.
+        y: Column of the coordinate from south to north.
+        user: Column of the person that a point belongs to.
+        max_per_user: How many points of a person are counted; 1 where a point is its own.
+        outside: What happens to points outside the box.
+    """
+
+    box: Box
+    x: str | None = None
+    y: str | None = None
+    user: str | None = None
+    max_per_user: int = 1
+    outside: Outside = "drop"
+
+    @classmethod
+    def of(cls, query: HeavyCells | Map) -> Self:
+        """Return the checked fields of a query about points.
+
+        Raises:
+            ParameterError: One is out of its range, or does not go with another.
+        """
+        box = Box.of(query.bounds, query.crs)
+        for name, column in (("x", query.x), ("y", query.y), ("user", query.user)):
+            _validate.instance(name, "" if column is None else column, str)
+        if (query.x is None) != (query.y is None):
+            raise ParameterError("`x` and `y` go together: name both columns")
+        geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
+        checked_outside(query.outside)
+        if (query.user is None) != (query.max_per_user is None):
+            raise ParameterError("`user` and `max_per_user` go together: give both")
+        if query.user is not None and query.x is None:
+            raise ParameterError("with `user`, name the columns of the coordinates: `x`, `y`")
+        most = 1 if query.max_per_user is None else query.max_per_user
+        return cls(
+            box,
+            query.x,
+            query.y,
+            query.user,
+            _validate.at_least("max_per_user", most, 1),
+            query.outside,
+        )
+
+    def check(self, data: object) -> None:
+        """Check the columns of a table; no row is read.
+
+        Raises:
+            ColumnError: A column is missing, not named or not numeric.
+        """
+        if self.x is not None and self.y is not None:
+            # narwhals takes as long to import as all of this room.
+            from dpselect import tables
+
+            plain = [] if self.user is None else [self.user]
+            tables.check_columns(data, numeric=[self.x, self.y], plain=plain)
+        elif hasattr(data, "geometry"):
+            return
+        elif isinstance(data, str | Path) or hasattr(data, "columns"):
+            raise ColumnError("points of a table need the columns of coordinates: `x`, `y`")
+
+    def read(self, data: object) -> Counts:
+        """Return the counts of the points, private."""
+        from dpselect.maps import reading
+
+        return reading.counts_of(data, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointDesign(Design[Out], ABC):
+    """A release that is drawn from points.
+
+    Attributes:
+        rows: How rows are read.
+    """
+
+    rows: PointRows
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)

@@ -1,0 +1,191 @@
+"""Post-processing of released counts: non-negative, consistent, and how uniform they are.
+
+It reads released numbers only, so it costs no epsilon.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpselect.maps.counting import standard_deviation
+from dpselect.maps.partition import Partition
+from dpselect.maps.rules import COARSE, CoarseGrid
+from dpselect.typing import Indices, Values
+
+
+def nonnegative(partition: Partition, counts: Values) -> Values:
+    r"""Return counts >= 0 with the same total, fitted from the whole box down.
+
+    The count of a square is passed on to its four quarters: these are moved, by least squares
+    weighted by their numbers of cells, to counts >= 0 that sum to it. So what noise takes
+    away from a few dense cells is not spread over all the empty ones, and sums over large
+    areas hardly move. All zeros if the total is not positive. O(n log n).
+
+    A cell belongs to the quarter that its centre lies in. The fit of one square is
+    :math:`\max(c_i - \tau n_i, 0)` for the :math:`\tau` that keeps the sum (Held, Wolfe and
+    Crowder 1974), where negative ones are left out until none is left (Michelot 1986).
+
+    Args:
+        partition: The cells.
+        counts: Shape ``(cells,)``.
+    """
+    code, depth = _quarters(partition)
+    order = np.argsort(code, kind="stable")
+    code, ordered = code[order], counts[order]
+    sums = np.maximum(ordered.sum(keepdims=True), 0.0)
+    for level in range(1, depth + 1):
+        quarter = code >> 2 * (depth - level)
+        first = np.flatnonzero(np.diff(quarter, prepend=-1))
+        parent = np.cumsum(np.diff(quarter[first] >> 2, prepend=-1) > 0) - 1
+        cells = np.diff(first, append=code.size)
+        sums = _fitted(np.add.reduceat(ordered, first), cells, parent, sums)
+    fitted = np.empty_like(counts)
+    fitted[order] = sums
+    return fitted
+
+
+def _quarters(partition: Partition) -> tuple[Indices, int]:
+    """Return for each cell the quarters that its centre lies in, two bits a level."""
+    x0, y0, x1, y1 = partition.rectangles().T
+    depth = int(np.ceil(-np.log2(min((x1 - x0).min(), (y1 - y0).min()))))
+    code = np.zeros(partition.cells, np.int64)
+    for axis, centre in enumerate(((x0 + x1) / 2, (y0 + y1) / 2)):
+        position = (centre * 2**depth).astype(np.int64)
+        for level in range(depth):
+            code |= (position >> level & 1) << (2 * level + axis)
+    return code, depth
+
+
+def _fitted(counts: Values, cells: Indices, parent: Indices, totals: Values) -> Values:
+    """Return counts >= 0 nearest to those given, with the given total of each parent."""
+    kept = np.ones(counts.size, dtype=bool)
+    while True:
+        sums, weights = (
+            np.bincount(parent[kept], values[kept], totals.size) for values in (counts, cells)
+        )
+        excess = np.divide(sums - totals, weights, out=np.zeros_like(totals), where=weights > 0)
+        fitted = np.where(kept, counts - excess[parent] * cells, 0.0)
+        if (fitted >= 0).all():
+            return fitted
+        kept &= fitted > 0
+
+
+def consistent(
+    partition: Partition, counts: Values, *, scale: float, coarse: CoarseGrid
+) -> Values:
+    r"""Return counts whose sums over blocks agree with both measurements.
+
+    A block is the smallest area that is a union of cells and of coarse cells: a coarse cell or
+    a region where the grids are aligned, else the whole box. With variances :math:`v, v'` of
+    the two sums the least squares solution moves the cells' sum to
+    :math:`(v' \sum c + v \sum c') / (v + v')`, by the same amount for each cell. The same mean
+    of the two totals is then kept, by moving the blocks in proportion to the variances
+    :math:`v v'/(v + v')` that are left: a block whose coarse count came out too large is cut
+    into more cells, so that the means of the blocks alone add up to too much.
+
+    Args:
+        partition: The cells.
+        counts: Noisy counts of the cells, shape ``(cells,)``, without other post-processing.
+        scale: Their noise scale.
+        coarse: The other measurement.
+    """
+    block, coarse_block = blocks(partition)
+    cells, sums = np.bincount(block), np.bincount(block, counts)
+    others = np.bincount(coarse_block, coarse.counts)
+    variance = cells * standard_deviation(scale) ** 2
+    of_others = np.bincount(coarse_block) * standard_deviation(coarse.scale) ** 2
+    shift = (others - sums) * variance / (variance + of_others)
+    of_total = (others - sums).sum() * variance.sum() / (variance + of_others).sum()
+    left = variance * of_others / (variance + of_others)
+    shift += (of_total - shift.sum()) * left / left.sum()
+    return counts + (shift / cells)[block]
+
+
+def blocks(partition: Partition) -> tuple[Indices, Indices]:
+    """Return the block of every cell and of every coarse cell."""
+    if partition.shape is None:
+        return _nested_blocks(partition)
+    nx, ny = partition.shape
+    if nx % COARSE or ny % COARSE:
+        return np.zeros(partition.cells, np.int64), np.zeros(COARSE**2, np.int64)
+    x, y = np.arange(nx) * COARSE // nx, np.arange(ny) * COARSE // ny
+    return (x[:, None] * COARSE + y).ravel(), np.arange(COARSE**2)
+
+
+def _nested_blocks(partition: Partition) -> tuple[Indices, Indices]:
+    """Return the blocks where each region is in a coarse cell or made of coarse cells."""
+    first_x, first_y, span, nx, ny, _ = partition.regions.T
+    many, base = len(partition.regions), partition.base
+    wide = span * COARSE >= base
+    within = first_x * COARSE // base * COARSE + first_y * COARSE // base
+    of_region = np.where(wide, np.arange(many), many + within)
+    x, y = np.divmod(np.arange(COARSE**2), COARSE)
+    label = partition.labels()[x * base // COARSE, y * base // COARSE]
+    of_coarse = np.where(wide[label], label, many + np.arange(COARSE**2))
+    _, block = np.unique(
+        np.concatenate([np.repeat(of_region, nx * ny), of_coarse]), return_inverse=True
+    )
+    return block[: partition.cells], block[partition.cells :]
+
+
+def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
+    r"""Return how unevenly points lie in cells, :math:`\rho`, 0 to 1; 1 where it is unknown.
+
+    A query that covers a share :math:`\alpha` of a cell is answered as if the cell's :math:`c`
+    points were spread evenly. Let the number that lie in the query have mean
+    :math:`\alpha c` and variance :math:`\rho c^2 \alpha (1 - \alpha)`, as for a Dirichlet
+    process; :math:`\rho` is 0 for points spread evenly and 1 where all lie at one place.
+
+    Four equal cells that make up a square show by how much points differ from an even spread
+    one scale up, where :math:`\alpha = 1/4`. With noise of variance :math:`\sigma^2` in each
+    count, :math:`\sum_j (c_j - C/4)^2 - 3\sigma^2` estimates :math:`\tfrac34 \rho C^2`, and
+    :math:`C^2 - 4\sigma^2` estimates the square of the exact :math:`C`. The quotient of their
+    sums over all such squares estimates one :math:`\rho` for the map.
+
+    Source: ours. ``benchmarks/maps_errors.py`` measures how often errors are within the bounds
+    that follow.
+
+    Args:
+        partition: The cells.
+        counts: Noisy counts, shape ``(cells,)``, without post-processing.
+        scale: Their noise scale.
+    """
+    from dpselect.maps import kernels
+
+    sums = np.array(kernels.squares_of_four(counts, partition.regions))
+    sums += _squares_of_single_cells(partition.regions, counts)
+    many, squared_totals, squares = sums
+    variance = standard_deviation(scale) ** 2
+    within = squares - squared_totals / 4 - 3 * many * variance
+    whole = 0.75 * (squared_totals - 4 * many * variance)
+    return float(np.clip(within / whole, 0, 1)) if whole > 0 else 1.0
+
+
+def _squares_of_single_cells(regions: Indices, counts: Values) -> Values:
+    """Return the same sums for four regions of one cell each."""
+    single = regions[(regions[:, 3:5] == 1).all(axis=1)]
+    side = single[:, 2:3]
+    _, square, members = np.unique(
+        np.hstack([side, single[:, :2] // (2 * side)]),
+        axis=0,
+        return_inverse=True,
+        return_counts=True,
+    )
+    values, whole = counts[single[:, 5]], members == 4
+    totals, squares = np.bincount(square, values), np.bincount(square, values**2)
+    return np.array([whole.sum(), (totals[whole] ** 2).sum(), squares[whole].sum()])
+
+
+def spread_of_parts(counts: Values, rho: float, scale: float) -> Values:
+    r"""Return the variance of the points in a part of each cell, over :math:`\alpha(1-\alpha)`.
+
+    That of points placed independently is the count itself, and the least. Shape ``(cells,)``,
+    squared points.
+
+    Args:
+        counts: Noisy counts, shape ``(cells,)``.
+        rho: The non-uniformity.
+        scale: Noise scale.
+    """
+    exact = np.maximum(counts**2 - standard_deviation(scale) ** 2, 0)
+    return np.maximum(rho * exact, np.maximum(counts, 0))

@@ -1,0 +1,343 @@
+"""Released maps: noisy counts of cells, and the numbers of points in areas they estimate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpselect._optional import needed
+from dpselect.maps import export, geo, postprocess
+from dpselect.maps.box import Box
+from dpselect.maps.counting import standard_deviation
+from dpselect.maps.overlap import CountedCells, Overlap, are_polygons, polygon_answers
+from dpselect.maps.partition import Partition
+from dpselect.maps.queries import lattice_rectangles
+from dpselect.maps.rules import CoarseGrid
+from dpselect.release import Release
+from dpselect.typing import Values
+
+if TYPE_CHECKING:
+    import geopandas
+    import polars as pl
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+COLOURS = "cividis"
+"""Perceptually uniform, also with colour-vision deficiency."""
+
+EARTH_RADIUS_KM = 6371.0088
+"""Mean radius of the Earth (IUGG)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimates:
+    """Estimated numbers of points in areas; post-processing of a release.
+
+    Attributes:
+        values: Estimated numbers of points, shape ``(m,)``.
+        noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
+            smaller by post-processing.
+        non_uniformity_errors: Standard error of taking points to lie evenly in cells, shape
+            ``(m,)``: estimated from the released counts
+            (:func:`~dpselect.maps.postprocess.non_uniformity`), and 0 for areas that cut no
+            cell. No released number bounds it.
+    """
+
+    values: Values
+    noise_errors: Values
+    non_uniformity_errors: Values
+
+    @property
+    def standard_errors(self) -> Values:
+        """Standard errors of noise and non-uniformity together, shape ``(m,)``."""
+        return np.hypot(self.noise_errors, self.non_uniformity_errors)
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    def __repr__(self) -> str:
+        return f"Estimates({len(self)} areas)"
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the estimates as a polars frame, one row for each area."""
+        needed("polars", extra="standard")
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "count": self.values,
+                "standard_error": self.standard_errors,
+                "noise_error": self.noise_errors,
+            }
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MapRelease(Release[str]):
+    """Noisy counts of the points in every cell of a box; safe to publish.
+
+    The answer is the label of the cells that were chosen. All methods are post-processing.
+
+    Attributes:
+        box: The public box.
+        partition: The cells.
+        counts: Noisy counts, shape ``(partition.cells,)``; can be negative. With a coarse
+            grid they are the least squares fit to both measurements.
+        scale: Scale of their discrete Laplace noise.
+        candidates: The candidates that the cells were chosen from, by label.
+        coarse: The noisy grid that weighs the queries; None if there was none.
+        processing: The post-processing of the counts, in order.
+        non_uniformity: How unevenly points lie in cells, 0 to 1, estimated from the counts.
+    """
+
+    box: Box
+    partition: Partition
+    counts: Values
+    scale: float
+    candidates: tuple[str, ...] = ()
+    coarse: CoarseGrid | None = None
+    processing: tuple[str, ...] = ()
+    non_uniformity: float = 1.0
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def total(self) -> float:
+        """The noisy number of points in the box."""
+        return float(self.counts.sum())
+
+    @property
+    def standard_deviation(self) -> float:
+        """Standard deviation of the noise in one cell, before any post-processing."""
+        return standard_deviation(self.scale)
+
+    def released(self) -> dict[str, Any]:
+        return {**super().released(), "points": self.total, "counts": self.counts.tolist()}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the cells in one row: their label, their number and that of the points."""
+        return {
+            "cells": [self.candidate],
+            "number": [self.partition.cells],
+            "points, noisy": [round(self.total)],
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row for each cell: its bounds and its count."""
+        needed("polars", extra="standard")
+        import polars as pl
+
+        edges = export.cell_bounds(self).T
+        columns = zip(("west", "south", "east", "north"), edges, strict=True)
+        return pl.DataFrame({**dict(columns), "count": self.counts})
+
+    def estimate(self, areas: object) -> Estimates:
+        """Estimate how many points lie in each of many areas.
+
+        Args:
+            areas: Rectangles ``(west, south, east, north)``, shape ``(m, 4)`` or ``(4,)``,
+                in the units of the box; or polygons of shapely or geopandas, which are
+                brought into the box's reference system if both are known.
+
+        Raises:
+            ParameterError: There is none, or one is not an area inside the bounds.
+        """
+        spread = postprocess.spread_of_parts(self.counts, self.non_uniformity, self.scale)
+        part = self.partition
+        if are_polygons(areas):
+            values, norms, cut = polygon_answers(self.box, part, self.counts, spread, areas)
+        else:
+            edges = lattice_rectangles(_numbers(areas), bounds=self.box.bounds)
+            values = CountedCells(part, self.counts).answers(edges)
+            norms = Overlap.of(part, edges).l2
+            cut = CountedCells(part, spread).of_cut_cells(edges)
+        return Estimates(values, self.standard_deviation * norms, np.sqrt(cut))
+
+    def nonnegative(self) -> Self:
+        """Return the map without negative counts and with the same total.
+
+        They are fitted from the whole box down to the cells, so that answers to large queries
+        hardly change. A negative total becomes 0.
+        """
+        counts = postprocess.nonnegative(self.partition, self.counts)
+        return replace(self, counts=counts, processing=(*self.processing, "nonnegative"))
+
+    def raster(self, shape: tuple[int, int] | None = None) -> Values:
+        """Return counts by position along x and y, from west to east and south to north.
+
+        Args:
+            shape: Cells along x and y; those of the map itself if it is a uniform grid.
+
+        Raises:
+            ParameterError: The cells are not a uniform grid, and no shape is given.
+        """
+        return export.raster(self, shape)
+
+    def to_file(self, path: str | Path, *, shape: tuple[int, int] | None = None) -> None:
+        """Write the cells in the format that the suffix of the path names.
+
+        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that :meth:`from_parquet`
+        needs), ``.gpkg``, ``.geojson``; and ``.tif``, which needs ``dpselect[geo]``.
+
+        Args:
+            path: Where to.
+            shape: Cells along x and y of a raster; as fine as the smallest cells by default.
+
+        Raises:
+            ParameterError: The suffix is another, or the reference system does not fit.
+            MissingDependencyError: What writes the format is not installed.
+        """
+        form = export.format_of(path, self.box)
+        if form == "GeoParquet":
+            self.to_parquet(path)
+        elif form == "GeoJSON":
+            Path(path).write_text(json.dumps(self.to_geojson()), encoding="utf-8")
+        elif form == "GeoPackage":
+            export.write_geopackage(self, path, self._title())
+        else:
+            export.write_geotiff(self, path, shape or export.finest_shape(self.partition))
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the map with its plan and its query as GeoParquet, for :meth:`from_parquet`.
+
+        A query that has no written form, such as one with a function as its mechanism, is
+        left out.
+        """
+        export.write_parquet(self, path)
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> Self:
+        """Read a map that :meth:`to_parquet` wrote.
+
+        Raises:
+            DataError: There is no such file, or it is not a map.
+        """
+        return cls(**export.read_parquet(path))
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return the cells as a GeoJSON feature collection.
+
+        Raises:
+            ParameterError: The reference system is not known to be GeoJSON's, EPSG:4326.
+        """
+        return export.to_geojson(self)
+
+    def to_geopandas(self) -> geopandas.GeoDataFrame:
+        """Return the cells as geometries; needs ``dpselect[geo]``."""
+        return export.to_geopandas(self)
+
+    def to_xarray(self, shape: tuple[int, int] | None = None) -> xarray.DataArray:
+        """Return a raster with the coordinates of its centres; needs ``dpselect[geo]``."""
+        return export.to_xarray(self, shape)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw points per area: per km² where the length of the unit is known.
+
+        Negative counts are drawn as zero. Colours are proportional to the square root, so
+        that a few dense cells do not leave the rest dark, and end at the 99.9th percentile of
+        the cells.
+
+        Args:
+            ax: Axes to draw into; those of a new pyplot figure if not given.
+        """
+        needed("matplotlib", extra="standard")
+        from matplotlib.colors import PowerNorm
+
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+        bounds = export.cell_bounds(self)
+        area, per_area = areas_of(self.box, bounds)
+        density = np.maximum(self.counts, 0) / area
+        norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
+        coloured = self._colour(bounds, density, norm, ax)
+        _label(self.box, self._title(), ax)
+        _legend(ax, coloured, f"points per {per_area}")
+        return ax
+
+    def _title(self) -> str:
+        return (
+            f"{self.candidate}, ε = {self.epsilon:g} ({self.neighbours})\n"
+            f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
+        )
+
+    def _colour(
+        self, bounds: Values, density: Values, norm: Normalize, ax: Axes
+    ) -> ScalarMappable:
+        """Draw a uniform grid as an image, other cells as polygons."""
+        needed("matplotlib", extra="standard")
+        from matplotlib.collections import PolyCollection
+
+        if self.partition.shape is None:
+            west, south, east, north = bounds.T
+            corners = np.stack([west, south, west, north, east, north, east, south], axis=1)
+            shapes = PolyCollection(
+                list(corners.reshape(-1, 4, 2)), array=density, cmap=COLOURS, norm=norm
+            )
+            shapes.set_rasterized(True)
+            return ax.add_collection(shapes)
+        box = self.box
+        return ax.imshow(
+            density.reshape(self.partition.shape).T,
+            origin="lower",
+            extent=(box.west, box.east, box.south, box.north),
+            aspect="auto",
+            interpolation="nearest",
+            cmap=COLOURS,
+            norm=norm,
+        )
+
+
+def _legend(ax: Axes, coloured: ScalarMappable, label: str) -> None:
+    """Draw a colour bar as high as the map, whatever its proportions."""
+    beside = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
+    beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
+
+
+def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
+    """Return the area of every cell, and its unit."""
+    west, south, east, north = bounds.T
+    unit = geo.unit(box.crs)
+    if unit != "degrees":
+        metres = geo.metres_per_unit(box.crs)
+        area = (east - west) * (north - south)
+        if metres is None:
+            return area, f"square with sides of 1 ({unit})"
+        return area * (metres / 1000) ** 2, "km²"
+    # Exact for a sphere: areas are proportional to differences of sines of latitudes.
+    sines = np.sin(np.radians(north)) - np.sin(np.radians(south))
+    return EARTH_RADIUS_KM**2 * np.radians(east - west) * sines, "km²"
+
+
+def _label(box: Box, title: str, ax: Axes) -> None:
+    unit = geo.unit(box.crs)
+    names = ("longitude", "latitude") if unit == "degrees" else ("x", "y")
+    if unit == "degrees":
+        middle = (box.south + box.north) / 2
+        # The true proportions at the middle latitude; a map near a pole keeps some width.
+        ax.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2))
+    elif geo.metres_per_unit(box.crs) is not None:
+        ax.set_aspect("equal")
+    ax.locator_params(axis="x", nbins=5)
+    ax.set(
+        xlim=(box.west, box.east),
+        ylim=(box.south, box.north),
+        xlabel=f"{names[0]} ({unit})",
+        ylabel=f"{names[1]} ({unit})",
+        title=title,
+    )
+
+
+def _numbers(areas: object) -> ArrayLike:
+    """Return rectangles given as a frame row by row, and anything else as it is."""
+    to_numpy = getattr(areas, "to_numpy", None)
+    return areas if to_numpy is None else to_numpy()  # type: ignore[return-value] # checked next

@@ -1,0 +1,230 @@
+r"""A coarse noisy grid, released first, and the rules that make partitions from it.
+
+All rules balance the error of uniform cells, which grows with the points of a cell, against
+noise, which grows with the number of cells: a cell is cut until it holds about
+:math:`c/\varepsilon` points. They read the coarse grid only, so their partitions are public
+post-processing and compete with any other candidate. So does that of
+:class:`~dpselect.maps.PrivTree`, which reads the points and has its own share of epsilon.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import ceil, log2, sqrt
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.maps.counting import standard_deviation
+from dpselect.maps.overlap import CountedCells
+from dpselect.maps.partition import Partition, nested, uniform_grid
+from dpselect.maps.privtree import PrivTree
+from dpselect.typing import Indices, Values
+
+COARSE = 16
+"""Cells of the coarse grid along an axis."""
+
+MOST_ALONG = 4096
+"""Cells along an axis of a grid that a rule makes: 16 million cells."""
+
+MethodName: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree", "privtree"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CoarseGrid:
+    """Noisy counts of ``COARSE`` x ``COARSE`` equal cells; public, because released.
+
+    Attributes:
+        counts: Shape ``(COARSE * COARSE,)``, integers.
+        scale: Their noise scale.
+    """
+
+    counts: Values
+    scale: float
+
+    @classmethod
+    def cells(cls) -> Partition:
+        """Return the partition that is counted."""
+        return uniform_grid(COARSE)
+
+    @property
+    def table(self) -> Values:
+        """The counts, by position along x and along y."""
+        return self.counts.reshape(COARSE, COARSE)
+
+    @property
+    def total(self) -> float:
+        """The noisy number of points, at least 1."""
+        return max(float(self.counts.sum()), 1.0)
+
+    def weights(self, queries: Indices, sanity: float) -> Values:
+        r"""Return :math:`w_t = 1/\max(\tilde T_t, \rho)`, the weights of a relative error.
+
+        :math:`\tilde T_t` is the coarse grid's answer. The floor :math:`\rho` is ``sanity``
+        of the noisy total, and at least the standard deviation of one coarse count.
+
+        Args:
+            queries: Lattice edges, shape ``(m, 4)``.
+            sanity: Share of all points below which an error counts as absolute, 0 to 1.
+
+        Returns:
+            Shape ``(m,)``, > 0; public.
+        """
+        floor = max(sanity * self.total, standard_deviation(self.scale), 1.0)
+        answers = CountedCells(self.cells(), self.counts).answers(queries)
+        return 1 / np.maximum(answers, floor)
+
+
+@dataclass(frozen=True)
+class PartitionRule(ABC):
+    """A rule that makes a partition from the coarse grid.
+
+    Attributes:
+        c: Target number of points of one cell, times epsilon; finite, > 0.
+    """
+
+    c: float
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _validate.positive("c", self.c)
+
+    @property
+    def label(self) -> str:
+        """The rule with its parameter."""
+        return f"{self.name} c={self.c:g}"
+
+    @property
+    def most_rows(self) -> int:
+        """The most groups by which an engine counts the cells of its partitions."""
+        # Each coarse cell is cut at most so finely, by its own edges too.
+        return COARSE**2 * (MOST_ALONG // COARSE + 1) ** 2
+
+    @abstractmethod
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
+        """Return the partition for counts that will be released with ``epsilon``."""
+
+
+@dataclass(frozen=True)
+class Guideline(PartitionRule):
+    r"""The uniform grid of :math:`m = \lceil \sqrt{\tilde N \varepsilon / c} \rceil`.
+
+    Source: Qardaji, Yang and Li, ICDE 2013, with c = 10 and the exact N, which is not
+        private; here the noisy one.
+    """
+
+    name: ClassVar[str] = "guideline"
+
+    @property
+    def most_rows(self) -> int:
+        return MOST_ALONG**2
+
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
+        grid = uniform_grid(guideline_size(coarse.total, epsilon=epsilon, c=self.c))
+        return Partition(f"{self.label} ({grid.label})", grid.base, grid.regions)
+
+
+@dataclass(frozen=True)
+class AdaptiveGrid(PartitionRule):
+    r"""Every coarse cell cut into :math:`m \times m`, by the guideline of its own count.
+
+    Source: Qardaji, Yang and Li, ICDE 2013, section 4: c = 5 for the second level. There the
+        first level is answered from too; here it only shapes the second.
+    """
+
+    name: ClassVar[str] = "adaptive"
+
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
+        counts = np.maximum(coarse.counts, 1.0)
+        cells = np.ceil(np.sqrt(counts * epsilon / self.c))
+        x, y = np.divmod(np.arange(COARSE**2), COARSE)
+        cut = np.clip(cells, 1, MOST_ALONG // COARSE).astype(np.int64)
+        return nested(self.label, COARSE, np.column_stack([x, y, np.ones_like(x), cut]))
+
+
+@dataclass(frozen=True)
+class Quadtree(PartitionRule):
+    r"""Squares halved along both axes until they hold at most :math:`c/\varepsilon` points.
+
+    Down to the coarse cells by their noisy sums, below them as if points were spread evenly
+    within each.
+
+    Source: Cormode et al., ICDE 2012. There every node is counted with noise; here only the
+        coarse grid is.
+    """
+
+    name: ClassVar[str] = "quadtree"
+
+    def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
+        most = self.c / epsilon
+        table, open_squares, blocks = coarse.table, [(0, 0, COARSE)], []
+        while open_squares:
+            x, y, span = open_squares.pop()
+            count = table[x : x + span, y : y + span].sum()
+            if count <= most or span == 1:
+                blocks.append((x, y, span, _halvings(count / most)))
+                continue
+            half = span // 2
+            open_squares += [(x + i, y + j, half) for i in (0, half) for j in (0, half)]
+        return nested(self.label, COARSE, np.array(blocks))
+
+
+def guideline_size(points: float, *, epsilon: float, c: float) -> int:
+    """Return the cells along an axis by the guideline, 1 to ``MOST_ALONG``."""
+    return min(max(ceil(sqrt(max(points, 0.0) * epsilon / c)), 1), MOST_ALONG)
+
+
+def _halvings(ratio: float) -> int:
+    """Return the power of two whose square is at least ``ratio``, up to a limit."""
+    steps = ceil(log2(ratio) / 2) if ratio > 1 else 0
+    return int(2 ** min(steps, int(log2(MOST_ALONG // COARSE))))
+
+
+Method: TypeAlias = MethodName | PartitionRule | PrivTree | Mapping[str, Any]
+
+METHODS: Mapping[str, tuple[PartitionRule | PrivTree, ...]] = MappingProxyType(
+    {
+        "uniform": (),
+        "guideline": (Guideline(10.0),),
+        "adaptive": (AdaptiveGrid(2.5), AdaptiveGrid(5.0), AdaptiveGrid(10.0)),
+        "quadtree": (Quadtree(5.0), Quadtree(10.0), Quadtree(20.0)),
+        "privtree": (PrivTree(),),
+    }
+)
+"""The rules of every method by name; the only list of these names."""
+
+KINDS: Mapping[str, type[PartitionRule | PrivTree]] = MappingProxyType(
+    {kind.name: kind for kind in (Guideline, AdaptiveGrid, Quadtree, PrivTree)}
+)
+"""Rules that are given as a mapping of ``name`` and parameters."""
+
+
+def rules_of(method: Method | Sequence[Method]) -> tuple[PartitionRule | PrivTree, ...]:
+    """Return the rules and trees of one or several methods, each once.
+
+    Raises:
+        ParameterError: A name is unknown, or a value is not a rule.
+    """
+    several = method if isinstance(method, tuple | list) else [method]
+    return tuple(dict.fromkeys(rule for one in several for rule in _rules_of_one(one)))
+
+
+def _rules_of_one(method: object) -> tuple[PartitionRule | PrivTree, ...]:
+    if isinstance(method, PartitionRule | PrivTree):
+        return (method,)
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]
+    if isinstance(method, Mapping) and str(method.get("name")) in KINDS:
+        options = {name: one for name, one in method.items() if name != "name"}
+        with suppress(TypeError):
+            return (KINDS[str(method["name"])](**options),)
+    raise ParameterError(
+        f"`method` must be one or several of {', '.join(METHODS)}, or a rule such as "
+        "AdaptiveGrid(c=5)"
+    )

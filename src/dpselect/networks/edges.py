@@ -1,0 +1,124 @@
+"""The edges that nodes are chosen by: their columns, the public nodes, and a person's limit."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.networks.counts import NodeCounts
+from dpselect.networks.edge_table import EdgeTable
+from dpselect.networks.graph import Graph, is_graph, node_counts
+from dpselect.networks.reading import check_ends, check_types, checked_nodes
+from dpselect.query import Design
+from dpselect.release import Release
+from dpselect.tables.users import UserCap, user_cap
+from dpselect.typing import OnInvalid
+
+if TYPE_CHECKING:
+    from dpselect.networks.hubs import Hubs
+    from dpselect.networks.top import TopNodes
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeRows:
+    """How rows are read as edges; public.
+
+    Attributes:
+        nodes: All ids or labels.
+        source: The column of one end.
+        target: The column of the other end.
+        cap: How many edges of a person are counted; None if one edge is protected.
+        on_invalid: What happens to rows that are no edge.
+    """
+
+    nodes: Sequence[Hashable]
+    source: str
+    target: str
+    cap: UserCap | None
+    on_invalid: OnInvalid
+
+    @classmethod
+    def of(cls, asked: TopNodes | Hubs) -> Self:
+        """Return the checked fields of a query about nodes.
+
+        Raises:
+            ParameterError: One is out of its range, or does not go with another.
+        """
+        source, target = check_ends(asked.source, asked.target)
+        return cls(
+            nodes=checked_nodes(asked.nodes),
+            source=source,
+            target=target,
+            cap=user_cap(asked.user, asked.max_per_user),
+            on_invalid=_validate.on_invalid(asked.on_invalid),
+        )
+
+    @property
+    def max_per_user(self) -> int | None:
+        """The most edges of a person; None if one edge is protected."""
+        return None if self.cap is None else self.cap.most
+
+    def check(self, data: Any) -> None:  # noqa: ANN401 -- edges of any kind, or a graph
+        """Check the columns of a table; no row is read."""
+        from dpselect import tables
+
+        if is_graph(data):
+            return
+        if tables.is_lazy(data):
+            EdgeTable(data, **self._columns())
+            return
+        check_types(data, self.source, self.target, self.nodes)
+        if self.cap is not None:
+            self.cap.check(data)
+
+    def read(self, data: Any) -> NodeCounts:  # noqa: ANN401
+        """Return the graph of some data; edges in an engine stay there. Private.
+
+        Raises:
+            ParameterError: It is a graph on other nodes, or limited to other edges.
+        """
+        from dpselect import tables
+
+        if is_graph(data):
+            return self._same(node_counts(data))
+        read = EdgeTable if tables.is_lazy(data) else Graph.from_edges
+        return read(data, **self._columns(), on_invalid=self.on_invalid)
+
+    def _columns(self) -> dict[str, Any]:
+        user = None if self.cap is None else self.cap.column
+        claims = {"nodes": self.nodes, "user": user, "max_per_user": self.max_per_user}
+        return {"source": self.source, "target": self.target, **claims}
+
+    def _same(self, graph: NodeCounts) -> NodeCounts:
+        """Return a graph if it is on the same nodes and limited to the same edges."""
+        if graph.nodes != self.nodes and set(graph.nodes) != set(self.nodes):
+            raise ParameterError("`nodes` must be those of the graph: `nodes`=graph.nodes")
+        limit = getattr(graph, "max_per_user", None)
+        if limit is not None and limit != self.max_per_user:
+            raise ParameterError(
+                f"the graph has at most {limit} edges of a person: give `user` and "
+                f"`max_per_user`={limit}"
+            )
+        if limit is None and self.cap is not None:
+            raise ParameterError(
+                "`max_per_user` is for a graph that was read with `user` and `max_per_user`"
+            )
+        return graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeDesign(Design[Release[Any]], ABC):
+    """A release of nodes that is drawn from edges.
+
+    Attributes:
+        rows: How rows are read.
+    """
+
+    rows: EdgeRows
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)

@@ -1,0 +1,270 @@
+"""The most influential nodes of a network (PrivTopk, DP-MOTkIN)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect._parallel import Progress
+from dpselect.combine.pareto.dominance import Dominance
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
+from dpselect.mechanisms.base import Drawn, released
+from dpselect.networks.counts import CommonNeighbours
+from dpselect.networks.edges import EdgeDesign, EdgeRows
+from dpselect.networks.graph import Graph
+from dpselect.networks.metrics import Metric, MetricChoice
+from dpselect.networks.reading import Nodes
+from dpselect.objective import Objective
+from dpselect.passes import Pass
+from dpselect.plan import Plan
+from dpselect.query import Query, query
+from dpselect.release import Release
+from dpselect.typing import Indices, OnInvalid, Values
+
+Redraw: TypeAlias = Literal["remaining"]
+"""Which nodes a node is compared with in later rounds, if not all."""
+
+OF_PAIRS = "two for each edge"
+"""Rows of the count for ego betweenness."""
+
+
+@query
+class TopNodes(Query[Release[Any]]):
+    r"""The nodes of highest centrality, by one metric or several.
+
+    Every round draws one node with ``epsilon / k`` and leaves it out of the next. With the
+    exponential draw that is one noisy top-``k``, which is how it is done; permute-and-flip
+    redraws in every round. By degree, of which one edge changes two, the noisy sequence of all
+    degrees costs the same for any ``k``; without a ``mechanism`` it is drawn where it resolves
+    more than rounds do, which for degrees is from ``k = 3`` on. It releases noisy scores at
+    the same price.
+
+    Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
+    or list. Of a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
+    Or they are a :class:`Graph`, an :class:`EdgeTable`, or an undirected graph of networkx or
+    igraph, on the same nodes. The answer has the nodes in the order drawn.
+
+    Guarantee:
+        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public.
+        A person may have many edges; each of those is protected, not the person. With
+        ``user`` a person is protected, under ``Neighbours.ADD_REMOVE`` of all rows of one
+        person: at most ``max_per_user`` edges come or go, and all sensitivities are those of
+        so many edges. To replace one person by another is two such steps.
+
+    Attributes:
+        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
+            labels. They are the candidates. Not to be read off the edges.
+        source: The column of one end.
+        target: The column of the other end.
+        k: How many nodes.
+        above: In place of ``k``: all nodes of at least so high a noisy score, the largest
+            first. Not to be read off the data.
+        metric: What nodes are scored by; several with ``combine``. ``"degree"``,
+            ``"ego-density"`` or ``"ego-betweenness"``, or any callable that takes a graph and
+            returns an objective over its nodes; or a sequence of those.
+        combine: How several metrics are one. A key of ``dpselect.combine.COMBINATIONS``, such
+            as ``"pareto"`` (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
+        weights: One finite number for each metric, for the combination.
+        dominance: With pareto: when a node dominates another. ``"standard"``: at least as
+            good by every metric and better by one; ``"weak"``, as the paper defines it, also
+            if equal by all; ``"strict"``: better by every one.
+        max_degree: A public bound on the degrees, for ego betweenness. Such as a limit that
+            the service itself sets; ``n - 1`` if not given.
+        user: The column of the person that a row belongs to. Text, integers, booleans or
+            dates; rows without a person are dropped.
+        max_per_user: How many different edges of a person are counted. By a rule that depends
+            on that person's rows alone (:mod:`dpselect.tables.users`). Of a graph: as it was
+            read.
+        redraw: With pareto or margin: ``"remaining"`` compares a node with those not drawn yet.
+            As DP-MOTkIN has it, in each round. If not given, scores are those of the first
+            round.
+        on_invalid: What happens to rows that are no edge between two of the nodes.
+            ``"repair"`` drops them; ``"raise"`` is for a curator who declares it public that
+            there is none.
+        epsilon: What the release costs, in nats; finite, > 0.
+        mechanism: How nodes are drawn. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
+            the one that was most accurate for the metric and ``k`` (``docs/networks.md``).
+            Bounds on the sensitivity follow the mechanism, where the metric is given by its
+            name.
+
+    Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
+        section 7 (DP-MOTkIN).
+
+    Examples:
+        >>> import dpselect as dp
+        >>> star = [(0, leaf) for leaf in range(1, 50)]
+        >>> chosen = dp.TopNodes(nodes=50, k=1, metric="degree", epsilon=2.0).release(star)
+        >>> chosen.answer, chosen.mechanism
+        ((0,), 'PermuteAndFlip(epsilon=2.0)')
+    """
+
+    nodes: Nodes
+    source: str = "source"
+    target: str = "target"
+    k: int | None = None
+    above: float | None = None
+    metric: str | Metric | Sequence[str | Metric]
+    combine: str | None = None
+    weights: Sequence[float] | None = None
+    dominance: Dominance = "standard"
+    max_degree: int | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    redraw: Redraw | None = None
+    on_invalid: OnInvalid = "repair"
+    epsilon: float
+    mechanism: MechanismLike | None = None
+
+    def design(self) -> _Nodes:
+        rows, choice = EdgeRows.of(self), MetricChoice.of(self)
+        _check_rounds(choice, self.redraw)
+        # What is public of an objective is that of the graph without edges.
+        empty = RecordedCounts(rows.nodes)
+        facts = choice.objective(empty)
+        named = self.mechanism
+        if named is None and self.redraw is not None:
+            named = choice.mechanism.name
+        draw = TopK.choose(
+            facts,
+            k=self.k,
+            above=self.above,
+            mechanism=named,
+            rounds=choice.mechanism,
+            of="nodes",
+        )
+        claims = ["the nodes"]
+        if self.max_degree is not None:
+            claims.append(f"no node has more than {self.max_degree} neighbours")
+        # Some node of every graph is on the Pareto front, where the score is 0 unless equal
+        # nodes dominate each other.
+        front = choice.combine == "pareto" and choice.dominance != "weak"
+        one_front = front and (self.k, self.above) == (1, None)
+        return _Nodes(
+            mechanism=repr(draw.mechanism),
+            spends=(draw.spend,),
+            epsilon=draw.mechanism.epsilon,
+            delta=draw.spend.times * draw.spend.delta,
+            neighbours=facts.neighbours,
+            public=tuple(claims),
+            error=draw.error(
+                facts,
+                choice.unit,
+                attained=0.0 if one_front else None,
+                largest=_largest_error(choice, facts),
+            ),
+            passes=(Pass(1),) * (rows.on_invalid == "raise") + empty.passes,
+            exact=draw.mechanism.exact,
+            rows=rows,
+            choice=choice,
+            draw=draw,
+            redraw=self.redraw,
+        )
+
+    def objective(self, data: object) -> Objective:
+        """Return the objective that a release draws by, to measure on public data; private.
+
+        Args:
+            data: As for a release.
+        """
+        made = self.design()
+        return made.choice.objective(made.rows.read(data))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Nodes(EdgeDesign):
+    choice: MetricChoice
+    draw: TopK
+    redraw: Redraw | None
+
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+        parts = self.choice.parts(self.rows.read(data))
+        first = self.choice.combined(parts)
+        if self.redraw is None:
+            return self.draw.prepare(first)
+        return released(first.candidates, self._rounds(parts))
+
+    def _rounds(self, parts: list[Objective]) -> Callable[[], Drawn]:
+        """Return the draw of one node after the other, by the scores among the remaining.
+
+        What was drawn is public, so each round is a mechanism on a public candidate set, and
+        the rounds compose adaptively (Theorem 9 of ``docs/theory.md``).
+        """
+        mechanism = self.draw.mechanism.single_round(self.draw.k)
+
+        def draw() -> Drawn:
+            left, drawn = np.arange(len(parts[0])), []
+            for _ in range(self.draw.k):
+                among = self.choice.combined([part.take(left) for part in parts])
+                [place] = mechanism.draw_positions(among)
+                drawn.append(int(left[place]))
+                left = np.delete(left, place)
+            return Drawn(drawn)
+
+        return draw
+
+
+class RecordedCounts(Graph):
+    """Edgeless graph that records which counts are requested; public.
+
+    Args:
+        nodes: All nodes: their number ``n``, or all ids or labels.
+    """
+
+    __slots__ = ("_empty", "_recorded")
+    _recorded: dict[str, Pass]
+    _empty: Graph
+
+    def __init__(self, nodes: Nodes) -> None:
+        empty = Graph.without_edges(nodes)
+        super().__init__(empty.starts, empty.rows, empty.nodes)
+        object.__setattr__(self, "_recorded", {})
+        object.__setattr__(self, "_empty", empty)
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """The passes of an edge table for all counts that were requested."""
+        return tuple(self._recorded.values())
+
+    @property
+    def degrees(self) -> Indices:
+        self._recorded["degrees"] = Pass(len(self))
+        return self._empty.degrees
+
+    def triangles(self) -> Indices:
+        self._recorded["triangles"] = Pass(len(self))
+        return self._empty.triangles()
+
+    def common_neighbours(self) -> CommonNeighbours:
+        self._recorded["common neighbours"] = Pass(len(self))
+        return self._empty.common_neighbours()
+
+    def ego_betweenness(self, progress: Progress | None = None) -> Values:
+        _ = self.degrees
+        self._recorded["pairs"] = Pass(OF_PAIRS)
+        self.triangles()
+        return self._empty.ego_betweenness(progress)
+
+
+def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
+    if redraw is None:
+        return
+    _validate.one_of("redraw", redraw, get_args(Redraw))
+    if choice.combine not in {"pareto", "margin"}:
+        raise ParameterError("`redraw` goes with `combine`='pareto' or 'margin'")
+    if isinstance(choice.mechanism, NoisySequence):
+        raise ParameterError("`redraw` is for draws in rounds, and a noisy sequence has none")
+
+
+def _largest_error(choice: MetricChoice, facts: Objective) -> float:
+    """Return the largest score that there can be less the smallest, where both are known."""
+    if choice.combine == "pareto":
+        return float(max(1, len(facts) - 1))
+    named = choice.combine is None and isinstance(choice.metrics[0], str)
+    return facts.highest if named and facts.highest else inf

@@ -1,0 +1,171 @@
+"""The record at a percentile, released by its label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpselect import _validate, tables
+from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms.base import released
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.passes import Pass
+from dpselect.percentiles.objectives import no_records, percentile
+from dpselect.percentiles.reading import checked_column
+from dpselect.plan import ErrorBound, Plan
+from dpselect.query import Design, Query, query
+from dpselect.release import Release
+from dpselect.typing import OnInvalid, Values
+
+
+@query
+class PercentileRecord(Query[Release[Any]]):
+    """The label of a record whose value is near the percentile.
+
+    Use it where the answer must be a record. One individual sets the value of one record at
+    will, so no mechanism that treats labels alike releases the best of ``n`` with probability
+    above ``exp(2 epsilon)/(exp(2 epsilon) + n - 1)``. Where a *value* is wanted and epsilon is
+    below ``ln(n)``, :class:`~dpselect.Percentiles` is far closer.
+
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Every
+    record is a candidate, so its column is read into memory, also from a lazy frame.
+
+    Guarantee:
+        ``epsilon``-DP under substitution of one record's value. The number of records, their
+        order, their labels and all fields are public.
+
+    Attributes:
+        column: The numeric column.
+        label: A public column to release from; row numbers from 0 if not given.
+        p: The percentile, above 0 and up to 100.
+        upper: The largest value that can occur. Values are repaired into ``[0, upper]``; not
+            to be read off the data.
+        horizon: From this distance on the sensitivity is taken to be ``upper``. At least 0.
+            The default is the best of the shifted mechanism in ``docs/percentiles.md``.
+        records: How many records there are, to have the error bound stated. Data of another
+            number are refused.
+        epsilon: What the release costs, in nats; finite, > 0.
+        mechanism: How the record is drawn, by default by ``"shifted"``. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. The
+            default has the least expected error on average over the histograms of
+            ``docs/percentiles.md``.
+        on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
+            They are repaired to the nearest end, a missing one to 0; raise if it is public
+            that there is none.
+
+    Source: Farias et al., VLDB J. 2023, section 5.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> days = dp.PercentileRecord(p=90, upper=30, epsilon=1.0)
+        >>> days.release([3, 1, 4, 1, 5, 9]).candidate in range(6)
+        True
+    """
+
+    column: str | None = None
+    label: str | None = None
+    p: float
+    upper: float
+    horizon: int = 1
+    records: int | None = None
+    epsilon: float
+    mechanism: MechanismLike | None = None
+    on_invalid: OnInvalid = "repair"
+
+    def design(self) -> _RecordDesign:
+        for name in ("column", "label"):
+            if getattr(self, name) is not None:
+                _validate.instance(name, getattr(self, name), str)
+        if self.label is not None and self.column is None:
+            raise ParameterError("`label` is for tables: name the `column` of the values too")
+        named = "shifted" if self.mechanism is None else self.mechanism
+        draw = by_name(named, self.epsilon).for_objective(_objective(self, np.zeros(1)))
+        records = self.records
+        if records is not None:
+            records = _validate.at_least("records", records, 1, _validate.EXACT)
+        return _RecordDesign(
+            mechanism=repr(draw),
+            spends=(draw.spend(draw.purpose),),
+            epsilon=draw.epsilon,
+            neighbours=Neighbours.SUBSTITUTE,
+            public=(
+                "the number, the order and the labels of the records", "p", "upper", "horizon",
+            ),
+            error=None if records is None else self._error(draw, records),
+            passes=(Pass("one for each record" if records is None else records),),
+            exact=draw.exact,
+            query=self,
+            draw=draw,
+        )  # fmt: skip
+
+    def _error(self, draw: Mechanism, records: int) -> ErrorBound:
+        return draw.error_bound(
+            candidates=records,
+            bound=self.upper,
+            unit="units of the values" if self.column is None else f"units of {self.column}",
+            attained=0.0,
+            largest=float(self.upper),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RecordDesign(Design[Release[Any]]):
+    query: PercentileRecord
+    draw: Mechanism
+
+    def check(self, data: object) -> None:
+        self._check_order(data)
+        if (column := checked_column(data, self.query.column)) is None:
+            return
+        plain = [] if self.query.label is None else [self.query.label]
+        records = tables.count_records(data, numeric=[column], plain=plain)
+        if records == 0:
+            raise no_records()
+        self._check_number(records)
+
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+        self._check_order(data)
+        values, labels = self._read(data)
+        objective = _objective(self.query, values, labels)
+        self._check_number(values.size)
+        return released(objective.candidates, self.draw.prepare(objective, 1))
+
+    def _read(self, data: object) -> tuple[Values, list[Hashable] | None]:
+        """Return the values of all records and their labels, if there is a column of them."""
+        column, label = self.query.column, self.query.label
+        if column is None or label is None:
+            return tables.numeric_column(data, column), None
+        table = tables.read_columns(data, numeric=[column], plain=[label])
+        return tables.series_numbers(table[column]), table[label].to_list()
+
+    def _check_order(self, data: object) -> None:
+        """Refuse row numbers of a table whose rows have no order."""
+        if self.query.label is not None or not tables.is_lazy(data):
+            return
+        if tables.open_table(data).implementation.is_spark_like():
+            raise ParameterError(
+                "rows of Spark have no order, so they have no row numbers: give `label`, or "
+                "release a value with Percentiles"
+            )
+
+    def _check_number(self, records: int) -> None:
+        if self.query.records not in {None, records}:
+            raise PublicClaimError("the data have another number of records than `records`")
+
+
+def _objective(
+    query: PercentileRecord, values: Values, labels: list[Hashable] | None = None
+) -> Objective:
+    return percentile(
+        values,
+        p=query.p,
+        upper=query.upper,
+        labels=labels,
+        horizon=query.horizon,
+        on_invalid=query.on_invalid,
+    )

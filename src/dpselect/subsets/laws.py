@@ -1,0 +1,203 @@
+r"""The laws of the schemes, and their exact delta.
+
+A :class:`~dpselect.draws.subset_distance.DistanceLaw` gives each subset at distance :math:`a`
+the same probability :math:`q_a`. Of two neighbours one swap apart, the subsets that hold
+exactly one of the two swapped people are at distances :math:`a` and :math:`a + 1`, and
+
+.. math:: \binom{d-1}{a}\binom{n-d-1}{a} = N_a \frac{(d-a)(n-d-a)}{d(n-d)}
+
+of them are at :math:`a` from the one and at :math:`a + 1` from the other. All others are at
+the same distance from both. So
+
+.. math::
+
+    \delta(\varepsilon) = \sum_a \binom{d-1}{a}\binom{n-d-1}{a}
+        \left[(q_a - e^\varepsilon q_{a+1})_+ + (q_{a+1} - e^\varepsilon q_a)_+\right].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from sys import float_info
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from dpselect.draws.subset_distance import (
+    DistanceLaw,
+    Part,
+    joined,
+    log_sizes,
+    log_sum,
+    swapped,
+)
+from dpselect.errors import ParameterError
+from dpselect.plan import ErrorBound
+from dpselect.typing import Values
+
+Scheme: TypeAlias = Literal["pure", "optimal", "ball", "union"]
+
+RELATIVE_ERROR = 1e-7
+"""More than the rounding of log-binomials up to n = 10^6 adds to a probability."""
+
+SHOWN_PROBABILITY = 0.95
+"""Of the error bound of a scheme whose number of errors has no limit below all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """A scheme for public sizes; all arguments are checked by :class:`~dpselect.Subset`.
+
+    Attributes:
+        scheme: Which law.
+        n: Number of people.
+        d: Number of members.
+        epsilon: In nats, under ``SWAP``.
+        beta: Errors that are allowed for; unused by the pure scheme.
+        failure: Probability of more, with the optimal scheme.
+    """
+
+    scheme: Scheme
+    n: int
+    d: int
+    epsilon: float
+    beta: int = 0
+    failure: float = 0.0
+
+    def law(self) -> DistanceLaw:
+        """Return the law of the swaps."""
+        if self.scheme == "union":
+            raise ParameterError("`scheme` 'union' does not swap: use masses()")
+        if self.scheme == "optimal":
+            return optimal_law(self.n, self.d, self.beta, self.epsilon, self.failure)
+        part = Part(0, self.beta, 1.0, 0.0)
+        if self.scheme == "pure":
+            part = Part(0, min(self.d, self.n - self.d), 1.0, self.epsilon)
+        return DistanceLaw(self.n, self.d, (part,))
+
+    def masses(self) -> Values:
+        """Return P[a errors] for a = 0, 1, ...; for ``union`` a strangers in the output.
+
+        ``beta`` of ``n`` people are drawn without replacement, and ``n - d`` are strangers.
+        """
+        if self.scheme != "union":
+            return self.law().masses()
+        from scipy.stats import hypergeom
+
+        return hypergeom.pmf(np.arange(self.beta + 1), self.n, self.n - self.d, self.beta)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the least delta."""
+        if self.scheme == "union":
+            # Under the neighbour every output contains the person swapped in; outputs without
+            # them have probability 0.
+            return 1 - self.beta / self.n if 0 < self.d < self.n else 0.0
+        return delta_of(self.law(), epsilon)
+
+    def price(self) -> float:
+        """Return the delta at ``epsilon``, rounded up."""
+        if self.scheme == "union":
+            return min(self.delta(self.epsilon) * (1 + RELATIVE_ERROR), 1.0)
+        return delta_rounded_up(self.law(), self.epsilon)
+
+    def error(self) -> ErrorBound:
+        """Return a bound on the errors."""
+        if self.scheme == "union":
+            return ErrorBound(float(min(self.beta, self.n - self.d)), "strangers added", 1.0)
+        if self.scheme != "pure":
+            return ErrorBound(float(self.beta), "swaps", 1 - self.failure)
+        enough = np.cumsum(self.masses()) >= SHOWN_PROBABILITY
+        # Rounding may leave the sum of all masses below 1, never below 0.95.
+        return ErrorBound(float(np.argmax(enough)), "swaps", SHOWN_PROBABILITY)
+
+    def draw(self, members: list[int]) -> tuple[int, ...]:
+        """Draw exactly from sorted members.
+
+        Where there are not ``d``, some are left out or strangers added, uniformly.
+        """
+        if self.scheme == "union":
+            return tuple(joined(members, self.n, self.beta))
+        return tuple(swapped(members, self.law()))
+
+
+def delta_of(law: DistanceLaw, epsilon: float) -> float:
+    r"""Return the least :math:`\delta` for a given :math:`\varepsilon \ge 0`; O(n)."""
+    log_masses, excess = _excesses(law, epsilon, 0.0)
+    return min(1.0, float(np.exp(log_masses) @ excess))
+
+
+def delta_rounded_up(law: DistanceLaw, epsilon: float) -> float:
+    """Return a delta that no rounding made too small, as it is spent from a budget.
+
+    It is 0 only if the law is pure; where floats cannot hold it, it is the smallest normal
+    one.
+    """
+    log_masses, excess = _excesses(law, epsilon, RELATIVE_ERROR)
+    if not (excess > 0).any():
+        return 0.0
+    delta = float(np.exp(log_masses) @ excess) * (1 + RELATIVE_ERROR)
+    return max(min(delta, 1.0), float_info.min)
+
+
+def _excesses(law: DistanceLaw, epsilon: float, margin: float) -> tuple[Values, Values]:
+    """Return log probabilities of sets of outputs, and the share of each that is in delta.
+
+    The probabilities at the border of two parts are known up to a factor ``exp(margin)``.
+    """
+    weights = law.log_weights()
+    a = np.arange(weights.size - 1)
+    moved = log_sizes(law.n, law.d)[:-1] + np.log(
+        (law.d - a) / law.d * ((law.n - law.d - a) / (law.n - law.d))
+    )
+    drop = _drops(law, weights, margin)
+    rise = -_drops(law, weights, -margin)
+    return (
+        np.concatenate([moved + weights[:-1], moved + weights[1:]]),
+        np.concatenate([_excess(epsilon - drop), _excess(epsilon - rise)]),
+    )
+
+
+def _drops(law: DistanceLaw, weights: Values, margin: float) -> Values:
+    """Return log q_a - log q_{a+1}; inside a part it is the decay, without rounding."""
+    with np.errstate(invalid="ignore"):
+        drops = weights[:-1] - weights[1:] + margin
+    for part in law.parts:
+        drops[part.first : part.last] = part.decay
+    # Two impossible distances add nothing to delta.
+    return np.nan_to_num(drops, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _excess(exponent: Values) -> Values:
+    return -np.expm1(np.minimum(exponent, 0.0))
+
+
+def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> DistanceLaw:
+    r"""Return the law of least :math:`\delta` for at most ``beta`` swaps but for ``failure``.
+
+    Mass ``1 - failure`` lies within ``beta``, the rest beyond, both tilted by
+    :math:`e^{-\varepsilon a}`. Where that would make a subset at distance ``beta + 1`` more
+    likely than :math:`e^{-\varepsilon}` times one at ``beta``, the mass beyond is reduced to
+    that ratio: the law of the pure scheme, with :math:`\delta = 0`.
+
+    Source: the optimum is ours; ``docs/subsets.md`` has the proof.
+    """
+    most = min(d, n - d)
+    pure = DistanceLaw(n, d, (Part(0, most, 1.0, epsilon),))
+    if beta == most:
+        return pure
+    ball = _log_tilted_sum(n, d, 0, beta, epsilon)
+    tail = _log_tilted_sum(n, d, beta + 1, most, epsilon)
+    # The pure law puts e^(tail - ball) times as much beyond beta as within.
+    if failure > 0 and log(failure) - np.log1p(-failure) >= tail - ball:
+        return pure
+    parts = [Part(0, beta, 1 - failure, epsilon)]
+    if failure > 0:
+        parts.append(Part(beta + 1, most, failure, epsilon))
+    return DistanceLaw(n, d, tuple(parts))
+
+
+def _log_tilted_sum(n: int, d: int, first: int, last: int, decay: float) -> float:
+    r"""Return :math:`\ln \sum_{a=\text{first}}^{\text{last}} N_a e^{-\text{decay}\, a}`."""
+    at = np.arange(first, last + 1)
+    return log_sum(log_sizes(n, d)[at] - decay * at)

@@ -1,0 +1,46 @@
+from .best_columns import (
+    BestColumns as BestColumns,
+)
+from .checks import (
+    expected_failed_checks as expected_failed_checks,
+)
+from .criteria import (
+    InformationGainSensitivity as InformationGainSensitivity,
+    gini as gini,
+    information_gain as information_gain,
+    majority as majority,
+)
+from .domains import (
+    Bins as Bins,
+    Categories as Categories,
+    domains_of_public_data as domains_of_public_data,
+    domains_template as domains_template,
+    read_domains as read_domains,
+)
+from .estimators import (
+    ID3Classifier as ID3Classifier,
+    MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
+    PrivateSelectKBest as PrivateSelectKBest,
+)
+from .front import (
+    FrontRelease as FrontRelease,
+    FrontTree as FrontTree,
+    TreeFront as TreeFront,
+)
+from .id3 import (
+    ID3Tree as ID3Tree,
+    TreeRelease as TreeRelease,
+)
+from .rates import (
+    RateSensitivity as RateSensitivity,
+    WeightedRatesSensitivity as WeightedRatesSensitivity,
+    rate_over as rate_over,
+    true_negative_rate as true_negative_rate,
+    true_positive_rate as true_positive_rate,
+    weighted_rates as weighted_rates,
+)
+from .tree import (
+    Leaf as Leaf,
+    Split as Split,
+    Tree as Tree,
+)

@@ -1,0 +1,204 @@
+"""The fields that all queries of trees share, and their release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.passes import Pass
+from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
+from dpselect.query import Design, Query, query
+from dpselect.release import Release
+from dpselect.tables.users import user_cap
+from dpselect.trees import records
+from dpselect.trees.counts import Counts, reading_passes
+from dpselect.trees.criteria import records_per_step
+from dpselect.trees.domains import DomainLike
+from dpselect.trees.reading import Rows
+from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Exact, Sampler, check_noise
+from dpselect.typing import OnInvalid
+
+Out = TypeVar("Out", bound=Release[Any])
+
+
+class Training(Protocol):
+    """Public parameters of what is drawn, with the prices."""
+
+    @property
+    def label(self) -> str:
+        """How the draws are made, in words."""
+
+    @property
+    def error(self) -> ErrorBound | None:
+        """A bound on the error of what is released, where one holds on all data."""
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What the counts take in an engine."""
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of all queries."""
+
+
+class Claims(NamedTuple):
+    """The fields that all queries of trees share, checked."""
+
+    rows: Rows
+    max_records: int
+    epsilon: float
+    neighbours: Neighbours
+    steps: int
+    """How many records one neighbour step adds or removes."""
+
+    @property
+    def schema(self) -> Schema:
+        """Columns, domains and classes."""
+        return self.rows.schema
+
+
+@query
+class _RecordsQuery(Query[Out]):
+    """A query of records with labels.
+
+    Data are a table with the column ``label``: a frame, or the path of a Parquet or CSV file;
+    or, without ``label``, the pair ``(X, y)`` of a frame or an array, whose columns are then
+    called ``x0``, ``x1``, ..., and its labels. Of a lazy frame (polars, DuckDB, PySpark) only
+    counts leave the engine.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``: one record, or with ``user`` all records of one
+        person. All fields are public, and so are the columns and their types; under
+        substitution also the number of records, or of persons. Values outside of what was
+        declared are repaired record by record: numbers are clamped, missing and unknown values
+        go to the domain's ``other`` or their record is dropped, and records with a label
+        outside of ``classes`` are dropped.
+
+    Attributes:
+        domains: Public values of each column that is used. A mapping from names to
+            :class:`~dpselect.trees.Bins`, :class:`~dpselect.trees.Categories`, lists of
+            categories, or plain values as in a domains file. Not to be read off the data.
+        classes: The labels that can occur; at least two. Not to be read off the data.
+        max_records: A bound on the number of records that are counted; >= 2. Not to be read
+            off the data.
+        label: The column of the labels.
+        user: The column of the person that a record belongs to. Text, integers, booleans or
+            dates; it has no domain. Records without a person are dropped.
+        max_per_user: How many records of a person are counted. Which ones depends on that
+            person's records alone (:mod:`dpselect.tables.users`).
+        on_invalid: What happens to values outside of their domain: ``"repair"`` or
+            ``"raise"``. The latter is for curators who declare that there are none: whether it
+            raises is then public.
+        epsilon: What the release costs, in nats; finite, > 0.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
+    """
+
+    domains: Mapping[str, DomainLike]
+    classes: Sequence[Hashable]
+    max_records: int
+    label: str | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    on_invalid: OnInvalid = "repair"
+    epsilon: float
+    neighbours: NeighboursLike
+
+    composition: ClassVar[str] = SEQUENTIAL
+    """Why the prices of the draws add up to the whole, in words."""
+
+    @abstractmethod
+    def _training(self, claims: Claims) -> Any:  # noqa: ANN401 -- a Training of its own
+        """Return how to draw, all fields checked."""
+
+    @abstractmethod
+    def _drawn(self, training: Any, counts: Counts, sampler: Sampler, plan: Plan) -> Out:  # noqa: ANN401
+        """Draw, and return what may be published."""
+
+    def _claims(self) -> Claims:
+        """Return the shared fields, checked."""
+        relation = _validate.table_neighbours(self.neighbours)
+        on_invalid = _validate.on_invalid(self.on_invalid)
+        users = user_cap(self.user, self.max_per_user)
+        steps = records_per_step(relation) * (1 if users is None else users.most)
+        epsilon = _validate.positive("epsilon", self.epsilon)
+        domains: object = self.domains
+        if isinstance(domains, tuple):
+            raise ParameterError("`domains` must be a mapping from column names to domains")
+        names = list(domains) if isinstance(domains, Mapping) else []
+        for field, column in (("user", self.user), ("label", self.label)):
+            if column is not None:
+                _validate.instance(field, column, str)
+            if column in names:
+                raise ParameterError(
+                    f"column {column!r} cannot be the `{field}` and be split on: give it no "
+                    "domain"
+                )
+        schema = records.schema(domains, self.classes, names)
+        most = records.checked_bound(self.max_records)
+        rows = Rows(schema, self.label, users, on_invalid)
+        return Claims(rows, most, epsilon, relation, steps)
+
+    def design(self) -> RecordsDesign[Out]:
+        claims = self._claims()
+        training: Training = self._training(claims)
+        spends = training.spends()
+        for spend in spends:
+            check_noise(spend.epsilon / claims.steps)
+        public = ["columns and their domains", "classes", f"max_records = {claims.max_records}"]
+        if claims.neighbours is Neighbours.SUBSTITUTE:
+            public.append(f"the number of {'records' if self.user is None else 'persons'}")
+        strict = claims.rows.on_invalid == "raise"
+        if strict:
+            public.append("that no value is outside of its domain")
+        return RecordsDesign(
+            mechanism=training.label,
+            spends=spends,
+            epsilon=claims.epsilon,
+            neighbours=claims.neighbours,
+            public=tuple(public),
+            composition=self.composition,
+            error=training.error,
+            passes=(*reading_passes(strict=strict), *training.passes),
+            rows=claims.rows,
+            max_records=claims.max_records,
+            training=training,
+            draw=partial(self._drawn, training),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordsDesign(Design[Out]):
+    """A release that is drawn from counts of records.
+
+    Attributes:
+        rows: How records are read.
+        max_records: The most that may be counted.
+        training: The public parameters of the draws.
+        draw: Draws from counts, by a sampler.
+    """
+
+    rows: Rows
+    max_records: int
+    training: Any
+    draw: Callable[[Counts, Sampler, Plan], Out]
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)
+
+    def prepare(self, data: object) -> Callable[[Plan], Out]:
+        # The engine holds the records for the counts that follow what was drawn before.
+        held = ExitStack()
+        counts = held.enter_context(self.rows.counts(data, self.max_records, self.passes))
+
+        def drawn(plan: Plan) -> Out:
+            with held:
+                return self.draw(counts, Exact(), plan)
+
+        return drawn

@@ -1,0 +1,117 @@
+"""The query of the columns that say most about the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dpselect import _validate
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.passes import Pass
+from dpselect.plan import Plan, Spend
+from dpselect.query import query
+from dpselect.release import Release
+from dpselect.trees.base import Claims, _RecordsQuery
+from dpselect.trees.counts import Counts, level_passes
+from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
+from dpselect.trees.growth import suited
+from dpselect.trees.samplers import Sampler
+
+
+@query
+class BestColumns(_RecordsQuery[Release[str]]):
+    """The k columns that say most about the labels.
+
+    A column is scored by its table of values by classes: the gain of a decision tree's first
+    split. Columns are drawn without replacement; no score is released. The answer has the
+    names in the order drawn.
+
+    Attributes:
+        k: How many columns; at most those that have a domain.
+        criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or
+            ``"majority"``. See :mod:`dpselect.trees.criteria`.
+        mechanism: How columns are drawn. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. If not
+            given, public facts choose it (:func:`~dpselect.trees.growth.suited`).
+
+    Examples:
+        >>> import dpselect as dp
+        >>> weather = [["rain", "red"], ["sun", "red"]] * 500
+        >>> best = dp.BestColumns(
+        ...     domains={"x0": ["rain", "sun"], "x1": ["red", "blue"]},
+        ...     classes=["in", "out"], max_records=2000, k=1, epsilon=2.0,
+        ...     neighbours="add-remove",
+        ... )
+        >>> best.release((weather, ["in", "out"] * 500)).answer
+        ('x0',)
+    """
+
+    k: int
+    criterion: Criterion = "information-gain"
+    mechanism: MechanismLike | None = None
+
+    def _training(self, claims: Claims) -> _Choice:
+        criterion = _validate.one_of("criterion", self.criterion, CRITERIA)
+        k, names = _validate.at_least("k", self.k, 1), claims.schema.names
+        if k > len(names):
+            raise ParameterError(
+                f"`k` must be at most the number of columns with a domain, {len(names)}, not "
+                f"{k}"
+            )
+        return _Choice(claims, k, criterion, self.mechanism)
+
+    def _drawn(
+        self, training: _Choice, counts: Counts, sampler: Sampler, plan: Plan
+    ) -> Release[str]:
+        names = training.claims.schema.names
+        return Release(tuple(names[place] for place in training.draw(counts, sampler)), plan)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Public parameters of the draws, and the draws."""
+
+    claims: Claims
+    k: int
+    criterion: Criterion
+    mechanism: MechanismLike | None
+
+    @cached_property
+    def priced(self) -> Mechanism:
+        """The mechanism of all draws, by its price for an individual of ``steps`` records."""
+        schema, epsilon, most = self.claims.schema, self.claims.epsilon, self.claims.max_records
+        unit = epsilon / self.claims.steps / self.k
+        chosen = self.mechanism
+        if chosen is None:
+            chosen = suited(schema, self.criterion, unit, most)
+        return by_name(chosen, epsilon)
+
+    error = None
+    """No bound holds on all data."""
+
+    @property
+    def label(self) -> str:
+        """How columns are drawn."""
+        return f"{self.priced.label} by {self.criterion}"
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What the counts take in an engine."""
+        return level_passes(self.claims.schema, 1, self.claims.max_records)
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the price."""
+        return (self.priced.spend(self.priced.purpose, self.k),)
+
+    def draw(self, counts: Counts, sampler: Sampler) -> list[int]:
+        """Return the positions of the columns that are drawn."""
+        [tables] = counts.tables(0, 1)
+        objective = objective_of(
+            self.criterion,
+            tables,
+            self.claims.schema.names,
+            max_records=self.claims.max_records,
+        )
+        of_a_record = replace(self.priced, epsilon=self.priced.epsilon / self.claims.steps)
+        return sampler.choose(of_a_record, objective, self.k)

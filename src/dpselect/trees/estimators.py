@@ -1,0 +1,371 @@
+"""Estimators of scikit-learn's shape: each holds a query, and keeps what was released."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from dpselect import tables
+from dpselect._optional import needed
+from dpselect.combine.pareto.dominance import Dominance
+from dpselect.errors import DataError, ParameterError
+from dpselect.mechanisms import MechanismLike
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import Plan, SupportsSpend
+from dpselect.query import Query
+from dpselect.release import Release
+from dpselect.trees import records
+from dpselect.trees.best_columns import BestColumns
+from dpselect.trees.candidates import Operators
+from dpselect.trees.criteria import Criterion
+from dpselect.trees.evolution import RateBound, Selection
+from dpselect.trees.front import FrontRelease, FrontTree, TreeFront, plot_front
+from dpselect.trees.id3 import ID3Tree, TreeRelease
+from dpselect.trees.reading import CodedTable, Rows
+from dpselect.trees.tree import Tree
+from dpselect.typing import Indices, OnInvalid, Values
+
+needed("sklearn", extra="standard")
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402 -- after the check
+from sklearn.feature_selection import SelectorMixin  # noqa: E402
+from sklearn.utils.validation import (  # noqa: E402
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False, repr=False)
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose parameters are the fields of a query, and ``budget``.
+
+    The query documents them and the guarantee. ``domains`` may also be one domain for all
+    columns, or a sequence of one for each; ``budget`` is charged ``epsilon`` by every fit.
+
+    Attributes:
+        plan_: The :class:`dpselect.Plan` that :meth:`fit` charged.
+        entry_: The number of its entry in the budget; None if nothing was recorded.
+        classes_: The declared classes, shape ``(classes,)``.
+        n_features_in_: The number of columns of ``X``.
+        feature_names_in_: Their names, if ``X`` was a frame.
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    domains: records.Domains = None
+    classes: Sequence[Hashable] | None = None
+    max_records: int | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    neighbours: NeighboursLike = "add-remove"
+    on_invalid: OnInvalid = "repair"
+    budget: SupportsSpend | None = None
+    _kind: ClassVar[Callable[..., Query[Any]]]
+
+    def query(
+        self, columns: Sequence[str] | None = None, *, label: str | None = None
+    ) -> Query[Any]:
+        """Return the query of :meth:`fit`.
+
+        Args:
+            columns: Names of the columns of ``X``; those of ``domains`` if not given, which
+                must be a mapping then.
+            label: The column of the labels, if ``X`` has it.
+
+        Raises:
+            ParameterError: A parameter is missing or out of range.
+            NeighboursError: ``neighbours`` is no relation of tables.
+        """
+        given = self.get_params(deep=False)
+        del given["budget"]
+        if not isinstance(self.domains, Mapping) or columns is not None:
+            if columns is None:
+                raise ParameterError(
+                    "`domains` must be a mapping: a plan needs the columns' names"
+                )
+            if not isinstance(self.domains, Mapping):
+                columns = [name for name in columns if name != self.user]
+            given["domains"] = records.named_domains(self.domains, columns)
+        return self._kind(**given, label=label)
+
+    def plan(self, columns: Sequence[str] | None = None) -> Plan:
+        """Return the plan of :meth:`fit`; no data are needed.
+
+        Args:
+            columns: As for :meth:`query`.
+        """
+        return self.query(columns).plan
+
+    def reader(self, columns: Sequence[str]) -> Rows:
+        """Return how :meth:`fit` reads records; its :meth:`Rows.coded` reads them once for all.
+
+        Estimators with equal readers can be fitted on the same coded records.
+        """
+        rows: Rows = self.query(columns).design().rows  # type: ignore[attr-defined]
+        return rows
+
+    def fit(self, X: records.Table, y: records.Labels = None) -> Self:  # noqa: N803 -- scikit-learn's signature
+        """Draw privately; the attributes that are set are safe to publish.
+
+        Args:
+            X: A frame (pandas, polars, arrow, ...) or an array of shape ``(n, columns)``,
+                whose columns are then called ``x0``, ``x1``, .... Private. Of a lazy frame
+                (polars, DuckDB, PySpark) only counts leave the engine.
+            y: Labels, shape ``(n,)``; of a lazy frame the name of its column of labels.
+                Private.
+
+        Raises:
+            ParameterError: A parameter is missing or out of range.
+            NeighboursError: ``neighbours`` is no relation of tables, or not the budget's.
+            ColumnError: A column is missing, or of another type than its domain.
+            DataError: X is not a table, or y not one label for each record.
+            PublicClaimError: There are more records than ``max_records``; with
+                ``on_invalid="raise"``, a value or a label is outside of its domain.
+            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
+        """
+        if tables.is_lazy(X):
+            if not isinstance(y, str):
+                raise ParameterError(
+                    "X is a lazy frame: y must be the name of its label column"
+                )
+            types = tables.open_table(X).collect_schema()
+            names, frame = tuple(name for name in types.names() if name != y), True
+            release = self.query(names, label=y).release(X, budget=self.budget)
+        elif isinstance(X, CodedTable):
+            names, frame = X.columns, X.frame
+            release = self.query(names).release(X, budget=self.budget)
+        else:
+            read = records.read(X, fields=records.width(self.domains))
+            names, frame = read.names, read.frame is not None
+            data = X if frame else read, _one_column(y)
+            release = self.query(names).release(data, budget=self.budget)
+        self._remember(names, frame=frame)
+        self.plan_, self.entry_ = release.plan, release.entry
+        self.classes_ = _array(release.query.classes)
+        self._keep(release)
+        return self
+
+    @abstractmethod
+    def _keep(self, release: Any) -> None:  # noqa: ANN401 -- of the estimator's query
+        """Set the attributes that were released."""
+
+    def _remember(self, names: Sequence[str], *, frame: bool) -> None:
+        if not names:
+            raise DataError("X: 0 feature(s) (shape=(n, 0)) while a minimum of 1 is required.")
+        if frame:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        else:
+            validate_data(self, _no_rows(names), reset=True, skip_check_array=True)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A classifier whose trees are drawn privately; a subclass says how."""
+
+    tree_: Tree
+
+    def _codes(self, X: records.Table) -> Indices:  # noqa: N803 -- scikit-learn's name
+        check_is_fitted(self)
+        if isinstance(X, CodedTable):
+            return X.codes
+        columns = records.read(X, fields=self.n_features_in_)
+        if not hasattr(X, "columns"):
+            # scikit-learn's own words for a wrong number of columns.
+            validate_data(self, _no_rows(columns.names), reset=False, skip_check_array=True)
+        elif not set(self.tree_.schema.names) <= set(columns.names):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return records.codes(columns, self.tree_.schema)
+
+    def __str__(self) -> str:
+        return str(self.tree_) if hasattr(self, "tree_") else repr(self)
+
+
+@dataclass(eq=False, repr=False)
+class ID3Classifier(PrivateTreeClassifier):
+    """A decision tree with one branch for every value of the column that a node splits on.
+
+    Its query is :class:`~dpselect.trees.ID3Tree`, which documents its parameters and the
+    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
+    ``budget`` is charged ``epsilon`` by every fit.
+
+    Attributes:
+        tree_: The released :class:`~dpselect.trees.Tree`.
+
+    Examples:
+        >>> from dpselect.trees import ID3Classifier
+        >>> x = [["rain"], ["sun"]] * 500
+        >>> y = ["in", "out"] * 500
+        >>> tree = ID3Classifier(
+        ...     epsilon=10.0, max_depth=1, domains=[["rain", "sun"]], classes=["in", "out"],
+        ...     max_records=2000,
+        ... ).fit(x, y)
+        >>> tree.predict([["sun"], ["rain"]])
+        array(['out', 'in'], dtype='<U3')
+    """
+
+    _: KW_ONLY
+    max_depth: int = 5
+    criterion: Criterion = "information-gain"
+    mechanism: MechanismLike | None = None
+    _kind = ID3Tree
+
+    def _keep(self, release: TreeRelease) -> None:
+        self.tree_ = release.tree
+
+    def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
+        """Return released class shares at each record's leaf, shape ``(n, classes)``.
+
+        A record with a value outside of its domain gets the shares of the node where it
+        cannot go on.
+        """
+        codes = self._codes(X)
+        return self.tree_.probabilities(codes)
+
+    def predict(self, X: records.Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Return the class of the largest released share for each record, shape ``(n,)``."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the released tree, as :meth:`TreeRelease.plot` does."""
+        return TreeRelease((self.tree_,), self.plan_).plot(ax)
+
+
+@dataclass(eq=False, repr=False)
+class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
+    """A front of decision trees that trade the two classes' rates, evolved privately.
+
+    Its query is :class:`~dpselect.trees.TreeFront`, which documents its parameters and the
+    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
+    ``budget`` is charged ``epsilon`` by every fit.
+
+    Attributes:
+        front_: The released trees, the first drawn first.
+        best_: Position in the front of the tree with the largest weighted sum of noisy
+            rates; 0 if there are none.
+        tree_: That tree.
+    """
+
+    _: KW_ONLY
+    selection: Selection = "weighted-sum"
+    dominance: Dominance = "standard"
+    rate_bound: RateBound = "noisy-denominators"
+    weights: tuple[float, float] = (1.0, 1.0)
+    population: int = 100
+    survivors: int = 3
+    front: int = 3
+    generations: int = 4
+    initial_depth: int = 3
+    max_depth: int = 5
+    operators: Operators = "shallow"
+    split: Sequence[float] | None = None
+    totals_share: float = 0.05
+    rates_share: float = 0.1
+    random_state: Any = None
+    _kind = TreeFront
+
+    def _keep(self, release: FrontRelease) -> None:
+        self.front_: tuple[FrontTree, ...] = release.answer
+        self.best_ = release.best
+        self.tree_ = release.tree
+
+    def predict(self, X: records.Table, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
+        """Return the class of each record by one tree of the front, shape ``(n,)``.
+
+        Args:
+            X: As in :meth:`fit`.
+            tree: Position in the front; ``best_`` if not given.
+
+        Raises:
+            ParameterError: There is no such tree.
+        """
+        codes = self._codes(X)
+        if tree is not None and not 0 <= tree < len(self.front_):
+            raise ParameterError(f"`tree` must be from 0 to {len(self.front_) - 1}, got {tree}")
+        chosen = self.tree_ if tree is None else self.front_[tree].tree
+        return self.classes_[chosen.probabilities(codes).argmax(axis=1)]
+
+    def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
+        """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
+        codes = self._codes(X)
+        return self.tree_.probabilities(codes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the released rates of the front, as :meth:`FrontRelease.plot` does."""
+        return plot_front(self.front_, self.best_, ax)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
+    """Keep ``k`` columns that are drawn by how much they say about the labels.
+
+    Its query is :class:`~dpselect.trees.BestColumns`, which documents its parameters and the
+    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
+    ``budget`` is charged ``epsilon`` by every fit.
+    :meth:`transform` copies columns of the data that it is given and protects nobody in them.
+
+    Attributes:
+        selected_: Names of the columns, in the order drawn.
+
+    Examples:
+        >>> from dpselect.trees import PrivateSelectKBest
+        >>> x = [["rain", "red"], ["sun", "red"]] * 500
+        >>> y = ["in", "out"] * 500
+        >>> best = PrivateSelectKBest(
+        ...     epsilon=2.0, k=1, domains=[["rain", "sun"], ["red", "blue"]],
+        ...     classes=["in", "out"], max_records=2000,
+        ... ).fit(x, y)
+        >>> best.transform(x[:2]).tolist()
+        [['rain'], ['sun']]
+    """
+
+    _: KW_ONLY
+    k: int = 10
+    criterion: Criterion = "information-gain"
+    mechanism: MechanismLike | None = None
+    _kind = BestColumns
+
+    def _keep(self, release: Release[str]) -> None:
+        self.selected_ = release.answer
+
+    def _get_support_mask(self) -> Any:  # noqa: ANN401 -- an array, for scikit-learn
+        check_is_fitted(self)
+        numbered = [f"x{place}" for place in range(self.n_features_in_)]
+        return np.isin(getattr(self, "feature_names_in_", numbered), self.selected_)
+
+
+def _one_column(y: records.Labels) -> records.Labels:
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        return column_or_1d(y, warn=True)  # scikit-learn's warning about a column of labels
+    return y
+
+
+def _array(classes: Sequence[Hashable]) -> Any:  # noqa: ANN401 -- of any type
+    # NumPy would turn 1 into "1" beside a text.
+    texts = sum(isinstance(label, str) for label in classes)
+    return np.array(classes, dtype=None if texts in {0, len(classes)} else object)
+
+
+def _no_rows(names: Sequence[str]) -> Any:  # noqa: ANN401 -- an array
+    # scikit-learn looks at the values of a list to find its columns.
+    return np.empty((0, len(names)))

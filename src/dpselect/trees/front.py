@@ -1,0 +1,309 @@
+"""The query of a front of trees that trade the rates of two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from dpselect import _validate
+from dpselect._optional import needed
+from dpselect.combine.pareto.dominance import Dominance, checked_dominance
+from dpselect.errors import ParameterError
+from dpselect.plan import Plan
+from dpselect.query import query
+from dpselect.release import Release
+from dpselect.trees.base import Claims, _RecordsQuery
+from dpselect.trees.candidates import Operators, as_node
+from dpselect.trees.counts import Counts
+from dpselect.trees.evolution import Evolution, RateBound, Selection
+from dpselect.trees.samplers import Sampler
+from dpselect.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_GENERATIONS = 10_000
+"""Each has a share of epsilon."""
+
+MOST_TREES, MOST_QUESTIONS = 10**6, 20
+"""Of a population, and on a path of its first trees: what is paid for can be made."""
+
+
+@dataclass(frozen=True)
+class FrontTree:
+    """A released tree with its noisy rates.
+
+    Attributes:
+        tree: The tree.
+        true_positive_rate: Noisy, in [0, 1]; None if nothing was spent on rates.
+        true_negative_rate: Likewise.
+    """
+
+    tree: Tree
+    true_positive_rate: float | None
+    true_negative_rate: float | None
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """The noisy rates of the positive and the negative class."""
+        return self.true_positive_rate, self.true_negative_rate
+
+
+@dataclass(frozen=True, repr=False)
+class FrontRelease(Release[FrontTree]):
+    """A release of a front of trees, the first drawn first.
+
+    Attributes:
+        best: Position of the tree with the largest weighted sum of noisy rates; 0 if nothing
+            was spent on rates.
+    """
+
+    best: int = 0
+
+    @property
+    def tree(self) -> Tree:
+        """The best tree."""
+        return self.answer[self.best].tree
+
+    def released(self) -> dict[str, Any]:
+        """Return the trees as text, with their rates."""
+        return {
+            "trees": [one.tree.to_text() for one in self.answer],
+            "true_positive_and_negative_rates": [one.rates for one in self.answer],
+            "best": self.best,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain Python values, trees by :meth:`Tree.to_dict`."""
+        trees = [one.tree.to_dict() for one in self.answer]
+        return {**super().to_dict(), "trees": trees}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the rates of the trees as columns."""
+        return {
+            "tree": [*range(len(self.answer))],
+            "true positive rate": [one.true_positive_rate for one in self.answer],
+            "true negative rate": [one.true_negative_rate for one in self.answer],
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the released rates of the front; the best tree is filled.
+
+        Args:
+            ax: Axes to draw into; a new figure if not given.
+
+        Raises:
+            ParameterError: Nothing was spent on rates.
+        """
+        return plot_front(self.answer, self.best, ax)
+
+
+@query
+class TreeFront(_RecordsQuery[FrontRelease]):
+    """A front of decision trees that trade the rates of two classes, evolved privately.
+
+    As printed, DP-MOET passes the same epsilon to every selection and so costs a multiple of
+    it; here ``epsilon`` is what everything costs together. The first class is the negative
+    one, the second the positive one.
+
+    Attributes:
+        selection: What a good tree is: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
+        dominance: With pareto: when a tree dominates another. ``"standard"``: at least as
+            good in both rates and better in one; ``"weak"``, as the paper defines it, also if
+            equal in both; ``"strict"``: better in both.
+        rate_bound: How the change of a rate by one record is bounded:
+            ``"noisy-denominators"``, ``"local"`` or ``"global"``.
+        weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
+        population: Trees made at first, and children of every generation; 1 to a million.
+        survivors: Trees that each selection but the last keeps; at most ``population``.
+        front: Trees that the last selection keeps; at most ``population``.
+        generations: Selections in all; >= 1.
+        initial_depth: Questions on a path of the first trees; 0 to 20.
+        max_depth: Questions on a path, at most; >= ``initial_depth``. With ``"published"``
+            at most 20.
+        operators: How trees are crossed and mutated: ``"shallow"`` or ``"published"``.
+            Shallow mutation grows a subtree no deeper than the tree was, and only selected
+            trees are parents; as published it grows a full one down to ``max_depth``, and
+            children are parents too, so that trees have about twenty times as many nodes.
+        split: Shares of epsilon of the selections, one positive number each. Equal if not
+            given, which no rising split beat in our trials.
+        totals_share: Share of epsilon for noisy class totals, with noisy denominators; in
+            (0, 1).
+        rates_share: Share of epsilon for noisy rates of the front; 0 for none.
+        random_state: Seed of the candidates, which see no record. The private draws are never
+            seeded.
+
+    Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
+    """
+
+    selection: Selection = "weighted-sum"
+    dominance: Dominance = "standard"
+    rate_bound: RateBound = "noisy-denominators"
+    weights: tuple[float, float] = (1.0, 1.0)
+    population: int = 100
+    survivors: int = 3
+    front: int = 3
+    generations: int = 4
+    initial_depth: int = 3
+    max_depth: int = 5
+    operators: Operators = "shallow"
+    split: Sequence[float] | None = None
+    totals_share: float = 0.05
+    rates_share: float = 0.1
+    random_state: int | None = None
+
+    composition = "sequential: all selections and counts are made of all records"
+
+    def _training(self, claims: Claims) -> Evolution:
+        self._generator()
+        if len(claims.schema.classes) != 2:
+            raise ParameterError(
+                "Only binary classification is supported: `classes` must be the negative and "
+                "the positive label"
+            )
+        selection = _validate.one_of("selection", self.selection, get_args(Selection))
+        dominance = checked_dominance(self.dominance, selection, of="selection")
+        rate_bound = _validate.one_of("rate_bound", self.rate_bound, get_args(RateBound))
+        operators = _validate.one_of("operators", self.operators, get_args(Operators))
+        initial = _validate.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
+        population = _validate.at_least("population", self.population, 1, MOST_TREES)
+        for name, kept in (("survivors", self.survivors), ("front", self.front)):
+            if _validate.at_least(name, kept, 1) > population:
+                raise ParameterError(f"`{name}` must be at most `population`, {population}")
+        # A mutated tree is full down to the largest depth, as published.
+        deepest = MOST_QUESTIONS if operators == "published" else None
+        totals, selections, last = self._prices(claims.epsilon)
+        return Evolution(
+            schema=claims.schema,
+            max_records=claims.max_records,
+            population=population,
+            survivors=self.survivors,
+            front=self.front,
+            initial_depth=initial,
+            max_depth=_validate.at_least("max_depth", self.max_depth, initial, deepest),
+            operators=operators,
+            selection=selection,
+            dominance=dominance,
+            rate_bound=rate_bound,
+            weights=self._weights(),
+            totals_epsilon=totals,
+            epsilons=selections,
+            rates_epsilon=last,
+            steps=claims.steps,
+        )
+
+    def _drawn(
+        self, training: Evolution, counts: Counts, sampler: Sampler, plan: Plan
+    ) -> FrontRelease:
+        schema = training.schema
+        drawn = training.run(counts, sampler, self._generator())
+        noisy = training.noisy_rates(drawn, counts, sampler)
+        rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
+        front = tuple(
+            FrontTree(Tree(schema, as_node(tree, schema)), *both)
+            for tree, both in zip(drawn, rates, strict=True)
+        )
+        sums = np.zeros(1) if noisy is None else noisy @ np.array(training.weights)
+        return FrontRelease(front, plan, best=int(sums.argmax()))
+
+    def _generator(self) -> np.random.Generator:
+        try:
+            return np.random.default_rng(self.random_state)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "`random_state` must be None, an integer >= 0 or a generator"
+            ) from None
+
+    def _prices(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
+        """Return epsilon for the totals, for each selection, and for the rates."""
+        generations = _validate.at_least("generations", self.generations, 1, MOST_GENERATIONS)
+        given = _validate.listed("split", self.split)
+        split = [1.0] * generations if given is None else given
+        if len(split) != generations:
+            raise ParameterError(
+                f"`split` must be one share for each of {generations} generations, not "
+                f"{len(split)}"
+            )
+        shares = [_validate.positive("split", share) for share in split]
+        noisy = self.rate_bound == "noisy-denominators"
+        first = _validate.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
+        last = _validate.within("rates_share", self.rates_share, 0, 1)
+        if first + last >= 1 or (noisy and first == 0):
+            raise ParameterError(
+                "`totals_share` must be > 0, and with `rates_share` below 1: the selections "
+                "need the rest"
+            )
+        left = epsilon * (1 - first - last)
+        return (
+            epsilon * first,
+            tuple(left * share / sum(shares) for share in shares),
+            epsilon * last,
+        )
+
+    def _weights(self) -> tuple[float, float]:
+        """Return the weights in the order of the classes."""
+        try:
+            positive, negative = self.weights
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "`weights` must be two numbers: of the true positive and the true negative rate"
+            ) from None
+        largest = np.finfo(np.float64).max
+        pair = [_validate.within("weights", w, 0, largest) for w in (negative, positive)]
+        if not any(pair):
+            raise ParameterError("`weights` must not both be 0")
+        return pair[0], pair[1]
+
+
+def plot_front(front: Sequence[FrontTree], best: int, ax: Axes | None = None) -> Axes:
+    """Draw the rates of trees; one of them is filled.
+
+    Args:
+        front: The trees.
+        best: The position of the one.
+        ax: Axes to draw into; a new figure if not given.
+
+    Raises:
+        ParameterError: There are no rates.
+    """
+    points = [
+        (tree.true_negative_rate, tree.true_positive_rate)
+        for tree in front
+        if tree.true_negative_rate is not None and tree.true_positive_rate is not None
+    ]
+    if not points:
+        raise ParameterError("`rates_share` was 0: there are no rates to plot")
+    if ax is None:
+        needed("matplotlib", extra="standard")
+        from matplotlib.figure import Figure
+
+        ax = Figure(figsize=(4, 4), layout="constrained").subplots()
+    for i, (tnr, tpr) in enumerate(points):
+        ax.plot(
+            tnr,
+            tpr,
+            "o",
+            color="C0",
+            markerfacecolor="C0" if i == best else "none",
+            label="largest weighted sum" if i == best else None,
+        )
+        ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
+    west, east, south, north = _limits(points)
+    ax.set(
+        xlabel="true negative rate (noisy)",
+        ylabel="true positive rate (noisy)",
+        xlim=(west, east),
+        ylim=(south, north),
+    )
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _limits(points: list[tuple[float, float]]) -> tuple[float, float, float, float]:
+    """Return the limits of both axes: trees of one front are close, so not the whole square."""
+    x, y = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
+    half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+    return x - half, x + half, y - half, y + half

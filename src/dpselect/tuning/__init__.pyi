@@ -1,0 +1,25 @@
+from .best import (
+    BestOf as BestOf,
+    best_probabilities as best_probabilities,
+)
+from .estimators import (
+    PrivateSearchCV as PrivateSearchCV,
+)
+from .marginals import (
+    marginal_error as marginal_error,
+)
+from .repetitions import (
+    Geometric as Geometric,
+    Logarithmic as Logarithmic,
+    Poisson as Poisson,
+    Repetitions as Repetitions,
+    TruncatedNegativeBinomial as TruncatedNegativeBinomial,
+    renyi_of_best as renyi_of_best,
+)
+from .search import (
+    Search as Search,
+    SearchRelease as SearchRelease,
+)
+from .stable import (
+    StableArgmax as StableArgmax,
+)

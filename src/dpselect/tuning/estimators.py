@@ -1,0 +1,139 @@
+"""Private search for the parameters of an estimator, in scikit-learn's form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from dpselect._optional import needed
+from dpselect.mechanisms import MechanismLike
+from dpselect.plan import Plan, SupportsSpend
+from dpselect.tuning.repetitions import RepetitionsLike
+from dpselect.tuning.search import Grid, Method, Score, Search, unspent
+from dpselect.tuning.train_validation import as_table, column_names
+from dpselect.typing import Values
+
+needed("sklearn", extra="standard")
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin  # noqa: E402
+from sklearn.utils import get_tags  # noqa: E402
+from sklearn.utils.metaestimators import available_if  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, column_or_1d  # noqa: E402
+
+
+@dataclass(eq=False, repr=False)
+class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose the parameters of a private classifier privately, and keep the fitted winner.
+
+    Its query is :class:`~dpselect.tuning.Search`, which documents its parameters and the
+    guarantee. ``budget`` is charged ``epsilon`` by every fit.
+
+    Attributes:
+        best_estimator_: The winner as it was fitted, on the records for fitting.
+        best_params_: Its parameters from the grid.
+        best_index_: Its position in the grid.
+        best_score_: Its noisy number right, or its own released score; None where the draw
+            saw the numbers and released none.
+        plan_: The :class:`dpselect.Plan` that was charged.
+        entry_: The number of its entry in the budget; None if nothing was recorded.
+        classes_: The classes of the winner.
+
+    Examples:
+        >>> from dpselect.trees import ID3Classifier
+        >>> from dpselect.tuning import PrivateSearchCV
+        >>> x = [["rain", 0], ["sun", 1]] * 500
+        >>> y = ["in", "out"] * 500
+        >>> tree = ID3Classifier(
+        ...     epsilon=20.0, domains=[["rain", "sun"], [0, 1]], classes=["in", "out"],
+        ...     max_records=2000,
+        ... )
+        >>> search = PrivateSearchCV(tree, {"max_depth": [1, 2]}, epsilon=20.0).fit(x, y)
+        >>> search.predict([["sun", 1], ["rain", 0]])
+        array(['out', 'in'], dtype='<U3')
+    """
+
+    estimator: Any
+    grid: Grid
+    _: KW_ONLY
+    epsilon: float
+    method: Method = "auto"
+    repetitions: RepetitionsLike | None = None
+    scoring: Score | None = None
+    validation_share: float = 0.3
+    mechanism: MechanismLike | None = None
+    budget: SupportsSpend | None = None
+    random_state: int | None = None
+
+    def query(self, columns: Sequence[str] | None = None) -> Search:
+        """Return the query of :meth:`fit`.
+
+        Args:
+            columns: Names of the columns of ``X``, for estimators that need them to state
+                their plan.
+
+        Raises:
+            ParameterError: A parameter is missing or out of range.
+            NeighboursError: The estimator's relation is none of tables.
+        """
+        given = self.get_params(deep=False)
+        del given["budget"]
+        if hasattr(self.estimator, "get_params"):
+            given["estimator"] = unspent(self.estimator)
+        return Search(**given, columns=columns)
+
+    def plan(self, columns: Sequence[str] | None = None) -> Plan:
+        """Return the plan of :meth:`fit`; no data are needed.
+
+        Args:
+            columns: As for :meth:`query`.
+        """
+        return self.query(columns).plan
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Search; the attributes that are set are safe to publish.
+
+        Args:
+            X: A frame in memory, an array of shape ``(n, columns)`` or rows. Private.
+            y: Labels, shape ``(n,)``. Private.
+
+        Raises:
+            ParameterError: A parameter is missing or out of range.
+            NeighboursError: The estimator's relation is none of tables, or not the budget's.
+            DataError: X is not a table in memory, or y not one label for each record.
+            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
+            PublicClaimError: As the estimator's own :meth:`fit`, possibly after the spend.
+        """
+        X = as_table(X)  # noqa: N806 -- scikit-learn's name
+        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)  # scikit-learn's warning about a column of labels
+        release = self.query(column_names(X)).release((X, y), budget=self.budget)
+        self.best_estimator_ = release.estimator
+        self.best_index_ = release.position
+        self.best_params_ = release.candidate
+        self.best_score_ = release.score
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(release.estimator, name):
+                setattr(self, name, getattr(release.estimator, name))
+        self.plan_, self.entry_ = release.plan, release.entry
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Return the winner's class of each record, shape ``(n,)``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803
+        """Return the winner's class shares of each record, shape ``(n, classes)``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
+        tags = super().__sklearn_tags__()
+        own = get_tags(self.estimator)
+        tags.classifier_tags = deepcopy(own.classifier_tags)
+        tags.input_tags = deepcopy(own.input_tags)
+        return tags

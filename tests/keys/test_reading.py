@@ -1,0 +1,227 @@
+"""Keys of persons: each person's own, the same in every engine, few of them collected."""
+
+from collections import Counter
+from datetime import date
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.keys import counts
+from dpselect.keys.counts import people_in
+from dpselect.keys.question import Question
+from support.engines import ENGINES, every_engine, held_by
+from support.key_definitions import limited, subsets
+
+embedded = pytest.mark.parametrize("engine", ENGINES[:3])
+
+RNG = np.random.default_rng(18)
+WORDS = ["a", "bb", "ccc", "dddd", "eeeee", "é", "日本", ""]
+PEOPLE = 60
+ROWS = pl.DataFrame(
+    {
+        "person": [None, *RNG.integers(-PEOPLE, PEOPLE, 999).tolist()],
+        "word": [None, *RNG.choice(WORDS, 999).tolist()],
+        "code": [*RNG.integers(-5, 6, 999).tolist(), None],
+        "ward": RNG.choice(["east", "north", "west"], 1000),
+    }
+)
+
+
+def counts_in(question, data):
+    return people_in(data, question)
+
+
+def people_per_key(rows, most):
+    """Return the counts of pairs of a user and a key, by definition."""
+    held = {}
+    for user, key in rows:
+        if user is not None and key is not None:
+            held.setdefault(user, []).append(key)
+    return Counter(chain.from_iterable(limited(keys, u, most) for u, keys in held.items()))
+
+
+def counts_of(data, question):
+    counted = counts_in(question, data).from_count(1)
+    return {counted.key(i): int(n) for i, n in enumerate(counted.people)}
+
+
+def asked(*columns, most=2, **others):
+    return Question(columns=columns, user="person", max_per_user=most, **others)
+
+
+@embedded
+@pytest.mark.parametrize(("column", "most"), [("word", 1), ("word", 3), ("code", 2)])
+def test_every_engine_counts_what_the_definition_counts(engine, column, most):
+    data = held_by(engine, ROWS)
+
+    counts = counts_of(data, asked(column, most=most))
+
+    assert counts == people_per_key(ROWS.select("person", column).iter_rows(), most)
+
+
+@embedded
+def test_several_columns_and_missing_values_are_keys(engine):
+    data = held_by(engine, ROWS)
+    question = asked("word", "code", most=10**6, missing=True)
+
+    counts = counts_of(data, question)
+
+    held = {(u, (word, code)) for u, word, code, _ in ROWS.iter_rows() if u is not None}
+    assert counts == Counter(key for _, key in held)
+    assert any(None in key for key in counts)
+
+
+@every_engine
+def test_a_limit_on_several_columns_is_the_same_in_every_engine(engine):
+    question = asked("word", "code", most=2, missing=True, by="ward", groups=("east", "west"))
+    ours = counts_in(question, ROWS).largest(5, ("east", "west"))
+
+    theirs = counts_in(question, held_by(engine, ROWS)).largest(5, ("east", "west"))
+
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.people.tolist() == other.people.tolist()
+        assert [mine.key(i) for i in range(5)] == [other.key(i) for i in range(5)]
+
+
+@embedded
+def test_only_the_largest_counts_leave_an_engine(engine, crossing):
+    data = held_by(engine, ROWS)
+    exact = people_per_key(ROWS.select("person", "word").iter_rows(), 2)
+    order = sorted(exact.items(), key=lambda one: (-one[1], one[0].encode()))[:3]
+
+    [counted] = counts_in(asked("word"), data).largest(3)
+
+    assert [(counted.key(i), n) for i, n in enumerate(counted.people)] == order
+    assert max(crossing) <= 4
+
+
+@every_engine
+def test_of_public_candidates_only_these_are_counted(engine, crossing):
+    listed = ("bb", "none such", "日本")
+    question = asked("word", most=1, candidates=listed)
+    rows = [(u, word) for u, word, *_ in ROWS.iter_rows() if word in listed]
+    exact = people_per_key(rows, 1)
+
+    [counts] = counts_in(question, held_by(engine, ROWS)).of(listed)
+
+    assert counts.tolist() == [exact[one] for one in listed]
+    assert max(crossing) <= 4
+
+
+def test_what_is_counted_of_a_person_hangs_on_that_person_alone():
+    """All sets of 5 keys: alone, and with a person of every other set."""
+    sets = subsets(["a", "bb", "ccc", "dddd", "eeeee"], 5)
+    rows = pl.DataFrame(
+        [(place, key) for place, keys in enumerate(sets) for key in keys],
+        schema=["person", "word"],
+        orient="row",
+    )
+    together = counts_of(rows, asked("word"))
+    alone = Counter()
+    for place in range(len(sets)):
+        alone.update(counts_of(rows.filter(pl.col("person") == place), asked("word")))
+
+    assert together == alone
+    assert sum(together.values()) == sum(min(2, len(keys)) for keys in sets)
+
+
+def test_the_order_and_the_repetition_of_rows_do_not_matter():
+    shuffled = pl.concat([ROWS, ROWS]).sample(fraction=1.0, shuffle=True, seed=3)
+
+    assert counts_of(shuffled, asked("word")) == counts_of(ROWS, asked("word"))
+    # The rule that it is not: the first rows of a person.
+    first = ROWS.group_by("person").head(2)
+    last = ROWS.reverse().group_by("person").head(2)
+    assert Counter(first["word"].to_list()) != Counter(last["word"].to_list())
+
+
+@pytest.mark.parametrize("column", ["word", "code"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatch, crossing):
+    path = tmp_path / "rows.parquet"
+    ROWS.write_parquet(path)
+    groups = ("east", "north") if grouped else ()
+    question = Question((column,), by="ward" if grouped else None, groups=groups)
+    at_once = people_in(ROWS, question)
+    monkeypatch.setattr(counts, "ROWS_IN_ONE_PASS", 300)
+
+    found = people_in(path, question)
+
+    for one, other in zip(found.largest(3, groups), at_once.largest(3, groups), strict=True):
+        assert one.people.tolist() == other.people.tolist()
+        assert one.keys_at(np.arange(3)) == other.keys_at(np.arange(3))
+    assert max(crossing) <= 16
+    assert len(crossing) >= 4
+    if not grouped:
+        assert counts_of(path, question) == counts_of(ROWS, question)
+        assert found.from_count(200).people.tolist() == at_once.from_count(200).people.tolist()
+
+
+def test_no_key_is_preferred():
+    """Of 10,000 persons with all keys, each key is counted by about as many."""
+    rows = pl.DataFrame({"person": range(10_000)}).join(
+        pl.DataFrame({"word": list("abcde")}), how="cross"
+    )
+
+    counts = counts_of(rows, asked("word", most=1))
+
+    assert set(counts.values()) <= set(range(1_900, 2_101))
+
+
+def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
+    frame = pd.DataFrame(ROWS.to_dict(as_series=False)).astype({"person": "Int64"})
+    frame["code"] = frame["code"].astype("Int64")
+
+    for column in ("word", "code"):
+        assert counts_of(frame, asked(column)) == counts_of(ROWS, asked(column))
+    values = Question(columns=())
+    assert counts_of([3, "3", None, 4.5], values) == {"3": 2, "4.5": 1}
+    assert counts_of(np.array([3, 3, -1]), values) == {3: 2, -1: 1}
+    assert counts_of(np.array(["x", "y", "x"]), values) == {"x": 2, "y": 1}
+    assert counts_of(pl.Series([True, None, True]), values) == {True: 2}
+    assert counts_of(pd.Series(["x", 1, None], dtype=object), values) == {"x": 1, "1": 1}
+    assert counts_of(np.array([2**64 - 1, 1], dtype=np.uint64), values) == {2**64 - 1: 1, 1: 1}
+
+
+def test_dates_booleans_and_categories_come_back_as_such():
+    day = date(2024, 2, 29)
+    rows = pl.DataFrame({"person": [1, 2], "day": [day, day], "yes": [True, False]})
+    rows = rows.with_columns(pl.Series("kind", ["k", "l"], dtype=pl.Categorical))
+
+    assert counts_of(rows, asked("day")) == {day: 2}
+    assert counts_of(rows, asked("day", "yes")) == {(day, True): 1, (day, False): 1}
+    assert counts_of(rows, asked("kind")) == {"k": 1, "l": 1}
+    [counts] = counts_in(asked("yes", candidates=(True,)), rows).of((True,))
+    assert counts.tolist() == [1]
+
+
+def test_text_of_a_csv_file_is_compared_as_text(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("person,code\n1,07\n2,7\n2,07\n3,\n")
+
+    [counts] = counts_in(asked("code", candidates=(7, "07")), path).of((7, "07"))
+
+    assert counts.tolist() == [1, 2]
+
+
+def test_what_keys_cannot_be_is_refused():
+    rows = pl.DataFrame({"person": [1], "x": [0.5], "word": ["a"], "code": [1]})
+
+    with pytest.raises(ColumnError, match="'x' is of type Float64: keys and users must be"):
+        counts_in(asked("x"), rows)
+    with pytest.raises(ColumnError, match="there is no column 'nothing'"):
+        counts_in(asked("nothing"), rows)
+    with pytest.raises(ColumnError, match="data is a table"):
+        counts_in(Question(columns=()), rows)
+    with pytest.raises(ParameterError, match="a candidate is a str, and the column holds int"):
+        counts_in(asked("code", candidates=("1",)), rows)
+    with pytest.raises(ParameterError, match="must be a tuple of 2 values"):
+        counts_in(asked("code", "word", candidates=(1,)), rows)
+    with pytest.raises(DataError, match="must be one-dimensional"):
+        counts_in(Question(columns=()), np.zeros(3))
+    with pytest.raises(DataError, match="data must be a table, or"):
+        counts_in(Question(columns=()), 7)

@@ -1,0 +1,296 @@
+"""Releases of keys: answers, laws of draws, prices, and what is refused."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import (
+    ColumnError,
+    InsufficientBudgetError,
+    NeighboursError,
+    ParameterError,
+)
+from dpselect.keys import STOP, plot_chances
+from dpselect.keys.counts import people_in
+from dpselect.keys.objectives import by_count, of_most_common, offset_of_stop
+from dpselect.keys.question import Question
+from support.key_definitions import exact_delta, neighbouring, peeled
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+FRUIT = ["apple"] * 6 + ["pear"] * 4 + ["fig"] * 3 + ["kiwi"]
+VISITS = pl.DataFrame(
+    [(p, f"D{d}", "east" if d % 2 else "west") for p in range(400) for d in range(1 + p % 4)],
+    schema=["patient", "diagnosis", "ward"],
+    orient="row",
+)
+OF_PATIENTS = {"column": "diagnosis", "user": "patient", "max_per_user": 4}
+
+
+@pytest.mark.slow
+def test_draws_of_an_unknown_domain_follow_the_law():
+    """Unseeded: false alarm 1 in 10^6; a shift of 5 % of mass is seen 99 times in 100."""
+    from scipy import stats
+
+    asked = {"k": 2, "limit": 3, "epsilon": 2.0, "delta": 0.2, "neighbours": ADDED}
+    fruit = people_in(FRUIT, Question(columns=()))
+    counted = fruit.largest(4)[0]
+    offset = offset_of_stop(per_user=1, **asked)
+    objective = of_most_common(counted, limit=3, offset=offset, neighbours=ADDED)
+    weights = np.exp(dp.ExponentialMechanism(epsilon=2.0).unit_scores(objective) / 2)
+    chances = Counter()
+    for outcome, chance in peeled(weights.tolist(), objective.candidates, 2).items():
+        chances[tuple(key for key in outcome if key is not STOP)] += chance
+
+    draw = dp.TopKeys(**asked).design().drawing(fruit)
+    drawn = Counter(draw(None).answer for _ in range(3000))
+
+    assert set(drawn) <= set(chances)
+    tried = [key for key in chances if chances[key] > 0.003]
+    expected = 3000 * np.array([chances[key] for key in tried])
+    rest = 3000 - sum(expected)
+    observed = [drawn[key] for key in tried]
+    assert rest < 60
+    pair = [*observed, 3000 - sum(observed)], [*expected, rest]
+    assert stats.chisquare(*pair).pvalue > 1e-6
+
+
+def test_large_epsilons_release_the_truth():
+    sure = {"epsilon": 1e4, "neighbours": "add-remove"}
+
+    known = dp.TopKeys(k=3, candidates=["fig", "pear", "apple", "plum"], **sure).release(FRUIT)
+    unknown = dp.TopKeys(k=9, delta=1e-12, **sure).release(FRUIT)
+
+    assert known.answer == ("apple", "pear", "fig")
+    assert unknown.answer == ("apple", "pear", "fig")  # the stop is 1 above a count of 0
+    keys = dp.Keys(delta=1e-12, **sure).release(FRUIT)
+    assert keys.answer == ("apple", "fig", "pear")
+
+
+def test_groups_have_the_top_of_each():
+    asked = {**OF_PATIENTS, "k": 1, "by": "ward", "groups": ["west", "east", "north"]}
+
+    release = dp.TopKeys(**asked, epsilon=500.0, delta=1e-6, neighbours=ADDED).release(VISITS)
+
+    assert release.by_group == {"west": ("D0",), "east": ("D1",)}
+    assert release.answer == (("west", "D0"), ("east", "D1"))
+
+
+@pytest.mark.parametrize(("per_user", "times"), [(1, 1), (2, 2), (4, 2)])
+def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
+    """Two groups of two keys each: the exact law of both tops, over all databases."""
+    plan = dp.TopKeys(
+        column="key",
+        k=1,
+        candidates=[0, 1],
+        by="ward",
+        groups=["a", "b"],
+        user="person",
+        max_per_user=per_user,
+        epsilon=1.0,
+        neighbours=ADDED,
+    ).plan
+    [spend] = plan.spends
+    draw = dp.PermuteAndFlip(epsilon=spend.epsilon)
+
+    def law(counts):
+        first, second = (
+            draw.probabilities(by_count(np.array(part), [0, 1], ADDED, per_user))
+            for part in (counts[:2], counts[2:])
+        )
+        return {(i, j): first[i] * second[j] for i in range(2) for j in range(2)}
+
+    assert (spend.times, spend.epsilon) == (times, 1.0 / times)
+    pairs = list(neighbouring(4, 4, per_user))
+    assert exact_delta(pairs, law, 1.0) <= 1e-12
+    assert exact_delta(pairs, law, 0.9) > 0
+
+
+def test_noisy_counts_are_those_of_the_chosen():
+    asked = {**OF_PATIENTS, "k": 2, "epsilon": 400.0, "neighbours": REPLACED}
+
+    known = {"candidates": ["D0", "D1", "D2"], "counts_share": 0.5}
+    top = dp.TopKeys(**known, mechanism="permute-and-flip", **asked).release(VISITS)
+    sequence = dp.TopKeys(**known, **asked).release(VISITS)
+    keys = dp.Keys(
+        **OF_PATIENTS, method="laplace", epsilon=800.0, delta=0.1, neighbours=ADDED
+    ).release(VISITS)
+
+    assert (top.answer, top.counts) == (("D0", "D1"), (400, 300))
+    assert top.scale == pytest.approx(2 / 200)  # two of the counts, each by one
+    assert (sequence.answer, sequence.counts) == (top.answer, top.counts)
+    assert sequence.scale == pytest.approx(
+        3 / 400
+    )  # all three of the counts; nothing is split off
+    assert (keys.answer, keys.counts) == (("D0", "D1", "D2", "D3"), (400, 300, 200, 100))
+    assert json.loads(keys.to_json())["counts"] == [400, 300, 200, 100]
+
+
+def test_keys_above_a_threshold_are_read_off_one_sequence():
+    groups = {"by": "ward", "groups": ["west", "east"]}
+    asked = {**OF_PATIENTS, "candidates": ["D0", "D1", "D2", "D3"], "epsilon": 1e3}
+
+    flat = dp.TopKeys(above=200, **asked, neighbours=ADDED).release(VISITS)
+    grouped = dp.TopKeys(above=200, **groups, **asked, neighbours=ADDED).release(VISITS)
+
+    assert flat.answer == ("D0", "D1", "D2")
+    assert flat.counts == (400, 300, 200)
+    assert grouped.by_group == {"west": ("D0", "D2"), "east": ("D1",)}
+    assert [spend.times for spend in grouped.plan.spends] == [1]
+
+
+@pytest.mark.parametrize(
+    ("k", "per_user", "groups", "drawn"),
+    [
+        (1, 1, 1, "PermuteAndFlip"),
+        (2, 1, 1, "NoisySequence"),
+        (3, 4, 1, "PermuteAndFlip"),
+        (9, 4, 1, "NoisySequence"),
+        (1, 4, 4, "PermuteAndFlip"),
+        (2, 4, 4, "NoisySequence"),
+    ],
+)
+def test_rounds_or_one_sequence_by_how_many_keys_a_person_has(k, per_user, groups, drawn):
+    """With groups the noise of the sequence is made for the keys in all of them together."""
+    many = {"by": "ward", "groups": range(groups)} if groups > 1 else {}
+    asked = {"column": "key", "user": "who", "max_per_user": per_user, **many}
+
+    plan = dp.TopKeys(**asked, k=k, candidates=range(50), epsilon=1.0, neighbours=ADDED).plan
+
+    assert plan.mechanism.split("(")[0] == drawn
+
+
+def test_a_key_of_fewer_people_than_the_least_is_never_released():
+    asked = {"min_people": 5, "epsilon": 50.0, "delta": 0.5, "neighbours": ADDED}
+
+    chances = dp.Keys(**asked).probabilities(np.arange(7))
+
+    assert chances[:5].tolist() == [0, 0, 0, 0, 0]
+    assert chances[5] == pytest.approx(0.5, rel=1e-12)
+    assert set(dp.Keys(**asked).release(FRUIT).answer) <= {"apple"}
+    noisy = dp.Keys(**asked, method="laplace").release(FRUIT * 100)
+    assert noisy.counts == (600, 300, 100, 400)
+
+
+def test_the_stop_is_passed_as_its_law_says():
+    asked = {"k": 2, "limit": 5, "epsilon": 1.0, "delta": 1e-3}
+    people = np.arange(60)
+
+    added, replaced = (
+        dp.TopKeys(**asked, neighbours=relation).chances()[0].probabilities(people)
+        for relation in (ADDED, REPLACED)
+    )
+
+    assert added[1] == pytest.approx(1e-3, rel=1e-3)
+    assert (np.diff(added) > 0).all()
+    assert (replaced < added).all()
+
+
+def test_no_data_have_no_keys():
+    rows = VISITS.clear()
+    asked = {"epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
+
+    assert dp.Keys(**OF_PATIENTS, **asked).release(rows).answer == ()
+    assert dp.Keys(**OF_PATIENTS, **asked, method="gaussian").release(rows).counts == ()
+    assert dp.TopKeys(**OF_PATIENTS, k=3, **asked, counts_share=0.5).release(rows).counts == ()
+
+
+def test_a_plan_says_what_is_asked_and_what_it_costs():
+    plan = dp.Keys(column="page", epsilon=1.0, delta=1e-6, neighbours=ADDED).plan
+    top = dp.TopKeys(column="page", k=3, epsilon=1.0, delta=1e-6, neighbours=ADDED).plan
+
+    assert (plan.epsilon, plan.delta) == (1.0, 1e-6)
+    assert plan.mechanism.startswith("OptimalKeys(")
+    assert str(top).startswith("TopKeys: LimitedDomain(epsilon=1, stop=")
+    assert plan.rho < 1
+
+
+ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({}, "need a delta above 0 and below 1"),
+        ({"delta": 1.0}, "need a delta above 0 and below 1"),
+        ({"delta": 1e-6, "candidates": ["apple"]}, "leave out delta"),
+        ({"candidates": ["apple"], "above": 2}, "give k or above, one of them"),
+        ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates"),
+        (
+            {"candidates": ["a"], "k": None, "above": 2, "mechanism": "exponential"},
+            "above needs a noisy sequence",
+        ),
+        ({"candidates": ["apple"], "k": 2}, "k must be at most the number of candidates, 1"),
+        ({"candidates": ["apple"], "limit": 2}, "limit is for a release without candidates"),
+        ({"candidates": ["apple", "apple"]}, "candidates must be at least one, and different"),
+        ({"candidates": []}, "candidates must be at least one"),
+        ({"delta": 1e-6, "limit": 3, "k": 4}, "k must be at most limit, 3, not 4"),
+        ({"delta": 1e-6, "mechanism": "permute-and-flip"}, "the mechanism is 'exponential'"),
+        ({"candidates": ["apple"], "mechanism": "anchored"}, "needs a score that no candidate"),
+        ({"delta": 1e-6, "counts_share": 1.0}, "counts_share must be at least 0 and below 1"),
+        ({"delta": 1e-6, "missing": "keep"}, "missing must be 'drop' or 'key'"),
+        ({"delta": 1e-6, "user": "who"}, "user and max_per_user go together"),
+        ({"delta": 1e-3, "assumed_people": 1000}, "below one over the assumed people, 0.001"),
+        ({"delta": 1e-6, "groups": ["a"]}, "groups are of a column: name it with by"),
+        ({"candidates": ["a"], "column": "c", "by": "g"}, "groups that are not public need"),
+        ({"delta": 1e-6, "groups_share": 0.1}, "groups_share is for by without groups"),
+        ({"delta": 1e-6, "column": "c", "by": "g", "groups_share": 1}, "groups_share must"),
+        ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "name the column of the key too"),
+        ({"delta": 1e-6, "column": ["a", "a"]}, "several different ones"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_spend(wrong, message):
+    budget = dp.Budget(5.0, delta=0.5, neighbours=ADDED)
+
+    with pytest.raises(ParameterError, match=message):
+        dp.TopKeys(**{**ASKED, **wrong}).release(FRUIT, budget=budget)
+    assert budget.entries == ()
+
+
+def test_other_refusals():
+    with pytest.raises(ParameterError, match="method must be one of optimal, laplace"):
+        dp.Keys(method="best", epsilon=1.0, delta=1e-6, neighbours=ADDED)
+    with pytest.raises(NeighboursError, match="neighbours of tables"):
+        dp.Keys(epsilon=1.0, delta=1e-6, neighbours="edge")
+    whole = dp.Keys(epsilon=1.0, delta=1e-6, neighbours=ADDED)
+    with pytest.raises(ColumnError, match="there is no column 'who'"):
+        replace(whole, column="ward", user="who", max_per_user=1).release(VISITS)
+    with pytest.raises(ParameterError, match="delta is too small"):
+        dp.Keys(epsilon=1.0, delta=1e-40, method="optimal", neighbours=ADDED).release(FRUIT)
+    with pytest.raises(InsufficientBudgetError):
+        whole.release(FRUIT, budget=dp.Budget(1.0, delta=1e-7, neighbours=ADDED))
+
+
+def test_a_picture_has_a_line_for_all_that_is_not_public():
+    top = dp.TopKeys(column="v", k=1, by="w", epsilon=1.0, delta=1e-6, neighbours=ADDED)
+
+    ax = plot_chances(top.chances())
+
+    assert [line.get_label()[:7] for line in ax.get_lines()] == ["a group", "a value"]
+    with pytest.raises(ParameterError, match="what is not public"):
+        plot_chances(dp.TopKeys(k=1, candidates=["a"], epsilon=1.0, neighbours=ADDED).chances())
+
+
+@pytest.mark.parametrize(
+    "method", [None, "optimal", "laplace", "gaussian", "weighted", "rounds"]
+)
+@pytest.mark.parametrize("epsilon", [2.3e-308, 1e-13, 1e6])
+@pytest.mark.parametrize("delta", [1e-100, 1e-20, 0.5])
+def test_any_epsilon_has_a_law_or_is_refused(method, epsilon, delta):
+    asked = {"method": method, "epsilon": epsilon, "delta": delta, "neighbours": ADDED}
+    try:
+        made = dp.Keys(**asked)
+    except ParameterError as refused:
+        assert "too small" in str(refused)  # noqa: PT017 -- both outcomes are right
+        return
+
+    chances = made.probabilities(np.array([0, 1, 10**6, 10**12, 2**62]))
+
+    assert (np.diff(chances) >= -1e-12).all()
+    assert chances[0] == 0
+    assert chances[1] <= delta * (1 + 1e-12)
+    assert chances[-1] <= 1

@@ -1,0 +1,93 @@
+"""Half-open cells, records repaired one by one, bounds that are refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from dpselect.errors import DataError, ParameterError
+from dpselect.maps import counting
+from dpselect.maps.box import POSITIONS, Box
+
+UNIT = Box(0, 0, 1, 1)
+awkward = st.floats(allow_nan=True, allow_infinity=True, width=64)
+
+
+def test_a_point_on_the_lower_edge_is_inside_and_on_the_upper_edge_outside():
+    x, _ = UNIT.locate([0.0, 1.0, np.nextafter(1, 0)], [0.5, 0.5, 0.5])
+
+    assert x.tolist() == [0, POSITIONS - 1]
+
+
+def test_a_point_on_an_inner_edge_belongs_to_the_cell_above():
+    points = counting.Points(*UNIT.locate([0.5], [0.25]))
+    from dpselect.maps.partition import uniform_grid
+
+    assert points.in_cells(uniform_grid(4)).reshape(4, 4).nonzero() == (2, 1)
+
+
+def test_points_outside_are_dropped_one_by_one():
+    x = [np.nan, np.inf, -np.inf, -1e-300, 2, 0.5, 0.5]
+    y = [0.5, 0.5, 0.5, 0.5, 0.5, np.nan, 0.5]
+
+    assert len(UNIT.locate(x, y)[0]) == 1
+
+
+def test_points_outside_are_moved_inside_on_request_but_missing_ones_dropped():
+    x, y = UNIT.locate([np.nan, np.inf, -np.inf, 7], [0.5, 0.5, -2, 9], outside="clip")
+
+    assert x.tolist() == [POSITIONS - 1, 0, POSITIONS - 1]
+    assert y.tolist() == [POSITIONS // 2, 0, POSITIONS - 1]
+
+
+@settings(deadline=None)  # the first example compiles
+@given(st.lists(st.tuples(awkward, awkward), max_size=8), st.sampled_from(["drop", "clip"]))
+def test_a_record_is_repaired_whatever_the_others_are(records, outside):
+    def located(some):
+        x, y = np.array(some, dtype=float).reshape(-1, 2).T
+        return np.column_stack(UNIT.locate(x, y, outside=outside)).tolist()
+
+    assert located(records) == [point for record in records for point in located([record])]
+
+
+def test_no_points_are_no_points():
+    assert UNIT.locate([], [])[0].size == 0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ((0, 0, 0, 1), "bounds of x must go from a lower"),
+        ((0, 1, 1, 0), "bounds of y must go from a lower"),
+        ((0, 0, np.inf, 1), "bounds of x must be finite"),
+        ((0, np.nan, 1, 1), "bounds of y must be finite"),
+        ((0, 0, 1), "four numbers"),
+        ("here", "four numbers"),
+    ],
+)
+def test_degenerate_bounds_are_refused(bounds, message):
+    with pytest.raises(ParameterError, match=message):
+        Box.of(bounds)
+
+
+def test_metres_are_refused_where_degrees_are_declared():
+    with pytest.raises(ParameterError, match="EPSG:4326 is in degrees"):
+        Box(400_000, 5_700_000, 420_000, 5_720_000, crs="EPSG:4326")
+
+
+def test_metres_pass_where_a_projected_system_is_declared():
+    assert Box(400_000, 5_700_000, 420_000, 5_720_000, crs="EPSG:32633").crs == "EPSG:32633"
+
+
+def test_an_empty_reference_system_is_refused():
+    with pytest.raises(ParameterError, match="name a reference system"):
+        Box(0, 0, 1, 1, crs="")
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(DataError, match="same length"):
+        UNIT.locate([0.5], [0.5, 0.5])
+
+
+def test_an_unknown_treatment_is_refused():
+    with pytest.raises(ParameterError, match="'drop' or 'clip'"):
+        UNIT.locate([0.5], [0.5], outside="wrap")

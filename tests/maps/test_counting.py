@@ -1,0 +1,197 @@
+"""Counts and overlaps against their definitions, in exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from dpselect.errors import ParameterError
+from dpselect.maps import (
+    CountedCells,
+    Overlap,
+    counting,
+    lattice_rectangles,
+)
+from dpselect.maps.box import POSITIONS, Box
+from dpselect.maps.partition import nested, uniform_grid
+from support.map_definitions import cells_of, inside, share
+
+UNIT = Box(0, 0, 1, 1)
+MIXED = nested(
+    "mixed",
+    4,
+    np.array(
+        [[0, 0, 2, 3], [0, 2, 2, 1], [2, 0, 2, 2]]
+        + [[i, j, 1, 1 + (i + j) % 3] for i in (2, 3) for j in (2, 3)]
+    ),
+)
+PARTITIONS = [uniform_grid(1), uniform_grid(3), uniform_grid((2, 7)), uniform_grid(8), MIXED]
+every_partition = pytest.mark.parametrize("partition", PARTITIONS, ids=lambda p: p.label)
+
+positions = st.integers(0, POSITIONS - 1) | st.sampled_from([0, POSITIONS // 2, POSITIONS - 1])
+
+
+@st.composite
+def edges(draw):
+    x = sorted(draw(st.lists(st.integers(0, POSITIONS), min_size=2, max_size=2, unique=True)))
+    y = sorted(draw(st.lists(st.integers(0, POSITIONS), min_size=2, max_size=2, unique=True)))
+    return x[0], y[0], x[1], y[1]
+
+
+def as_points(points):
+    x, y = np.array(points, dtype=np.uint32).reshape(-1, 2).T
+    return counting.Points(np.ascontiguousarray(x), np.ascontiguousarray(y))
+
+
+@every_partition
+def test_cells_fill_the_box_once(partition):
+    cells = list(cells_of(partition))
+
+    assert sum((c[2] - c[0]) * (c[3] - c[1]) for c in cells) == POSITIONS**2
+    assert np.allclose(
+        partition.rectangles(), np.array(cells, dtype=float) / POSITIONS, atol=1e-15
+    )
+
+
+@every_partition
+@settings(max_examples=25, deadline=None)
+@given(points=st.lists(st.tuples(positions, positions), max_size=12))
+def test_every_point_is_counted_in_the_cell_that_holds_it(partition, points):
+    expected = [sum(inside(x, y, cell) for x, y in points) for cell in cells_of(partition)]
+
+    assert as_points(points).in_cells(partition).tolist() == expected
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(positions, positions), max_size=12), st.lists(edges(), min_size=1))
+def test_rectangles_hold_the_points_that_are_in_them(points, queries):
+    expected = [sum(inside(x, y, query) for x, y in points) for query in queries]
+
+    assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
+
+
+def test_many_points_and_rectangles_go_in_blocks(monkeypatch):
+    monkeypatch.setattr(counting, "POINTS_AT_ONCE", 20)
+    rng = np.random.default_rng(0)
+    points = as_points(rng.integers(0, POSITIONS, (50, 2)))
+    corners = np.sort(rng.integers(0, POSITIONS, (2500, 2, 2)), axis=1)
+    queries = np.column_stack([corners[:, 0], corners[:, 1]])
+    x, y = points.x[:, None], points.y[:, None]
+    x0, y0, x1, y1 = queries.T
+    expected = ((x >= x0) & (x < x1) & (y >= y0) & (y < y1)).sum(axis=0)
+
+    assert points.in_rectangles(queries).tolist() == expected.tolist()
+
+
+@every_partition
+@settings(max_examples=40, deadline=None)
+@given(query=edges(), data=st.data())
+def test_overlaps_are_areas_over_areas(partition, query, data):
+    counts = data.draw(
+        st.lists(st.integers(-9, 9), min_size=partition.cells, max_size=partition.cells)
+    )
+    alpha = [share(cell, query) for cell in cells_of(partition)]
+    queries = np.array([query])
+    overlap = Overlap.of(partition, queries)
+    answer = CountedCells(partition, np.array(counts, dtype=float)).answers(queries)
+    cut = [a for a in alpha if 0 < a < 1]
+
+    assert answer[0] == pytest.approx(
+        float(sum(map(Fraction.__mul__, alpha, map(Fraction, counts)))), abs=1e-9
+    )
+    assert overlap.l1[0] == pytest.approx(float(sum(alpha)), abs=1e-9)
+    assert overlap.l2[0] ** 2 == pytest.approx(float(sum(a * a for a in alpha)), abs=1e-9)
+    assert overlap.largest[0] == pytest.approx(
+        float(max((max(a, 1 - a) for a in cut), default=0))
+    )
+    assert overlap.spread[0] == pytest.approx(float(max(cut) + 1 - min(cut)) if cut else 0)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
+    """Hundreds of regions in any order; edges on, beside and between those of squares."""
+    rng = np.random.default_rng(3)
+    squares = np.stack(np.divmod(np.arange(256), 16), axis=1)
+    if shuffled:
+        squares = rng.permutation(squares)
+    sides = np.column_stack([np.ones(256, np.int64), rng.integers(1, 4, 256)])
+    partition = nested("many", 16, np.column_stack([squares, sides]))
+    ends = np.sort(rng.integers(0, 17, (60, 2, 2)), axis=1) * (POSITIONS // 16)
+    ends[:, 1] += POSITIONS // 64
+    ends = np.clip(ends + rng.integers(-1, 2, ends.shape), 0, POSITIONS)
+    queries = np.column_stack([ends[:, 0], ends[:, 1]])
+    counts, weights = rng.integers(0, 50, partition.cells).astype(float), rng.random(60)
+
+    x0, y0, x1, y1 = partition.rectangles().T
+    low_x, low_y, high_x, high_y = queries.T[:, :, None] / POSITIONS
+    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
+    along = np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
+    alpha = across * along
+    cut = (alpha > 0) & (alpha < 1)
+    loads = weights @ np.where(cut, np.maximum(alpha, 1 - alpha), 0)
+    overlap, counted = Overlap.of(partition, queries), CountedCells(partition, counts)
+
+    assert counted.answers(queries) == pytest.approx(alpha @ counts)
+    assert counted.of_cut_cells(queries) == pytest.approx((alpha * (1 - alpha)) @ counts)
+    assert overlap.l1 == pytest.approx(alpha.sum(axis=1))
+    assert overlap.l2**2 == pytest.approx((alpha**2).sum(axis=1))
+    assert overlap.added(weights) == pytest.approx(loads.max())
+
+
+@every_partition
+def test_overlaps_agree_with_shapely(partition):
+    shapely = pytest.importorskip("shapely")
+    rng = np.random.default_rng(1)
+    corners = np.sort(rng.random((20, 2, 2)), axis=1)
+    rectangles = np.column_stack([corners[:, 0], corners[:, 1]])
+    counts = rng.integers(0, 50, partition.cells).astype(float)
+    cells = shapely.box(*partition.rectangles().T)
+    queries = shapely.box(*rectangles.T)
+    alpha = shapely.area(shapely.intersection(cells, queries[:, None])) / shapely.area(cells)
+    counted = CountedCells(partition, counts)
+
+    assert counted.answers(lattice_rectangles(rectangles, bounds=UNIT.bounds)) == pytest.approx(
+        alpha @ counts, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([], "at least one rectangle"),
+        (np.empty((0, 4)), "at least one rectangle"),
+        ([[0, 0, 1]], "at least one rectangle"),
+        ([["a", 0, 1, 1]], "at least one rectangle"),
+        (
+            [[0, 0, 1, 1], [0, 0, np.nan, 1]],
+            "finite numbers; the first that is not is number 1",
+        ),
+        ([[0.5, 0, 0.5, 1]], "from a lower to a higher"),
+        ([[0, 0.5, 1, 0.2]], "from a lower to a higher"),
+        ([[-0.1, 0, 1, 1]], "inside the bounds"),
+        ([[0, 0, 1, 1.1]], "inside the bounds"),
+        ([[0.5, 0, 0.5 + 1e-12, 1]], "wider than"),
+    ],
+)
+def test_queries_that_are_no_rectangles_in_the_box_are_refused(queries, message):
+    with pytest.raises(ParameterError, match=message):
+        lattice_rectangles(queries, bounds=UNIT.bounds)
+
+
+def test_the_whole_box_holds_every_point():
+    points = counting.Points(*UNIT.locate([0, 0.5, np.nextafter(1, 0)], [0, 0.9, 0.5]))
+
+    assert points.in_rectangles(lattice_rectangles([0, 0, 1, 1], bounds=UNIT.bounds)) == [3]
+
+
+@pytest.mark.parametrize("size", [0, -3, 2.5, True, (2, 0), (2, 2, 2)])
+def test_sizes_that_are_no_grids_are_refused(size):
+    with pytest.raises(ParameterError, match="grid"):
+        uniform_grid(size)
+
+
+@pytest.mark.parametrize("size", [20_000, 2**40])
+def test_a_grid_too_large_for_memory_says_its_size_and_the_limit(size):
+    with pytest.raises(ParameterError, match=rf"{size**2:,} cells.*at most 67,108,864"):
+        uniform_grid(size)

@@ -1,0 +1,454 @@
+"""Maps: what they cost, what they may say, and what they refuse before they spend."""
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import opendp.prelude as opendp
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+import dpselect as dp
+from dpselect.accuracy import count_error
+from dpselect.draws.exact.noisy_counts import scale_for
+from dpselect.errors import DPSelectError, InsufficientBudgetError
+from dpselect.maps import (
+    AdaptiveGrid,
+    Points,
+    PrivTree,
+    Quadtree,
+    Weighted,
+    counting,
+    grid_error,
+    lattice_rectangles,
+    partition_error,
+    uniform_grid,
+)
+from dpselect.maps.privtree import SplitNoise
+from dpselect.plan import Plan
+
+ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+UNIT = (0, 0, 1, 1)
+QUERIES = [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]]
+SAMPLE = np.random.default_rng(5).beta(2, 5, (3000, 2))
+
+
+VALID = {
+    "bounds": UNIT,
+    "grids": [4, 9, 20],
+    "queries": QUERIES,
+    "epsilon": 2.0,
+    "neighbours": ADD_REMOVE,
+}
+
+
+def release(points=SAMPLE, *, budget=None, **arguments):
+    return dp.Map(**{**VALID, **arguments}).release(points, budget=budget)
+
+
+def plan(**arguments):
+    return dp.Map(**{**VALID, **arguments}).plan
+
+
+def parts(plan):
+    """Epsilon of every step, by its purpose."""
+    return {spend.purpose: spend.epsilon for spend in plan.spends}
+
+
+COARSE, CHOICE = "counts of a coarse grid of 16 x 16", "choice of the partition"
+COUNTS = "counts of the cells"
+
+
+@given(
+    st.floats(1e-3, 50),
+    st.floats(1e-3, 0.999),
+    st.sampled_from([(), "quadtree", "privtree", ("privtree", "guideline")]),
+    st.sampled_from(["relative", "absolute"]),
+)
+def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, method, measure):
+    split = plan(epsilon=epsilon, tuning_share=tuning_share, method=method, measure=measure)
+    exact = [Fraction(spend.epsilon) for spend in split.spends]
+
+    assert sum(exact) <= Fraction(epsilon)
+    assert sum(exact) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+
+
+def test_a_single_candidate_leaves_all_to_the_counts():
+    assert parts(plan(grids=[6], epsilon=0.5)) == {COUNTS: 0.5}
+    assert release(grids=[6]).coarse is None
+    assert release(grids=[6]).scale == pytest.approx(1 / 2.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [(None, "quadtree"), (Quadtree(c=10), "quadtree"), ("guideline",) * 2]
+)
+def test_a_rule_alone_needs_no_choice(method, name):
+    alone = plan(grids=[], method=method, epsilon=1.0, tuning_share=0.25)
+
+    assert parts(alone) == {COARSE: 0.25, COUNTS: np.nextafter(0.75, 0)}
+    assert name in alone.mechanism
+    [cells] = release(grids=[], method=method).candidates
+    assert cells.startswith(name)
+
+
+def test_without_weights_from_it_there_is_no_coarse_grid_unless_a_rule_needs_one():
+    for measure in ("absolute", Weighted(neighbours=ADD_REMOVE, weights=[1.0, 3.0])):
+        tuned = parts(plan(measure=measure, epsilon=1.0, tuning_share=0.25))
+        assert tuned == {CHOICE: 0.25, COUNTS: np.nextafter(0.75, 0)}
+        assert release(measure=measure).coarse is None
+    assert parts(plan(measure="absolute", method="adaptive")).keys() == {
+        COARSE, CHOICE, COUNTS
+    }  # fmt: skip
+
+
+@relations
+def test_the_objective_of_the_choice_is_the_one_that_was_asked_for(relation, monkeypatch):
+    asked = []
+    draw = dp.ExponentialMechanism.draw_positions
+    monkeypatch.setattr(
+        dp.ExponentialMechanism,
+        "draw_positions",
+        lambda *of: asked.append(of) or draw(*of),
+    )
+    made = release(measure="absolute", mechanism="exponential", neighbours=relation)
+    [(used, objective)] = asked
+    expected = grid_error(
+        *SAMPLE.T,
+        bounds=UNIT,
+        grids=[4, 9, 20],
+        queries=QUERIES,
+        scale=made.scale,
+        measure=Weighted(neighbours=relation),
+    )
+
+    assert used.epsilon == 0.4
+    assert used.name in made.plan.mechanism
+    assert objective.scores.tolist() == expected.scores.tolist()
+    assert objective.sensitivity.bounds.tolist() == expected.sensitivity.bounds.tolist()
+
+
+def test_without_queries_a_map_is_tuned_for_even_ones_and_only_where_something_is_tuned():
+    even = {**VALID, "queries": dp.maps.even_queries(UNIT)}
+    none = {**VALID, "queries": None}
+
+    assert dp.Map(**none).design().queries.tolist() == dp.Map(**even).design().queries.tolist()
+    assert "the queries" not in dp.Map(**none).plan.public
+    assert len(dp.Map(**{**none, "grids": [4]}).design().queries) == 0
+    assert len(dp.Map(**{**none, "grids": []}).design().queries) == 0
+
+
+def test_a_map_is_written_and_read():
+    rules = ["quadtree", AdaptiveGrid(c=3.0), PrivTree(depth=4)]
+    query = dp.Map(**VALID, method=rules, mechanism=dp.ExponentialMechanism)
+
+    assert dp.Query.from_json(query.to_json()) == query
+    assert dp.Query.from_json(query.to_json()).plan == query.plan
+    assert query.to_dict()["method"][1:] == [
+        {"name": "adaptive", "c": 3}, {"name": "privtree", "depth": 4}
+    ]  # fmt: skip
+
+
+def test_with_grids_the_default_chooses_among_them():
+    assert plan(grids=[3, 4], method=None) == plan(grids=[3, 4])
+    assert parts(plan(grids=[3, 4])).keys() == {COARSE, CHOICE, COUNTS}
+
+
+def test_a_tree_takes_half_of_the_tuning_or_all_if_there_is_no_choice():
+    rest, tree = np.nextafter(0.5, 0), "squares of privtree depth=10"
+    among = plan(grids=[3, 4], method="privtree", epsilon=1.0, tuning_share=0.5)
+    alone = plan(grids=[], method="privtree", epsilon=1.0, tuning_share=0.5)
+
+    assert parts(among) == {COARSE: 0.125, tree: 0.25, CHOICE: 0.125, COUNTS: rest}
+    assert parts(alone) == {tree: 0.5, COUNTS: rest}
+    assert alone.rho == pytest.approx(np.tanh(0.25))
+
+
+@relations
+def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
+    relation,
+):
+    stated = plan(neighbours=relation)
+    coarse, choice, counts = (spend.epsilon for spend in stated.spends)
+    draw = dp.PermuteAndFlip(epsilon=choice).spend("").rho_of_all
+
+    assert stated.neighbours is relation
+    assert stated.rho == pytest.approx(draw + sum(e * np.tanh(e / 2) for e in (coarse, counts)))
+
+
+@relations
+def test_a_tree_is_drawn_with_the_noise_that_its_share_pays_for(relation, monkeypatch):
+    drawn = []
+    grow = PrivTree.grow
+    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
+    tree = PrivTree(depth=5)
+    alone = release(grids=[], method=tree, tuning_share=0.5, neighbours=relation)
+    among = release(method=["quadtree", tree], tuning_share=0.5, neighbours=relation)
+    paid = [parts(map_.plan)["squares of privtree depth=5"] for map_ in (alone, among)]
+
+    assert paid == [1.0, 0.5]
+    assert drawn == [
+        SplitNoise.for_epsilon(epsilon, depth=5, neighbours=relation, max_per_user=1)
+        for epsilon in paid
+    ]
+    assert alone.coarse is None
+    assert alone.candidate.startswith("privtree depth=5 (")
+    assert len(among.candidates) == 3 + 1 + 3
+
+
+def test_the_tree_of_an_individual_of_many_points_is_drawn_with_as_much_more_noise(
+    monkeypatch,
+):
+    drawn = []
+    grow = PrivTree.grow
+    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
+    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
+    map_ = release(frame, x="x", y="y", user="who", max_per_user=5, grids=[], method="privtree")
+
+    assert drawn == [
+        SplitNoise.for_epsilon(
+            parts(map_.plan)["squares of privtree depth=10"],
+            depth=10,
+            neighbours=ADD_REMOVE,
+            max_per_user=5,
+        )
+    ]
+    assert map_.plan.description.endswith("on the cells of privtree depth=10")
+
+
+@pytest.mark.parametrize("method", ["uniform", ["adaptive", PrivTree(depth=4)]])
+def test_a_map_carries_the_plan_that_needed_no_points(method):
+    map_ = release(method=method)
+
+    assert isinstance(map_.plan, Plan)
+    assert map_.plan == plan(method=method)
+    assert map_.plan.name == "Map"
+    assert map_.epsilon == map_.plan.epsilon == 2.0
+    assert map_.plan.arguments["bounds"] == [0, 0, 1, 1]
+
+
+def test_under_substitution_the_number_of_points_is_public():
+    assert plan(neighbours="substitute").public[-1] == "the number of points"
+    assert "the number of points" not in plan().public
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 1.0, 7.3, 1e4])
+def test_the_error_bound_is_the_least_number_that_holds(scale):
+    ratio = exp(-1 / scale)
+
+    def beyond(t):
+        """P(|Z| > t), of the geometric series."""
+        return 2 * ratio ** (t + 1) / (1 + ratio)
+
+    bound = count_error(scale, "points").value
+    assert beyond(bound) <= 0.05 * (1 + 1e-9)
+    assert bound == 0 or beyond(bound - 1) > 0.05 * (1 - 1e-9)
+
+
+@pytest.mark.slow
+@relations
+@pytest.mark.parametrize("max_per_user", [1, 7])
+@given(epsilon=st.floats(1e-3, 50))
+def test_the_noise_pays_for_what_one_individual_changes(relation, max_per_user, epsilon):
+    """One who comes changes one count by one; one who moves, two counts."""
+    opendp.enable_features("contrib")
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
+    draw = opendp.m.make_laplace(
+        *space, scale=scale_for(epsilon, counting.largest_change(relation, max_per_user))
+    )
+    change = max_per_user * (1 if relation is ADD_REMOVE else 2)
+
+    assert draw.map(change) <= epsilon * (1 + 1e-9)
+    assert draw.map(change) >= epsilon * (1 - 1e-9)
+
+
+def test_the_noise_has_the_law_and_the_deviation_that_are_stated():
+    """Unseeded: false alarm 1 in 10^6."""
+    scale, draws = 1.7, 40_000
+    drawn = counting.noisy(np.zeros(draws), scale).astype(int)
+    values = np.arange(-12, 13)
+    ratio = exp(-1 / scale)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values)
+    tail = 1 - law.sum()
+    observed = np.append([(drawn == v).sum() for v in values], (np.abs(drawn) > 12).sum())
+
+    assert stats.chisquare(observed, draws * np.append(law, tail)).pvalue > 1e-6
+    wide = np.arange(-2000, 2001)
+    second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
+    assert counting.standard_deviation(scale) == pytest.approx(second_moment**0.5)
+
+
+points = st.lists(
+    st.tuples(st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.slow
+@relations
+@settings(deadline=None)
+@given(database=points, new=points, per_user=st.integers(1, 3))
+def test_the_choice_keeps_its_epsilon(relation, database, new, per_user):
+    """Exact laws of the choice, given the same coarse grid, for one individual's points."""
+    moved = database[: len(database) - per_user] if relation is SUBSTITUTE else database
+    other = [*moved, *new[:per_user]]
+    edges = lattice_rectangles(QUERIES, bounds=UNIT)
+    form = Weighted(neighbours=relation, weights=[0.3, 2.0])
+
+    def law(records):
+        objective = partition_error(
+            Points.of(*np.array(records).T, bounds=UNIT),
+            partitions=[uniform_grid(g) for g in (1, 2, 5)],
+            queries=edges,
+            scale=0.1,
+            measure=form,
+            max_per_user=per_user,
+        )
+        return dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
+
+    assert np.abs(np.log(law(database) / law(other))).max() <= 1 + 1e-9
+
+
+def test_many_points_of_one_individual_move_the_error_as_often():
+    edges = lattice_rectangles(QUERIES, bounds=UNIT)
+    bounds = [
+        partition_error(
+            Points.of([], [], bounds=UNIT),
+            partitions=[uniform_grid(3)],
+            queries=edges,
+            scale=1.0,
+            measure=Weighted(neighbours=ADD_REMOVE),
+            max_per_user=most,
+        ).sensitivity.bound
+        for most in (1, 5)
+    ]
+
+    assert bounds[1] == 5 * bounds[0]
+
+
+@relations
+def test_the_budget_is_spent_once_for_everything(relation):
+    budget = dp.Budget(5.0, neighbours=relation)
+    release(neighbours=relation, budget=budget, method="guideline")
+    (entry,) = budget.entries
+
+    assert entry.epsilon == 2
+    assert entry.mechanism.startswith("Map: discrete Laplace noise of scale")
+    assert "permute-and-flip among uniform 4 x 4, uniform 9 x 9" in entry.mechanism
+
+
+def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
+    from dpselect.draws.exact import noisy_counts
+
+    monkeypatch.setattr(noisy_counts, "discrete_laplace", lambda *_: pytest.fail("drawn"))
+    with pytest.raises(InsufficientBudgetError):
+        release(budget=dp.Budget(1.0, neighbours=ADD_REMOVE))
+
+
+def test_many_points_find_a_fine_grid_and_few_a_coarse_one():
+    rng = np.random.default_rng(0)
+    corners = rng.uniform(0, 0.9, (50, 2))
+    queries = np.column_stack([corners, corners + rng.uniform(0.02, 0.1, (50, 2))])
+    points = rng.beta(2, 9, (200_000, 2))
+    many = release(points, grids=[2, 100], queries=queries, epsilon=20.0)
+    few = release(points[:500], grids=[2, 1000], queries=queries, tuning_share=0.5)
+
+    # Both errors differ by hundreds of times the noise of the choice.
+    assert many.candidate == "uniform 100 x 100"
+    assert few.candidate == "uniform 2 x 2"
+
+
+def test_answers_come_close():
+    map_ = release(epsilon=100.0, grids=[20, 40])
+    inside = np.all((SAMPLE >= 0.25) & (SAMPLE < 0.75), axis=1).sum()
+    answer = map_.estimate([0.25, 0.25, 0.75, 0.75])
+
+    assert answer.values[0] == pytest.approx(inside, abs=10)
+    assert map_.total == pytest.approx(3000, abs=10)
+
+
+@pytest.mark.parametrize(
+    "method", ["uniform", "guideline", ("adaptive", "quadtree"), "privtree"]
+)
+@pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
+def test_zero_points_give_a_valid_map(points, method):
+    map_ = release(points, method=method)
+
+    assert abs(map_.total) < 1e4
+    assert np.isfinite(map_.estimate(QUERIES).values).all()
+
+
+def test_rules_need_no_grids():
+    assert release(grids=[], method=AdaptiveGrid(c=5)).candidates == ("adaptive c=5",)
+
+
+@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame.lazy])
+def test_users_cost_as_many_points_as_they_may_have(convert):
+    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
+    map_ = release(convert(frame), x="x", y="y", user="who", max_per_user=4, epsilon=40.0)
+
+    assert map_.scale == pytest.approx(4 / parts(map_.plan)[COUNTS])
+    assert map_.total == pytest.approx(1200, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bounds": (0, 0, 0, 1)}, "bounds of x"),
+        ({"bounds": (1, 0, 0, 1)}, "bounds of x"),
+        ({"grids": [0, 3]}, "grid size must be at least 1"),
+        ({"grids": [3, 3]}, "different from each other"),
+        ({"grids": [], "method": "uniform"}, "at least one grid size"),
+        ({"grids": [3, 30_000]}, "900,000,000 cells, 6.7 GiB of counts; at most 67,108,864"),
+        ({"queries": []}, "at least one rectangle"),
+        ({"queries": [[0, 0, 2, 2]]}, "inside the bounds"),
+        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
+        ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
+        ({"epsilon": 1e-18}, "epsilon is too small"),
+        ({"tuning_share": 0}, "tuning_share must leave something"),
+        ({"tuning_share": 1.0}, "tuning_share must leave something"),
+        ({"tuning_share": -0.1}, "tuning_share must be between"),
+        ({"method": "best"}, "method must be"),
+        ({"method": ["privtree", PrivTree(depth=3)]}, "at most one PrivTree"),
+        ({"method": "privtree", "grids": [], "tuning_share": 0}, "tuning_share must leave"),
+        ({"method": "privtree", "tuning_share": 1e-17}, "epsilon is too small"),
+        ({"grids": [3, (3, 3)]}, "different from each other"),
+        ({"grids": [-3]}, "grid size must be at least 1"),
+        (
+            {
+                "bounds": (4e5, 5e6, 5e5, 6e6),
+                "crs": "EPSG:32633",
+                "queries": [4e5, 0, 5e5, 1],
+            },
+            "inside the bounds",
+        ),
+        ({"neighbours": dp.Neighbours.EDGE}, "neighbours of tables must be"),
+        ({"neighbours": "near"}, "neighbours must be"),
+        ({"outside": "wrap"}, "outside must be"),
+        ({"sanity": 2}, "sanity must be between"),
+        ({"measure": "squared"}, "measure must be 'relative' or 'absolute', not 'squared'"),
+        ({"measure": Weighted(neighbours=SUBSTITUTE)}, "for substitute neighbours and the"),
+        ({"measure": Weighted(neighbours=ADD_REMOVE, weights=[1, 2, 3])}, "weights must be 2"),
+        ({"mechanism": "shifted"}, "direction"),
+        ({"mechanism": "best"}, "mechanism must be one of"),
+        ({"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)}, "keep to"),
+        ({"user": "who"}, "go together"),
+        ({"max_per_user": 3}, "go together"),
+        (
+            {"user": "who", "x": "x", "y": "y", "max_per_user": 0},
+            "max_per_user must be at least",
+        ),
+        ({"user": "who", "max_per_user": 2}, "name the columns of the coordinates: x, y"),
+        ({"x": "lon"}, "x and y go together"),
+        ({"x": "lon", "y": "lat"}, "data must be a frame"),
+    ],
+)
+def test_what_is_refused_is_refused_before_anything_is_spent(arguments, message):
+    budget = dp.Budget(9.0, neighbours=ADD_REMOVE)
+    with pytest.raises(DPSelectError, match=message):
+        release(budget=budget, **arguments)
+
+    assert budget.entries == ()

@@ -1,0 +1,39 @@
+"""Query rectangles that are spread evenly over a box."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from dpselect.errors import ParameterError
+from dpselect.maps import even_queries, lattice_rectangles
+
+numbers = st.floats(-1e9, 1e9)
+
+
+@given(west=numbers, south=numbers, width=st.floats(1e-2, 1e9), height=st.floats(1e-2, 1e9))
+def test_they_lie_inside_any_box(west, south, width, height):
+    box = (west, south, west + width, south + height)
+
+    assert len(lattice_rectangles(even_queries(box, each=40), bounds=box)) == 200
+
+
+def test_they_are_the_same_every_time_and_of_the_sizes_asked_for():
+    queries = even_queries((0, 0, 2, 1), sides=(0.1, 0.5), each=30)
+
+    assert (queries == even_queries((0, 0, 2, 1), sides=(0.1, 0.5), each=30)).all()
+    assert queries[:, 2] - queries[:, 0] == pytest.approx(np.repeat([0.2, 1.0], 30))
+    assert queries[:, 3] - queries[:, 1] == pytest.approx(np.repeat([0.1, 0.5], 30))
+
+
+def test_they_spread_over_the_box():
+    queries = even_queries((0, 0, 1, 1), sides=(0.01,), each=400)
+    counts, *_ = np.histogram2d(queries[:, 0], queries[:, 1], bins=5, range=[(0, 0.99)] * 2)
+
+    assert counts.min() >= 12
+    assert counts.max() <= 20
+
+
+@pytest.mark.parametrize("arguments", [{"sides": ()}, {"sides": (1.0,)}, {"each": 0}])
+def test_no_queries_are_refused(arguments):
+    with pytest.raises(ParameterError, match=r"sides must be|each must be"):
+        even_queries((0, 0, 1, 1), **arguments)

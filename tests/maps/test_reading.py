@@ -1,0 +1,159 @@
+"""Points from frames, engines, arrays and geometries."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.maps import counting, lattice_rectangles
+from dpselect.maps.box import Box
+from dpselect.maps.partition import nested, uniform_grid
+from dpselect.maps.points import PointRows
+from dpselect.maps.rules import COARSE
+
+BOX = Box(-10, 40, 20, 60)
+QUERIES = lattice_rectangles(
+    [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]], bounds=BOX.bounds
+)
+AWKWARD = [np.nan, np.inf, -np.inf, -10.0, 20.0, 0.0]
+X = np.concatenate([np.random.default_rng(0).uniform(-12, 22, 300), AWKWARD, [0.0] * 6])
+Y = np.concatenate([np.random.default_rng(1).uniform(39, 61, 300), [50.0] * 6, AWKWARD])
+BLOCKS = nested(
+    "blocks",
+    COARSE,
+    np.array(
+        [[0, 0, 8, 3], [8, 0, 8, 1], [0, 8, 8, 2]]
+        + [[i, j, 2, 1 + (i + j) % 4] for i in range(8, 16, 2) for j in range(8, 16, 2)]
+    ),
+)
+TREE = nested(
+    "tree",
+    8,
+    np.array(
+        [[0, 0, 4, 1], [0, 4, 4, 1], [4, 4, 4, 2], [4, 0, 2, 1], [6, 0, 2, 1], [6, 2, 2, 1]]
+        + [[i, j, 1, 1] for i in (4, 5) for j in (2, 3)]
+    ),
+)
+PARTITIONS = [uniform_grid(1), uniform_grid((3, 5)), uniform_grid(64), BLOCKS, TREE]
+
+
+def read(points, x="x", y="y", outside="drop"):
+    return PointRows(BOX, x, y, outside=outside).read(points)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return {
+        outside: counting.Points(*BOX.locate(X, Y, outside=outside))
+        for outside in ("drop", "clip")
+    }
+
+
+def duck(frame):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.connect().from_arrow(frame.to_arrow())
+
+
+FRAMES = {
+    "polars": lambda f: f,
+    "pandas": lambda f: f.to_pandas(),
+    "pyarrow": lambda f: f.to_arrow(),
+    "polars lazy": lambda f: f.lazy(),
+    "duckdb": duck,
+}
+
+
+@pytest.mark.parametrize("outside", ["drop", "clip"])
+@pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
+def test_every_frame_gives_the_same_counts(convert, outside, expected):
+    points = read(convert(pl.DataFrame({"x": X, "y": Y})), outside=outside)
+
+    for partition in PARTITIONS:
+        assert (points.in_cells(partition) == expected[outside].in_cells(partition)).all()
+    assert (points.in_rectangles(QUERIES) == expected[outside].in_rectangles(QUERIES)).all()
+
+
+def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
+    sizes = []
+    collect = pl.LazyFrame.collect
+
+    def watched(self, *args, **kwargs):
+        frame = collect(self, *args, **kwargs)
+        sizes.append(frame.height)
+        return frame
+
+    points = read(pl.LazyFrame({"x": X, "y": Y}))
+    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
+    points.in_cells(uniform_grid(4))
+    points.in_rectangles(QUERIES)
+
+    assert max(sizes) <= 16
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.tuples(st.floats(-10, 20), st.floats(40, 60)), max_size=20))
+def test_the_engine_rounds_like_the_kernels(points):
+    x, y = np.array(points, dtype=float).reshape(-1, 2).T
+    here = counting.Points(*BOX.locate(x, y))
+    there = read(pl.LazyFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64}))
+
+    for partition in PARTITIONS:
+        assert (there.in_cells(partition) == here.in_cells(partition)).all()
+    assert (there.in_rectangles(QUERIES) == here.in_rectangles(QUERIES)).all()
+
+
+def test_a_parquet_file_is_read(tmp_path, expected):
+    path = tmp_path / "points.parquet"
+    pl.DataFrame({"x": X, "y": Y}).write_parquet(path)
+
+    assert (
+        read(path).in_cells(uniform_grid(8)) == expected["drop"].in_cells(uniform_grid(8))
+    ).all()
+
+
+def test_an_array_of_pairs_is_read(expected):
+    points = PointRows(BOX).read(np.column_stack([X, Y]))
+
+    assert points.x.tolist() == expected["drop"].x.tolist()
+
+
+def test_no_points_are_read():
+    assert read(pl.DataFrame({"x": [], "y": []}, schema={"x": float, "y": float})).x.size == 0
+    assert PointRows(BOX).read([]).x.size == 0
+
+
+def test_missing_values_are_dropped():
+    frame = pl.DataFrame({"x": [1.0, None, 3.0], "y": [50.0, 50.0, None]})
+
+    assert read(frame).x.size == 1
+    assert read(frame.lazy(), outside="clip").in_cells(uniform_grid(1)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("points", "x", "y", "error", "message"),
+    [
+        (pl.DataFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
+        (pl.LazyFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
+        (pl.LazyFrame({"x": ["a"], "y": [1]}), "x", "y", ColumnError, "is not numeric"),
+        (pl.DataFrame({"x": [1.0], "y": [1.0]}), None, None, ColumnError, "need the columns"),
+        (np.zeros((3, 3)), None, None, DataError, r"shape \(n, 2\)"),
+        (np.array([["a", "b"]]), None, None, DataError, r"shape \(n, 2\)"),
+        (7, None, None, DataError, r"shape \(n, 2\)"),
+    ],
+)
+def test_what_holds_no_points_is_refused(points, x, y, error, message):
+    with pytest.raises(error, match=message):
+        read(points, x, y)
+
+
+def test_geometries_are_read_in_their_own_system():
+    geopandas = pytest.importorskip("geopandas")
+    points = geopandas.GeoDataFrame(
+        geometry=geopandas.points_from_xy([0.0, 5.0, 99.0], [50.0, 41.0, 50.0]), crs="EPSG:4326"
+    )
+    box = Box(*BOX.bounds, crs="EPSG:4326")
+
+    assert PointRows(box).read(points).x.size == 2
+    with pytest.raises(ParameterError, match="transform the points"):
+        PointRows(Box(*BOX.bounds, crs="EPSG:3857")).read(points)

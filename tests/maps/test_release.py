@@ -1,0 +1,562 @@
+"""Answers with their errors, post-processing, and the way out to other tools and back."""
+
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import dpselect as dp
+from dpselect.errors import DataError, MissingDependencyError, ParameterError
+from dpselect.maps import (
+    AdaptiveGrid,
+    CoarseGrid,
+    MapRelease,
+    PrivTree,
+    export,
+    uniform_grid,
+)
+from dpselect.maps.box import Box
+from dpselect.maps.counting import standard_deviation
+from dpselect.maps.postprocess import blocks, consistent, nonnegative
+from dpselect.maps.release import areas_of
+
+BOX = Box(5, 45, 15, 55, crs="EPSG:4326")
+POINTS = np.random.default_rng(2).beta(2, 3, (4000, 2)) * 10 + [5, 45]
+QUERIES = [[6.1, 46, 9, 50.3], [5, 45, 15, 55]]
+
+
+def release(points=POINTS, **arguments):
+    valid = {
+        "bounds": BOX.bounds,
+        "crs": BOX.crs,
+        "grids": [32],
+        "queries": QUERIES,
+        "method": "uniform",
+        "epsilon": 4.0,
+        "neighbours": "add-remove",
+    }
+    return dp.Map(**{**valid, **arguments}).release(points)
+
+
+@pytest.fixture(scope="module")
+def even():
+    """A uniform grid whose cells fill the coarse ones."""
+    return release(grids=[32, (32, 48)])
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Cells of several sizes."""
+    return release(grids=[], method=AdaptiveGrid(c=5))
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """Squares of several sizes, larger and smaller than the coarse cells."""
+    corner = np.random.default_rng(3).beta(2, 9, (4000, 2)) * 3 + [5, 45]
+    return release(corner, method=PrivTree(depth=8), grids=[1], epsilon=40.0)
+
+
+@pytest.fixture(params=["even", "uneven"])
+def map_(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_the_standard_error_is_that_of_the_noise():
+    """Two-sided 6 sigma of the sample variance: false alarm about 1 in 10^8."""
+    query = [6.1, 46, 9, 50.3]
+    answers = [release(grids=[12]).estimate(query) for _ in range(100)]
+    values = np.array([answer.values[0] for answer in answers])
+    expected = answers[0].noise_errors[0]
+
+    assert values.std() == pytest.approx(expected, rel=6 / np.sqrt(2 * 100))
+
+
+def test_many_queries_are_answered_as_one_by_one(map_):
+    together = map_.estimate(QUERIES)
+
+    for position, query in enumerate(QUERIES):
+        assert map_.estimate(query).values[0] == together.values[position]
+    assert together.values[1] == pytest.approx(map_.total)
+    assert map_.estimate(pl.DataFrame(QUERIES, orient="row")).values.tolist() == (
+        together.values.tolist()
+    )
+    assert together.to_frame().columns == ["count", "standard_error", "noise_error"]
+
+
+@pytest.mark.parametrize("query", [[4.9, 46, 9, 50], [[]], "all", [9, 46, 6, 50]])
+def test_queries_outside_the_map_are_refused(map_, query):
+    with pytest.raises(ParameterError, match="queries must"):
+        map_.estimate(query)
+
+
+def projected_on(totals, counts, weights):
+    """The fit of Held et al. by bisection for its threshold."""
+    if totals <= 0:
+        return np.zeros_like(counts)
+    low, high = (counts.min() - totals) / weights.min(), counts.max() / weights.min()
+    for _ in range(200):
+        middle = (low + high) / 2
+        fits = np.maximum(counts - middle * weights, 0).sum() <= totals
+        low, high = (low, middle) if fits else (middle, high)
+    return np.maximum(counts - high * weights, 0)
+
+
+@given(st.lists(st.integers(-50, 60), min_size=16, max_size=16))
+def test_counts_are_fitted_from_the_whole_box_down(counts):
+    """Four by four cells: the quarters first, then the cells of each."""
+    cells = np.array(counts, dtype=float)
+    fitted = nonnegative(uniform_grid(4), cells).reshape(4, 4)
+    quarters = fitted.reshape(2, 2, 2, 2).sum(axis=(1, 3))
+    given_ones = cells.reshape(2, 2, 2, 2)
+
+    assert (fitted >= 0).all()
+    assert quarters.ravel() == pytest.approx(
+        projected_on(max(cells.sum(), 0), given_ones.sum(axis=(1, 3)).ravel(), np.full(4, 4)),
+        abs=1e-6,
+    )
+    for a, b in np.ndindex(2, 2):
+        assert fitted[2 * a : 2 * a + 2, 2 * b : 2 * b + 2].ravel() == pytest.approx(
+            projected_on(quarters[a, b], given_ones[a, :, b, :].ravel(), np.ones(4)), abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("grid", [1, 13, (3, 50)])
+def test_nonnegative_counts_of_any_grid_keep_the_total(grid):
+    part = uniform_grid(grid)
+    counts = np.random.default_rng(0).integers(-20, 30, part.cells).astype(float)
+    fitted = nonnegative(part, counts)
+
+    assert (fitted >= 0).all()
+    assert fitted.sum() == pytest.approx(max(counts.sum(), 0))
+    assert nonnegative(part, -np.abs(counts)).sum() == 0
+
+
+def test_nonnegative_counts_answer_large_queries_as_before(map_):
+    """One threshold for all cells moved a third of the box by many times its noise."""
+    queries = [[5, 45, 8.4, 55], [5, 48, 15, 52]]
+    before, after = map_.estimate(queries), map_.nonnegative().estimate(queries)
+
+    assert (map_.nonnegative().counts >= 0).all()
+    assert (np.abs(before.values - after.values) < 2 * before.noise_errors).all()
+
+
+def test_consistent_counts_are_the_mean_of_both_measurements(map_):
+    block, coarse_block = blocks(map_.partition)
+    measured = np.random.default_rng(5).integers(0, 30, map_.partition.cells).astype(float)
+    fitted = consistent(map_.partition, measured, scale=map_.scale, coarse=map_.coarse)
+    fine, coarse = np.bincount(block, measured), np.bincount(coarse_block, map_.coarse.counts)
+    v = np.bincount(block) * map_.standard_deviation**2
+    w = np.bincount(coarse_block) * standard_deviation(map_.coarse.scale) ** 2
+    means = (w * fine + v * coarse) / (v + w)
+    total = (w.sum() * fine.sum() + v.sum() * coarse.sum()) / (v + w).sum()
+    left = v * w / (v + w)
+
+    assert np.bincount(block, fitted) == pytest.approx(
+        means + (total - means.sum()) * left / left.sum()
+    )
+    assert fitted.sum() == pytest.approx(total)
+    assert np.ptp((fitted - measured)[block == 7]) == pytest.approx(0, abs=1e-9)
+    assert map_.processing == ("consistent",)
+
+
+def test_the_choice_of_cells_does_not_bias_the_total():
+    """The means of the blocks alone are too large by about one standard deviation here."""
+    errors = []
+    for _ in range(60):
+        map_ = release(grids=[], method=AdaptiveGrid(c=5), epsilon=1.0)
+        answer = map_.estimate(BOX.bounds)
+        errors.append((answer.values[0] - len(POINTS)) / answer.noise_errors[0])
+
+    assert abs(np.mean(errors)) < 5 / np.sqrt(60)
+
+
+def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
+    corners = []
+    for partition, block in zip(
+        (tree.partition, CoarseGrid.cells()), blocks(tree.partition), strict=True
+    ):
+        x0, y0, x1, y1 = partition.rectangles().T
+        many = block.max() + 1
+        low = np.full((2, many), np.inf)
+        high = np.full((2, many), -np.inf)
+        for axis, (first, last) in enumerate(((x0, x1), (y0, y1))):
+            np.minimum.at(low[axis], block, first)
+            np.maximum.at(high[axis], block, last)
+        area = np.bincount(block, (x1 - x0) * (y1 - y0))
+        assert area == pytest.approx((high - low).prod(axis=0))
+        corners.append(np.concatenate([low, high]))
+
+    assert tree.candidate.startswith("privtree")
+    assert corners[0].tolist() == corners[1].tolist()
+    widths = np.log2(corners[0][2] - corners[0][0])
+    assert widths.min() == -4 < widths.max()
+    assert tree.total == pytest.approx(4000, abs=10)
+
+
+def test_a_tree_comes_back_from_its_file(tree, tmp_path):
+    tree.to_parquet(tmp_path / "tree.parquet")
+    back = MapRelease.from_parquet(tmp_path / "tree.parquet")
+
+    assert back.plan == tree.plan
+    assert "squares of privtree depth=8" in {spend.purpose for spend in back.plan.spends}
+    assert back.estimate(QUERIES).values.tolist() == tree.estimate(QUERIES).values.tolist()
+
+
+def test_grids_that_are_not_aligned_agree_in_the_total(even):
+    part, measured = uniform_grid(10), np.arange(100.0)
+    fitted = consistent(part, measured, scale=1.0, coarse=even.coarse)
+
+    assert np.ptp(fitted - measured) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_map_comes_back_from_its_file(map_, tmp_path):
+    path = tmp_path / "map.parquet"
+    processed = map_.nonnegative()
+    processed.to_parquet(path)
+    back = MapRelease.from_parquet(path)
+
+    assert back.estimate(QUERIES).values.tolist() == processed.estimate(QUERIES).values.tolist()
+    for name in (
+        "box",
+        "scale",
+        "epsilon",
+        "plan",
+        "neighbours",
+        "candidates",
+        "processing",
+        "non_uniformity",
+        "version",
+        "query",
+        "answer",
+        "standard_deviation",
+    ):
+        assert getattr(back, name) == getattr(processed, name)
+    assert back.coarse.counts.tolist() == map_.coarse.counts.tolist()
+    assert pl.read_parquet(path).columns == [
+        "west", "south", "east", "north", "count", "geometry"
+    ]  # fmt: skip
+
+
+def test_other_files_are_no_maps(tmp_path):
+    path = tmp_path / "other.parquet"
+    pl.DataFrame({"count": [1.0]}).write_parquet(path)
+    with pytest.raises(DataError, match="is not a map"):
+        MapRelease.from_parquet(path)
+    path.write_text("count")
+    with pytest.raises(DataError, match="is not a map"):
+        MapRelease.from_parquet(path)
+    with pytest.raises(DataError, match="there is no file"):
+        MapRelease.from_parquet(tmp_path / "none.parquet")
+
+
+def test_a_file_whose_cells_and_counts_differ_is_no_map(even, tmp_path):
+    path = tmp_path / "map.parquet"
+    even.to_parquet(path)
+    metadata = pl.read_parquet_metadata(path)
+    pl.read_parquet(path).head(5).write_parquet(
+        path, metadata={"dpselect.maps": metadata["dpselect.maps"]}
+    )
+
+    with pytest.raises(DataError, match="is not a map"):
+        MapRelease.from_parquet(path)
+
+
+def test_cells_become_geojson(map_, tmp_path):
+    path = tmp_path / "map.geojson"
+    map_.to_file(path)
+    collection = map_.to_geojson()
+    ring = collection["features"][0]["geometry"]["coordinates"][0]
+
+    assert json.loads(path.read_text()) == collection
+    assert len(collection["features"]) == map_.partition.cells
+    assert ring[0] == ring[-1] == [5, 45]
+
+
+@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4258", None])
+def test_geojson_is_in_its_own_system(crs):
+    with pytest.raises(ParameterError, match="GeoJSON is in EPSG:4326"):
+        release(crs=crs, grids=[8]).to_geojson()
+
+
+def test_geojson_is_read_back_by_geopandas(map_, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    map_.to_file(tmp_path / "map.geojson")
+    back = geopandas.GeoDataFrame.from_features(
+        json.loads((tmp_path / "map.geojson").read_text()), crs="EPSG:4326"
+    )
+    cells = map_.to_geopandas()
+
+    assert back["count"].tolist() == map_.counts.tolist()
+    assert back.geometry.geom_equals(cells.geometry).all()
+
+
+def test_a_raster_of_a_uniform_grid_is_its_counts(even):
+    assert even.raster().shape == even.partition.shape
+    assert even.raster().sum() == even.total
+
+
+def test_a_raster_of_other_cells_needs_a_shape(uneven):
+    assert uneven.raster((40, 24)).shape == (40, 24)
+    assert uneven.raster((40, 24)).sum() == pytest.approx(uneven.total)
+    with pytest.raises(ParameterError, match="give the shape of the raster"):
+        uneven.raster()
+
+
+def test_a_plot_has_a_legend_and_units(map_):
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    ax = map_.plot()
+    (legend,) = ax.child_axes
+
+    assert ax.get_xlabel() == "longitude (degrees)"
+    assert legend.get_ylabel() == "points per km²"
+    assert "ε = 4 (add-remove)" in ax.get_title()
+
+
+def test_areas_of_cells_sum_to_that_of_the_earth():
+    world = release(bounds=(-180, -90, 180, 90), grids=[9])
+    each, unit = areas_of(world.box, export.cell_bounds(world))
+
+    assert each.sum() == pytest.approx(510.066e6, rel=1e-4)
+    assert unit == "km²"
+
+
+def test_a_plane_map_is_per_its_own_units():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    ax = release(crs=None, grids=[8]).plot()
+
+    assert ax.get_xlabel() == "x (coordinate units)"
+    assert ax.child_axes[0].get_ylabel() == (
+        "points per square with sides of 1 (coordinate units)"
+    )
+
+
+def test_a_map_in_metres_is_per_square_kilometre():
+    pytest.importorskip("pyproj")
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    bounds = (4e5, 5e6, 5e5, 5.1e6)
+    points = np.random.default_rng(4).random((900, 2)) * 1e5 + [4e5, 5e6]
+    ax = release(points, bounds=bounds, crs="EPSG:32633", queries=None, grids=[10]).plot()
+    (image,) = ax.get_images()
+
+    assert ax.get_xlabel() == "x (metre)"
+    assert ax.child_axes[0].get_ylabel() == "points per km²"
+    assert image.get_array().sum() == pytest.approx(900 / 100, rel=0.1)
+    assert ax.get_aspect() == 1
+
+
+def test_a_legend_is_as_high_as_its_map(map_):
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    ax = map_.plot()
+    ax.get_figure().canvas.draw()
+    map_box, legend_box = ax.get_window_extent(), ax.child_axes[0].get_window_extent()
+
+    # The arrow on top, for what exceeds the scale, is 3 % of the bar.
+    assert legend_box.y0 == pytest.approx(map_box.y0, abs=1)
+    assert legend_box.height * 1.03 == pytest.approx(map_box.height, abs=1)
+
+
+def test_a_missing_package_is_named(even, monkeypatch):
+    for package in ("geopandas", "xarray", "rasterio"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for call in (even.to_geopandas, even.to_xarray, lambda: even.to_file("map.tif")):
+        with pytest.raises(MissingDependencyError, match=r"install 'dpselect\[geo\]'"):
+            call()
+
+
+def test_polygons_are_answered_by_the_area_of_cells(map_):
+    shapely = pytest.importorskip("shapely")
+    triangle = shapely.Polygon([(6, 46), (12, 47), (8, 53)])
+    boxes = [shapely.box(*query) for query in QUERIES]
+    answers, rectangles = map_.estimate([*boxes, triangle]), map_.estimate(QUERIES)
+    cells = shapely.box(*export.cell_bounds(map_).T)
+    alpha = shapely.area(shapely.intersection(cells, triangle)) / shapely.area(cells)
+
+    assert answers.values[:2] == pytest.approx(rectangles.values, abs=1e-4)
+    assert answers.noise_errors[:2] == pytest.approx(rectangles.noise_errors)
+    assert answers.non_uniformity_errors[:2] == pytest.approx(
+        rectangles.non_uniformity_errors, abs=1e-2
+    )
+    assert answers.values[2] == pytest.approx(alpha @ map_.counts)
+    assert answers.noise_errors[2] == pytest.approx(
+        map_.standard_deviation * np.linalg.norm(alpha)
+    )
+
+
+@pytest.mark.parametrize(
+    "corners", [[(6, 46), (7, 47), (6, 47), (7, 46)], [(0, 46), (7, 47), (6, 50)]]
+)
+def test_polygons_that_cannot_be_answered_are_refused(even, corners):
+    shapely = pytest.importorskip("shapely")
+    with pytest.raises(ParameterError, match="the first that is not is number 0"):
+        even.estimate(shapely.Polygon(corners))
+
+
+def test_areas_are_brought_into_the_system_of_the_map(even):
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    areas = geopandas.GeoSeries([shapely.box(7, 47, 9, 49)], crs="EPSG:4326")
+
+    assert even.estimate(areas.to_crs("EPSG:3857")).values == pytest.approx(
+        even.estimate([7, 47, 9, 49]).values, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:32633", None])
+def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    map_ = release(crs=crs, grids=[], method="quadtree")
+    for name in ("map.parquet", "map.gpkg", "map.geojson"):
+        if name == "map.geojson" and crs != "EPSG:4326":
+            continue
+        map_.to_file(tmp_path / name)
+        read = geopandas.read_parquet if name == "map.parquet" else geopandas.read_file
+        frame = read(tmp_path / name)
+
+        assert frame["count"].to_numpy() == pytest.approx(map_.counts)
+        assert frame.total_bounds.tolist() == list(BOX.bounds)
+        assert frame.geometry.is_valid.all()
+        if crs is not None:
+            assert frame.crs.to_epsg(min_confidence=20) == int(crs[5:]) or (
+                frame.crs.to_string() == "OGC:CRS84"
+            )
+
+
+def test_files_of_other_formats_are_refused(even, tmp_path):
+    for name in ("map.csv", "map.shp", "map"):
+        with pytest.raises(ParameterError, match=r"must be one of .parquet \(GeoParquet\)"):
+            even.to_file(tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    map_ = release(grids=[], method="quadtree")
+    map_.to_file(tmp_path / "map.tif")
+    x0, _, x1, _ = map_.partition.rectangles().T
+    with rasterio.open(tmp_path / "map.tif") as file:
+        assert 1 / file.width == (x1 - x0).min()
+        assert file.read(1).sum() == pytest.approx(map_.total)
+
+
+def test_a_geopackage_replaces_what_was_there(even, uneven, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    uneven.to_file(tmp_path / "map.gpkg")
+    even.to_file(tmp_path / "map.gpkg")
+
+    assert len(geopandas.read_file(tmp_path / "map.gpkg")) == even.partition.cells
+
+
+def projected(method="uniform", grids=(20,)):
+    """A map in metres, of cells that are no squares."""
+    pytest.importorskip("pyproj")
+    bounds = (4e5, 5e6, 4.6e5, 5.03e6)
+    points = np.random.default_rng(4).beta(2, 4, (3000, 2)) * [6e4, 3e4] + [4e5, 5e6]
+    asked = {"bounds": bounds, "crs": "EPSG:32633", "queries": None}
+    return release(points, **asked, grids=grids, method=method)
+
+
+def test_cells_become_geometries(map_, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    frame = map_.to_geopandas()
+    frame.to_parquet(tmp_path / "cells.parquet")
+    back = geopandas.read_parquet(tmp_path / "cells.parquet")
+
+    assert frame.crs == back.crs == "EPSG:4326"
+    assert back["count"].tolist() == map_.counts.tolist()
+    assert frame.total_bounds.tolist() == list(BOX.bounds)
+    assert map_.estimate(frame.geometry[:5]).values == pytest.approx(map_.counts[:5])
+
+
+def test_points_and_cells_stay_in_a_projected_system():
+    geopandas = pytest.importorskip("geopandas")
+    map_ = projected()
+    cells = map_.to_geopandas()
+    centre = geopandas.GeoDataFrame(geometry=[cells.union_all().centroid], crs=cells.crs)
+    system = {"bounds": map_.box.bounds, "crs": map_.box.crs}
+    again = release(centre, **system, queries=None, grids=[1], epsilon=50.0)
+
+    assert cells.crs == "EPSG:32633"
+    assert again.total == 1
+    assert cells.to_crs("EPSG:4326").total_bounds == pytest.approx(
+        [13.7, 45.1, 14.5, 45.4], abs=0.1
+    )
+    assert map_.estimate(cells.geometry[210:213].to_crs("EPSG:4326")).values == pytest.approx(
+        map_.counts[210:213], abs=1
+    )
+
+
+@pytest.mark.slow
+def test_cells_become_a_labelled_raster(even):
+    pytest.importorskip("xarray")
+    array = even.to_xarray()
+    south_west = array.isel(x=0, y=0)
+    nx, ny = even.partition.shape
+
+    assert float(south_west) == even.counts[0]
+    assert array.attrs["crs"] == "EPSG:4326"
+    assert float(array[-1, 0]) == even.raster()[0, -1]
+    assert float(array.x[0]) == pytest.approx(5 + 5 / nx)
+    assert float(array.y[-1]) == pytest.approx(55 - 5 / ny)
+    assert array.attrs["units"] == "points per cell"
+
+
+@pytest.mark.slow
+def test_a_raster_is_read_back_with_its_labels(uneven):
+    xarray = pytest.importorskip("xarray")
+    array = uneven.to_xarray((40, 24))
+    back = xarray.DataArray.from_dict(json.loads(json.dumps(array.to_dict())))
+
+    assert back.equals(array)
+    assert back.attrs == array.attrs
+    assert float(back.sum()) == pytest.approx(uneven.total)
+
+
+def test_a_geotiff_lies_where_the_map_lies(even, tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    even.to_file(tmp_path / "map.tif")
+    with rasterio.open(tmp_path / "map.tif") as file:
+        assert tuple(file.bounds) == pytest.approx(BOX.bounds)
+        assert file.crs.to_string() == "EPSG:4326"
+        assert (even.raster() == file.read(1)[::-1].T).all()
+
+
+def test_a_geotiff_in_metres_holds_at_each_place_what_the_map_answers(tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    map_ = projected(method=AdaptiveGrid(c=5), grids=[])
+    map_.to_file(tmp_path / "map.tif", shape=(30, 10))
+    west, south = 4e5 + 7 * 2000, 5e6 + 3 * 3000
+    with rasterio.open(tmp_path / "map.tif") as file:
+        (value,) = next(file.sample([(west + 1000, south + 1500)]))
+        assert file.crs.to_epsg() == 32633
+        assert (file.width, file.height) == (30, 10)
+
+    answer = map_.estimate([west, south, west + 2000, south + 3000]).values[0]
+    assert value == pytest.approx(answer, abs=1e-3)
+
+
+def test_a_map_in_metres_comes_back_from_its_file_in_its_system(tmp_path):
+    map_ = projected()
+    map_.to_parquet(tmp_path / "map.parquet")
+
+    assert MapRelease.from_parquet(tmp_path / "map.parquet").box == map_.box
+
+
+def test_a_projected_system_known_to_pyproj_may_hold_metres():
+    pytest.importorskip("pyproj")
+    with pytest.raises(ParameterError, match="is in degrees"):
+        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:4230")
+    with pytest.raises(ParameterError, match="not a reference system"):
+        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:somewhere")
+    with pytest.raises(ParameterError, match="not a reference system"):
+        Box(0, 0, 1, 1, crs="EPSG:somewhere")

@@ -1,0 +1,106 @@
+"""Partitions made from the coarse grid, and their place among the candidates."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from dpselect.errors import ParameterError
+from dpselect.maps import AdaptiveGrid, Guideline, PrivTree, Quadtree
+from dpselect.maps.counting import standard_deviation
+from dpselect.maps.partition import MOST_CELLS
+from dpselect.maps.rules import COARSE, CoarseGrid, rules_of
+
+RULES = [Guideline(c=10), AdaptiveGrid(c=5), Quadtree(c=10)]
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.label)
+
+
+def coarse(*cells, rest=0.0):
+    counts = np.full(COARSE**2, rest)
+    counts[: len(cells)] = cells
+    return CoarseGrid(counts, 4.0)
+
+
+@pytest.mark.slow
+@every_rule
+@settings(max_examples=25, deadline=None)
+@given(
+    counts=st.lists(st.integers(-(10**12), 10**12), min_size=COARSE**2, max_size=COARSE**2),
+    epsilon=st.floats(1e-6, 100),
+)
+def test_cells_fill_the_box_whatever_the_noise_did(rule, counts, epsilon):
+    partition = rule.partition(CoarseGrid(np.array(counts, dtype=float), 1.0), epsilon)
+    corners = partition.regions[:, :3]
+    covered = np.zeros((partition.base, partition.base), dtype=int)
+    for x, y, span in corners:
+        covered[x : x + span, y : y + span] += 1
+
+    assert (covered == 1).all()
+    assert (corners[:, :2] % corners[:, 2:] == 0).all()
+    assert 1 <= partition.cells <= MOST_CELLS
+
+
+def test_the_guideline_is_the_square_root_of_points_over_c():
+    assert Guideline(c=10).partition(coarse(1000), 1.0).shape == (10, 10)
+    assert Guideline(c=10).partition(coarse(1001), 1.0).shape == (11, 11)
+    assert Guideline(c=10).partition(coarse(-5), 1.0).shape == (1, 1)
+
+
+def test_the_adaptive_grid_cuts_each_coarse_cell_by_its_own_count():
+    partition = AdaptiveGrid(c=5).partition(coarse(45, 0, 46, 20), 1.0)
+
+    assert partition.regions[:4, 3].tolist() == [3, 1, 4, 2]
+    assert (partition.regions[:, 2] == 1).all()
+
+
+def test_the_quadtree_halves_what_holds_too_many():
+    partition = Quadtree(c=10).partition(coarse(165), 1.0)
+
+    # On the way to the coarse cell each of four levels leaves three squares whole; the cell
+    # itself is halved until 165 / 4**k is at most 10.
+    assert len(partition.regions) == 4 * 3 + 1
+    assert partition.cells == 4 * 3 + 8**2
+    assert sorted(set(partition.regions[:, 2].tolist())) == [1, 2, 4, 8]
+
+
+def test_the_quadtree_keeps_a_square_that_holds_just_enough():
+    assert Quadtree(c=10).partition(coarse(10), 1.0).shape == (1, 1)
+    assert Quadtree(c=10).partition(coarse(10), 1.1).shape is None
+
+
+def test_weights_are_one_over_noisy_answers_or_over_a_floor():
+    whole, first = [0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]
+    noisy = CoarseGrid(coarse(6, 994).counts, 4.0)
+    weights = noisy.weights(np.array([whole, first]), 0.0)
+
+    # The first cell holds 6 points and the noise deviates by 5.6; with 1 % it is 10.
+    assert weights == pytest.approx([1 / 1000, 1 / 6])
+    assert noisy.weights(np.array([whole, first]), 0.01) == pytest.approx([1 / 1000, 1 / 10])
+    assert CoarseGrid(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
+        [1 / standard_deviation(4.0)]
+    )
+
+
+def test_an_empty_quadtree_is_one_cell():
+    assert Quadtree(c=10).partition(coarse(), 1.0).shape == (1, 1)
+
+
+def test_methods_are_names_rules_or_several():
+    assert rules_of("uniform") == ()
+    assert rules_of(("guideline", AdaptiveGrid(3.0))) == (Guideline(10.0), AdaptiveGrid(3.0))
+    assert rules_of({"name": "adaptive", "c": 3.0}) == (AdaptiveGrid(3.0),)
+    assert rules_of([{"name": "privtree"}]) == (PrivTree(),)
+    assert len(rules_of(["adaptive", AdaptiveGrid(5.0)])) == 3
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["best", 3, ["uniform", None], {}, {"name": "quadtree"}, {"name": "privtree", "c": 3}],
+)
+def test_unknown_methods_are_refused(method):
+    with pytest.raises(ParameterError, match="method must be one or several of uniform"):
+        rules_of(method)
+
+
+def test_a_rule_without_points_is_refused():
+    with pytest.raises(ParameterError, match="c must be"):
+        Quadtree(c=0)

@@ -1,0 +1,285 @@
+"""The recursion of halves: private on every small database, by the law of all its draws."""
+
+from itertools import combinations_with_replacement
+from math import log2
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import by_name
+from dpselect.percentiles import binary_tree
+from dpselect.percentiles.objectives import with_missing
+from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.reading import Records
+from support.neighbours import are_neighbours
+
+VALUES, POINTS, PARTS, EPSILON = range(4), np.array([0.0, 1.0, 2.0]), 2, 1.5
+SMALLER = [x for n in range(7) for x in combinations_with_replacement(VALUES, n)]
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+
+
+class Enumeration:
+    """The law of every outcome of all draws, and the values that each releases."""
+
+    def __init__(self, percents, relation, *, name="permute-and-flip"):
+        self.relation, self.name, self.percents = relation, name, percents
+        self.tree = binary_tree.split_tree(tuple(p / 100 for p in percents), EPSILON)
+        self.values, self.laws = [], {}
+
+    def law(self, database):
+        ranks = ranks_of(np.array(database, dtype=float), POINTS)
+        branch = binary_tree.Branch.of_all(with_missing(ranks, POINTS, self.relation))
+        law, self.values = self.of(self.tree, branch)
+        return law
+
+    def of(self, half, branch):
+        """Return the probabilities and the values by position, in one order for all data."""
+        if half is None:
+            return np.ones(1), [{}]
+        # Most halves are those of many databases.
+        key = half.position, branch.first, branch.weights.tobytes(), branch.span
+        if key not in self.laws:
+            self.laws[key] = self.of_half(half, branch)
+        return self.laws[key]
+
+    def of_half(self, half, branch):
+        objective = branch.objective(half, PARTS, self.relation)
+        mechanism = by_name(self.name, self.price(half))
+        laws, values = [], []
+        for outcome, chance in enumerate(mechanism.probabilities(objective)):
+            place, part = divmod(outcome, PARTS + 1)
+            candidate = branch.candidate(place, part / PARTS, POINTS.size)
+            below, above = self.split(half, branch, place, part / PARTS)
+            (left, lower), (right, upper) = (
+                self.of(half.below, below),
+                self.of(half.above, above),
+            )
+            laws.append(chance * np.outer(left, right).ravel())
+            here = {half.position: float(POINTS[candidate])}
+            values += [here | low | high for low in lower for high in upper]
+        return np.concatenate(laws), values
+
+    def price(self, half):
+        return binary_tree.price_of_draw(half, self.relation)
+
+    def split(self, _half, branch, place, share):
+        return branch.split(place, share)
+
+    def of_answers(self, database):
+        law = self.law(database)
+        answers = [tuple(one[i] for i in sorted(one)) for one in self.values]
+        places = {answer: i for i, answer in enumerate(sorted(set(answers)))}
+        return np.bincount([places[one] for one in answers], law), sorted(places)
+
+    def report(self, most=6, epsilon=EPSILON):
+        least = 0 if self.relation is BOTH[0] else 1
+        universe = [x for x in SMALLER if least <= len(x) <= most]
+        return dp.audit.check_private(
+            self.law, universe, are_neighbours(self.relation), epsilon
+        )
+
+
+class SplitByTheUnreleased(Enumeration):
+    """Planted: the records are split at the best candidate, not at the released one."""
+
+    def split(self, half, branch, place, share):
+        best = int(branch.objective(half, PARTS, self.relation).scores.argmax())
+        cut, part = divmod(best, PARTS + 1)
+        below, above = branch.split(place, share)
+        private = branch.split(cut, part / PARTS)
+        return resized(private[0], below, end=False), resized(private[1], above, end=True)
+
+
+class TiesToThePrivateSide(Enumeration):
+    """Planted: equal records go to the smaller half."""
+
+    def split(self, _half, branch, place, _share):
+        below, above = branch.split(place, 0.0)
+        return branch.split(place, float(below.weights.sum() <= above.weights.sum()))
+
+
+class SubstitutionPaidOnce(Enumeration):
+    """Planted: what is private under add/remove is claimed under substitution."""
+
+    def price(self, half):
+        return binary_tree.price_of_draw(half, BOTH[0])
+
+
+class CandidatesNotClipped(Enumeration):
+    """Planted: both halves may release every candidate."""
+
+    def split(self, _half, branch, place, share):
+        below, above = branch.split(place, share)
+        sides = np.zeros((2, branch.weights.size))
+        sides[0, : below.weights.size] = below.weights
+        sides[1, -above.weights.size :] = above.weights
+        return binary_tree.Branch(sides[0], 0), binary_tree.Branch(sides[1], 0)
+
+
+def resized(branch, like, *, end):
+    """Return the records of a branch, counted by the candidates of another."""
+    size, own = like.weights.size, branch.weights.size
+    weights = np.zeros(size)
+    kept = min(size, own)
+    if end:
+        weights[size - kept :] = branch.weights[own - kept :]
+    else:
+        weights[:kept] = branch.weights[:kept]
+    weights[0 if end else -1] += branch.weights.sum() - weights.sum()
+    return binary_tree.Branch(weights, like.first)
+
+
+def test_all_places_and_shares_release_what_each_does():
+    ranks = ranks_of(np.array([0.0, 1, 1, 1, 2, 2, 3]), POINTS)
+    branch = binary_tree.Branch.of_all(ranks)
+    below, above = branch.split(3, 0.25)
+    for one in (branch, below, above, *above.split(1, 0.75), *below.split(0, 1.0)):
+        places = range(one.weights.size)
+        expected = [
+            [one.candidate(place, part / 5, 3) for part in range(6)] for place in places
+        ]
+
+        assert one.released(5, 3).tolist() == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.453), (BOTH[1], 756, 1.239)], ids=str
+)
+def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pairs, worst):
+    report = Enumeration((25, 50, 75), relation).report()
+
+    assert report.ok, str(report)
+    assert report.pairs == pairs
+    assert report.loss == pytest.approx(worst, abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize(
+    ("percents", "name"), [((10, 90, 100), "permute-and-flip"), ((25, 50, 75), "exponential")]
+)
+def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
+    report = Enumeration(percents, relation, name=name).report(most=3)
+
+    assert report.ok, str(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("bug", "relation"),
+    [
+        (SplitByTheUnreleased, BOTH[0]),
+        (TiesToThePrivateSide, BOTH[0]),
+        (SubstitutionPaidOnce, BOTH[1]),
+    ],
+    ids=lambda one: getattr(one, "__name__", str(one)),
+)
+def test_planted_bugs_are_caught(bug, relation):
+    assert not bug((25, 50, 75), relation).report(most=4).ok
+
+
+def test_answers_ascend_unless_candidates_are_not_clipped():
+    def answers(kind):
+        enumeration = kind((25, 50, 75), BOTH[0])
+        law, found = enumeration.of_answers((0, 1, 3))
+        assert law.sum() == pytest.approx(1)
+        return [answer for answer, chance in zip(found, law, strict=True) if chance > 0]
+
+    assert all(list(one) == sorted(one) for one in answers(Enumeration))
+    assert not all(list(one) == sorted(one) for one in answers(CandidatesNotClipped))
+
+
+def _drawn(data):
+    """Return the draw of a release, which is prepared once."""
+    asked = (25, 50, 75), POINTS, Records(BOTH[0]), EPSILON, "permute-and-flip"
+    method = binary_tree.Recursive(*asked)
+    return method.prepare(Records(BOTH[0]).of(np.array(data)))
+
+
+@pytest.mark.slow
+def test_releases_follow_the_law(monkeypatch):
+    """Unseeded: false alarm 1 in 10^6."""
+    from scipy import stats
+
+    monkeypatch.setattr(binary_tree, "MOST_PARTS", PARTS)
+    monkeypatch.setattr(binary_tree, "LEAST_PARTS", PARTS)
+    data, draws = (0, 1, 1, 2, 3), 500
+    law, answers = Enumeration((25, 50, 75), BOTH[0]).of_answers(data)
+    draw_once = _drawn(data)
+    counts = dict.fromkeys(answers, 0)
+    for _ in range(draws):
+        counts[draw_once()] += 1
+
+    assert stats.chisquare(list(counts.values()), draws * law).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 7, 9, 19, 99])
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_every_path_costs_the_whole_and_has_as_many_draws_as_levels(m, relation):
+    tree = binary_tree.split_tree(tuple(np.arange(1, m + 1) / (m + 1)), 1.0)
+    paths = list(tree.paths())
+
+    assert sorted(half.position for half in tree.all()) == list(range(m))
+    assert max(map(len, paths)) == np.ceil(log2(m + 1) - 1e-9)
+    for path in paths:
+        assert sum(half.epsilon for half in path) == pytest.approx(1.0)
+        draws = [binary_tree.price_of_draw(half, relation) for half in path]
+        paid = draws[0] + (1 if relation is BOTH[0] else 2) * sum(draws[1:])
+        assert 0.99 < paid <= 1 + 1e-12
+
+
+def test_records_between_two_candidates_are_shared_too():
+    """All of them are in one gap; at one side the percentiles beyond would be its end."""
+    data = np.linspace(0.1, 0.9, 1000)
+    fifths = dp.Percentiles(
+        p=[20, 40, 60, 80], candidates=range(-20, 20), epsilon=1e3, neighbours="add-remove"
+    )
+
+    assert fifths.release(data).answer == (0.0, 0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_ties_are_shared_so_that_large_epsilon_is_right_beyond_them(relation):
+    """Half of the records share a value; all to one side would shift the 60th percentile."""
+    data = [0] * 520 + list(range(480))
+    query = dp.Percentiles(
+        p=[20, 50, 60, 80], candidates=range(500), epsilon=1e4, neighbours=relation
+    )
+
+    low, middle, above, high = query.release(data).answer
+    assert (low, middle) == (0.0, 0.0)
+    assert abs(above - 80) <= 20
+    assert abs(high - 280) <= 20
+
+
+def test_the_default_is_chosen_by_public_arguments():
+    asked = {"epsilon": 1.0, "neighbours": "add-remove"}
+
+    def method(p, candidates=range(10), **other):
+        return dp.Percentiles(p=p, candidates=candidates, **asked, **other).design().method.name
+
+    assert method(50) == method([25, 75]) == "one-by-one"
+    assert method([25, 50, 75]) == "recursive"
+    assert method([25, 50, 75], mechanism="anchored") == "one-by-one"
+    assert method([25, 50, 75], candidates=[2, 1, 3]) == "one-by-one"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "halves"}, "method must be"),
+        ({"candidates": [1, 3, 2]}, "candidates must increase"),
+        ({"candidates": [1, 1, 2]}, "candidates must increase"),
+        ({"mechanism": "anchored"}, "needs the mechanism"),
+        ({"candidates": [1, 2]}, "3 percentiles need as many candidates, not 2"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_named(arguments, message):
+    asked = {"p": [25, 50, 75], "candidates": range(4), "method": "recursive"}
+
+    with pytest.raises(ParameterError, match=message):
+        dp.Percentiles(**asked | arguments, epsilon=1.0, neighbours="add-remove")

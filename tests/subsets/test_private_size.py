@@ -1,0 +1,166 @@
+"""Subset retrieval of private size, and released statuses, against their definitions."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+from math import exp
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpselect as dp
+from dpselect.draws.exact import noisy_counts
+from dpselect.errors import DataError, ParameterError
+from dpselect.subsets import Statuses, Subset
+from dpselect.subsets.subset import SMALLEST_SIZE_EPSILON
+
+OPTIMAL = {"n": 9, "beta": 1, "scheme": "optimal", "epsilon": 1.0, "delta": 0.5}
+
+
+@pytest.mark.slow
+def test_released_statuses_follow_their_law():
+    """Unseeded: false alarm 1 in 10^6."""
+    drawn = [Statuses(n=2, epsilon=1.0).release([0]).answer for _ in range(6000)]
+    kept = sum(0 in members for members in drawn)
+    added = sum(1 in members for members in drawn)
+    flip = 1 / (1 + exp(1))
+
+    assert stats.binomtest(kept, 6000, 1 - flip).pvalue > 1e-6
+    assert stats.binomtest(added, 6000, flip).pvalue > 1e-6
+
+
+def trimmed_law(subset, size, n):
+    """The law of a subset brought to a size at random, over subsets of that size."""
+    if size <= len(subset):
+        results = [frozenset(s) for s in combinations(sorted(subset), size)]
+    else:
+        others = sorted(set(range(n)) - subset)
+        results = [subset | set(extra) for extra in combinations(others, size - len(subset))]
+    return {result: 1 / len(results) for result in results}
+
+
+@pytest.mark.parametrize("size", range(6))
+def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size):
+    n = 5
+    public = {"n": n, "d": size, "beta": min(1, size, n - size), "failure": 0.1}
+    mechanism = Subset(**public, epsilon=0.5, scheme="optimal")
+    weights = np.exp(mechanism.law().log_weights())
+    outputs = [frozenset(s) for s in combinations(range(n), size)]
+
+    def law(subset):
+        return np.array(
+            [
+                sum(p * weights[len(t - o)] for t, p in trimmed_law(subset, size, n).items())
+                for o in outputs
+            ]
+        )
+
+    for k in range(n):
+        for subset in map(frozenset, combinations(range(n), k)):
+            for person in set(range(n)) - subset:
+                p, q = law(subset), law(subset | {person})
+                worst = max(
+                    np.maximum(p - exp(0.5) * q, 0).sum(), np.maximum(q - exp(0.5) * p, 0).sum()
+                )
+                assert worst <= mechanism.delta_at() + 1e-12
+
+
+def test_a_subset_of_private_size_is_drawn_and_charged():
+    budget = dp.Budget(3.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+    private = Subset(n=30, beta=2, scheme="optimal", size_share=0.5, epsilon=1.5, delta=0.8)
+    release = private.release([3, 4, 5], budget=budget)
+
+    (entry,) = budget.entries
+    assert (release.epsilon, release.delta) == (entry.epsilon, entry.delta) == (1.5, 0.8)
+    assert set(release.answer) <= set(range(30))
+    assert list(release.answer) == sorted(release.answer)
+
+
+def law_of_release(subset, query):
+    """The exact law of a release, summed over the noisy sizes, by output."""
+    design, n = query.design(), query.n
+    q = exp(-design.spends[0].epsilon)
+    law = Counter()
+    for size in range(n + 1):
+        below = size == 0
+        above = size == n
+        shift = size - len(subset)
+        if below:
+            mass = q ** len(subset) / (1 + q)
+        elif above:
+            mass = q ** (n - len(subset)) / (1 + q)
+        else:
+            mass = (1 - q) / (1 + q) * q ** abs(shift)
+        weights = np.exp(design.retrieval(size).law().log_weights())
+        for trimmed, p in trimmed_law(subset, size, n).items():
+            for output in map(frozenset, combinations(range(n), size)):
+                law[output] += mass * p * weights[len(trimmed - output)]
+    return law
+
+
+@pytest.mark.parametrize(
+    "scheme", [{}, *({"scheme": "optimal", "beta": 1, "delta": delta} for delta in (0.0, 0.3))]
+)
+def test_the_whole_release_is_private_for_every_changed_status(scheme):
+    n, epsilon, delta = 4, 1.25, scheme.get("delta", 0.0)
+    query = Subset(n=n, size_share=0.4, epsilon=epsilon, **scheme)
+    subsets = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
+    laws = {s: law_of_release(s, query) for s in subsets}
+
+    for law in laws.values():
+        assert sum(law.values()) == pytest.approx(1)
+    for e, f in product(subsets, repeat=2):
+        if len(e ^ f) == 1:
+            excess = sum(max(0.0, p - exp(epsilon) * laws[f][o]) for o, p in laws[e].items())
+            assert excess <= delta + 1e-12
+
+
+def test_the_parts_of_epsilon_never_exceed_the_whole():
+    for part in (0.1, 0.2, 0.3, 0.7):
+        spends = Subset(**{**OPTIMAL, "size_share": part, "epsilon": 0.9}).plan.spends
+
+        assert sum(Fraction(spend.epsilon) for spend in spends) <= Fraction(0.9)
+
+
+def test_the_smallest_size_epsilon_keeps_the_noise_within_64_bits():
+    assert noisy_counts.scale_for(SMALLEST_SIZE_EPSILON) <= noisy_counts.LARGEST_SCALE
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"delta": 1.0}, "delta"),
+        ({"size_share": 0.0}, "size_share"),
+        ({"size_share": 1.5}, "size_share"),
+        ({"epsilon": 2000.0}, "epsilon"),
+        ({"failure": 1.0}, "failure"),
+        ({"beta": -1}, "beta"),
+        ({"n": 0}, "n must be"),
+    ],
+)
+def test_private_sizes_need_sound_arguments(wrong, says):
+    with pytest.raises(ParameterError, match=says):
+        Subset(**{**OPTIMAL, **wrong})
+
+
+def test_laws_need_a_public_size():
+    with pytest.raises(ParameterError, match="give d"):
+        Subset(**OPTIMAL).law()
+
+
+def test_a_large_epsilon_still_flips_by_an_exact_fraction():
+    certain = Statuses(n=3, epsilon=1e6)
+
+    assert certain.plan.epsilon == 1e6
+    assert certain.release([1]).answer == (1,)
+
+
+@pytest.mark.parametrize("query", [Statuses(n=9, epsilon=2.0), Subset(**OPTIMAL)])
+def test_a_wrong_member_costs_nothing_and_is_not_repeated(query):
+    budget = dp.Budget(9.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+
+    with pytest.raises(DataError, match="not there") as refused:
+        query.release([77], budget=budget)
+    assert "77" not in str(refused.value)
+    assert budget.entries == ()

@@ -1,0 +1,176 @@
+"""Private selection of columns: its law, its place in scikit-learn, what is refused."""
+
+from itertools import product
+from math import exp
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.trees import Bins, PrivateSelectKBest
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.criteria import objective_of
+from dpselect.trees.records import schema
+from support.trees_definitions import drawn
+
+PUBLIC = {
+    "domains": {"a": [0, 1], "b": [0, 1], "c": ["p", "q", "r"]},
+    "classes": [0, 1],
+    "max_records": 1000,
+}
+CODES = list(product(range(2), range(2), range(2)))
+
+
+def rows(number=400):
+    """Return a table whose column ``a`` is the label, and ``b`` most of it."""
+    rng = np.random.default_rng(18)
+    label = rng.integers(0, 2, number)
+    noisy = np.where(rng.random(number) < 0.8, label, 1 - label)
+    frame = pl.DataFrame({"a": label, "c": rng.choice(list("pqr"), number), "b": noisy})
+    return frame.with_columns(other=pl.lit(7)), label
+
+
+def law_of(records, epsilon, criterion, relation):
+    """Return the exact law of two columns drawn one after the other, by the released law."""
+    public = schema({"a": [0, 1], "b": [0, 1]}, [0, 1], ["a", "b"])
+    codes = np.array([one[:2] for one in records], dtype=np.int64).reshape(-1, 2)
+    labels = np.array([one[2] for one in records], dtype=np.int64)
+    [tables] = MemoryCounts.of_records(public, codes, labels).tables(0, 1)
+    objective = objective_of(criterion, tables, ["a", "b"], max_records=4)
+    steps = 2 if relation is dp.Neighbours.SUBSTITUTE else 1
+    # Of two columns the first draw says all; each of two draws has half of epsilon.
+    draw = dp.mechanisms.by_name("shifted", epsilon / steps / 2)
+    return draw.probabilities(objective)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("persons", [{}, {"user": "who", "max_per_user": 3}])
+def test_the_draw_is_at_the_price_divided_by_the_records_of_a_step(relation, persons):
+    class Asked:
+        def choose(self, mechanism, _objective, k):
+            self.mechanism = mechanism
+            return list(range(k))
+
+    x, y = rows(40)
+    asked, epsilon = Asked(), 1.2
+    best = dp.BestColumns(
+        **PUBLIC, k=2, mechanism="exponential", **persons, epsilon=epsilon, neighbours=relation
+    )
+    drawn(best, (x.with_columns(who=pl.int_range(40)), y), asked)
+
+    steps = (2 if relation == "substitute" else 1) * persons.get("max_per_user", 1)
+    assert asked.mechanism.epsilon == pytest.approx(epsilon / steps)
+    [spend] = best.plan.spends
+    assert spend.epsilon * spend.times == epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["information-gain", "gini", "majority"])
+def test_draws_are_private_by_enumeration(criterion):
+    """All databases of up to 3 records of 2 columns and a label, and one record more."""
+    from itertools import combinations_with_replacement
+
+    known, worst = {}, 0.0
+    added, replaced = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+    for number in range(3):
+        for records in combinations_with_replacement(CODES, number):
+            for relation in (added, replaced):
+                known[records, relation] = law_of(records, 2.0, criterion, relation)
+            for one in CODES:
+                more = tuple(sorted((*records, one)))
+                known.setdefault((more, added), law_of(more, 2.0, criterion, added))
+                ratio = known[more, added] / known[records, added]
+                worst = max(worst, ratio.max(), (1 / ratio).max())
+    for records in (key for key, relation in known if relation is replaced and key):
+        for one in CODES:
+            other = tuple(sorted((*records[1:], one)))
+            ratio = known[other, replaced] / known[records, replaced]
+            assert max(ratio.max(), (1 / ratio).max()) <= exp(1.0) * (1 + 1e-9)
+
+    assert exp(0.25) < worst <= exp(1.0) * (1 + 1e-9)
+
+
+def test_the_best_columns_are_kept():
+    x, y = rows()
+    best = PrivateSelectKBest(epsilon=500.0, k=2, **PUBLIC).fit(x, y)
+
+    assert best.selected_ == ("a", "b")
+    assert best.get_support().tolist() == [True, False, True, False]
+    assert best.get_feature_names_out().tolist() == ["a", "b"]
+    assert best.transform(x).shape == (400, 2)
+    kept = best.set_output(transform="polars").transform(x)
+    assert kept.columns == ["a", "b"]
+    assert best.fit(x.with_columns(label=y).lazy(), "label").selected_ == ("a", "b")
+    assert not hasattr(best, "scores_")
+
+
+def test_the_plan_is_charged_and_kept():
+    x, y = rows()
+    budget = dp.Budget(1.0, neighbours="substitute")
+    best = PrivateSelectKBest(0.6, k=2, **PUBLIC, neighbours="substitute", budget=budget)
+
+    best.fit(x, y)
+
+    [entry] = budget.entries
+    assert entry.epsilon == best.plan().epsilon == best.plan_.epsilon == 0.6
+    assert entry.answer == {"answer": list(best.selected_)}
+    [spend] = best.plan_.spends
+    assert (spend.times, spend.epsilon) == (2, 0.3)
+
+
+def test_works_in_a_pipeline():
+    x, y = rows()
+    steps = make_pipeline(
+        PrivateSelectKBest(epsilon=500.0, k=1, **PUBLIC),
+        OrdinalEncoder(),
+        DecisionTreeClassifier(),
+    )
+
+    assert steps.fit(x.to_pandas(), y).score(x.to_pandas(), y) == 1.0
+
+
+def test_what_is_wrong_is_said_before_any_spend():
+    x, y = rows()
+    budget = dp.Budget(1.0, neighbours="add-remove")
+
+    for wrong, message in (
+        ({"k": 4}, "k must be at most the number of columns with a domain, 3, not 4"),
+        ({"k": 0}, "k must be"),
+        ({"k": 1, "criterion": "chi2"}, "criterion must be one of information-gain, gini"),
+        ({"k": 1, "classes": None}, "classes"),
+        ({"k": 1, "mechanism": "best"}, "mechanism"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            PrivateSelectKBest(0.5, **{**PUBLIC, **wrong}, budget=budget).fit(x, y)
+    assert budget.entries == ()
+
+
+EXPECTED = {
+    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
+    "check_estimators_empty_data_messages": "an empty table gives a draw at full cost",
+    "check_transformer_general": "two fits draw differently",
+}
+
+
+def test_follows_scikit_learn():
+    results = check_estimator(
+        PrivateSelectKBest(
+            epsilon=500.0,
+            k=1,
+            domains=Bins(-3, 3, bins=15),
+            classes=[0, 1, 2],
+            max_records=10_000,
+        ),
+        expected_failed_checks=EXPECTED,
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+
+    assert failed == {}

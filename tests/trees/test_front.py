@@ -1,0 +1,511 @@
+"""DP-MOET: operators, one-pass evaluation, the whole budget, the guarantee, conventions."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.combine import ParetoSensitivity
+from dpselect.errors import ParameterError
+from dpselect.trees import (
+    Bins,
+    Categories,
+    MultiObjectiveTreeClassifier,
+    Tree,
+    candidates as ev,
+    expected_failed_checks,
+)
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Simulated
+from support.trees_definitions import Costs, Recording, add_remove, drawn
+
+SELECTIONS = ["weighted-sum", "pareto", "margin"]
+RATE_BOUNDS = ["global", "local", "noisy-denominators"]
+SCHEMA = Schema(
+    ("a", "b", "c"), (Categories([0, 1]), Bins(0, 1, bins=5), Categories("xyz")), (0, 1)
+)
+seeds = st.integers(0, 10**6)
+
+
+def breeder(seed, max_depth=5):
+    return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth)
+
+
+def nodes_of(tree):
+    """Every subtree by walking down, independent of the sizes that are kept."""
+    if tree[0, ev.COLUMN] < 0:
+        return [tree[:1]]
+    yes = nodes_of(tree[1:])
+    no = nodes_of(tree[1 + len(yes) :])
+    return [tree[: 1 + len(yes) + len(no)], *yes, *no]
+
+
+def depth_of(tree):
+    if tree[0, ev.COLUMN] < 0:
+        return 0
+    return 1 + max(map(depth_of, ev.branches(tree)))
+
+
+@given(seeds, st.integers(0, 4))
+def test_random_trees_are_full(seed, questions):
+    tree = breeder(seed).random_tree(questions)
+
+    assert ev.depth(tree) == questions
+    assert len(tree) == 2 ** (questions + 1) - 1 == len(nodes_of(tree))
+
+
+@given(seeds)
+def test_positions_count_nodes_yes_before_no(seed):
+    tree = breeder(seed).mutated(breeder(seed).random_tree(3))
+
+    for k, node in enumerate(nodes_of(tree)):
+        assert np.array_equal(ev.subtree(tree, k), node)
+        assert np.array_equal(ev.replaced(tree, k, node), tree)
+    assert ev.depth(tree) == depth_of(tree)
+
+
+@given(seeds, st.integers(0, 4))
+def test_children_obey_the_depth_and_know_their_size(seed, deepest):
+    family = breeder(seed, deepest)
+    parents = [family.random_tree(min(deepest, 3)) for _ in range(3)]
+    for child in family.children(parents, 4):
+        assert depth_of(child) <= deepest
+        assert child[:, ev.SIZE].tolist() == [len(node) for node in nodes_of(child)]
+
+
+def test_parents_are_trees_that_were_selected():
+    family, seen = breeder(0, 3), []
+    with pytest.MonkeyPatch.context() as patch:
+        cross = ev.Breeder.cross
+        patch.setattr(
+            ev.Breeder, "cross", lambda self, *two: seen.extend(two) or cross(self, *two)
+        )
+        first = [family.random_tree(2) for _ in range(2)]
+        family.children(first, 30)
+
+    assert {id(one) for one in seen} == {id(one) for one in first}
+
+
+@given(seeds)
+def test_crossing_exchanges_what_is_not_cut(seed):
+    family = breeder(seed, 20)
+    one, other = family.random_tree(3), family.random_tree(3)
+    children = family.cross(one, other)
+
+    assert sum(map(len, children)) == len(one) + len(other)
+
+
+@pytest.mark.slow
+@given(seeds)
+def test_all_forms_of_a_tree_answer_alike(seed):
+    rng = np.random.default_rng(seed)
+    family = breeder(seed)
+    trees = family.children([family.random_tree(3), family.random_tree(2)], 2)
+    codes = np.stack([rng.integers(0, size, 40) for size in SCHEMA.sizes], axis=1)
+    labels = rng.integers(0, 2, 40)
+    hits = MemoryCounts.of_records(SCHEMA, codes, labels).hits(trees)
+
+    for tree, found in zip(trees, hits, strict=True):
+        answers = Tree(SCHEMA, ev.as_node(tree, SCHEMA)).probabilities(codes).argmax(axis=1)
+        assert found.tolist() == [((answers == labels) & (labels == c)).sum() for c in (0, 1)]
+
+
+def frame(n=2000, seed=1):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, (n, 4))
+    y = np.where(rng.random(n) < 0.9, x[:, 0] | x[:, 1], 1 - (x[:, 0] | x[:, 1]))
+    return pl.DataFrame(x, schema=list("abcd")), np.where(y == 1, "yes", "no")
+
+
+def classifier(**changed):
+    arguments = {
+        "epsilon": 20.0,
+        "population": 20,
+        "survivors": 4,
+        "generations": 3,
+        "domains": Categories([0, 1]),
+        "classes": ["no", "yes"],
+        "max_records": 5000,
+        "random_state": 0,
+    }
+    return MultiObjectiveTreeClassifier(**(arguments | changed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+def test_fits_with_every_selection(selection, rate_bound):
+    x, y = frame()
+    fitted = classifier(selection=selection, rate_bound=rate_bound).fit(x, y)
+
+    assert len(fitted.front_) == 3
+    for i in range(3):
+        assert set(fitted.predict(x, tree=i)) <= {"no", "yes"}
+        assert 0 <= fitted.front_[i].true_positive_rate <= 1
+    assert fitted.predict_proba(x).sum(axis=1) == pytest.approx(1)
+    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
+
+
+def test_finds_good_trees_where_epsilon_is_large():
+    x, y = frame()
+    fitted = classifier(epsilon=1000.0, population=60, generations=6).fit(x, y)
+    best = fitted.front_[fitted.best_]
+
+    assert fitted.score(x, y) > 0.75
+    assert best.true_positive_rate == pytest.approx(
+        (fitted.predict(x)[y == "yes"] == "yes").mean(), abs=0.01
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("selection", "more"),
+    [
+        *((selection, {}) for selection in SELECTIONS),
+        ("pareto", {"dominance": "weak", "operators": "published"}),
+        ("pareto", {"dominance": "strict"}),
+    ],
+)
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+def test_every_outcome_is_epsilon_private(selection, more, rate_bound):
+    """By definition, over whole runs: no outcome's probability moves by more than e^eps."""
+    query = classifier(
+        **more,
+        epsilon=1.0,
+        selection=selection,
+        rate_bound=rate_bound,
+        front=1,
+        survivors=1,
+        population=4,
+        generations=2,
+        rates_share=0.3,
+    ).query(["a", "b"])
+    codes, design = np.array(list(product(range(2), repeat=2))), query.design()
+
+    def log_probability(cells, script):
+        counts = MemoryCounts(design.rows.schema, codes, cells.reshape(4, 2))
+        sampler = Recording(script)
+        design.draw(counts, sampler, query.plan)
+        assert not sampler.script
+        return sampler.log
+
+    rng, worst = np.random.default_rng(3), 0.0
+    for _ in range(8):
+        cells = rng.integers(0, 5, 8)
+        for i in range(8):
+            more = cells.copy()
+            more[i] += 1
+            totals = [3, 8] if rate_bound == "noisy-denominators" else []
+            script = [*totals, *rng.integers(0, 9, 2).tolist(), 40, 0, 40, 0]
+            loss = abs(log_probability(cells, script) - log_probability(more, script))
+            worst = max(worst, loss)
+
+    assert 0.3 < worst <= 1 + 1e-9
+
+
+def test_the_noisy_rates_cost_what_is_set_aside_for_them():
+    """By definition: a record counts for its class and for every tree that is right."""
+    design = classifier(front=2, rates_share=0.4, epsilon=1.0).query(["a"]).design()
+    schema, plan = design.rows.schema, design.training
+    trees, worst = [ev.answer(1), ev.answer(1)], 0.0
+
+    def log_probability(counts):
+        sampler = Recording([0] * 6)
+        held = MemoryCounts(schema, np.array([[0], [1]]), np.array(counts))
+        plan.noisy_rates(trees, held, sampler)
+        return sampler.log
+
+    for more in ([[3, 1], [2, 2]], [[2, 2], [2, 2]]):
+        loss = log_probability([[2, 1], [2, 2]]) - log_probability(more)
+        worst = max(worst, abs(loss))
+
+    assert worst == pytest.approx(plan.rates_epsilon) == pytest.approx(0.4)
+
+
+def test_the_budget_is_spent_once_and_doubled_for_substitution():
+    x, y = frame()
+    budget = dp.Budget(25.0, neighbours=dp.Neighbours.SUBSTITUTE)
+    fitted = classifier(budget=budget, neighbours="substitute").fit(x, y)
+
+    assert budget.spent == 20.0
+    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
+    training = fitted.query(["a"]).design().training
+    assert sum(training.epsilons) / training.steps == pytest.approx(8.5)
+    with pytest.raises(dp.errors.InsufficientBudgetError):
+        clone(fitted).fit(x, y)
+
+
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+def test_every_draw_is_at_its_price_divided_by_the_records_of_a_step(rate_bound):
+    x, y = frame(200)
+    costs = []
+    for neighbours, persons in (("add-remove", {}), ("substitute", {"max_per_user": 3})):
+        users = {**persons, "user": "who"} if persons else {}
+        made = classifier(rate_bound=rate_bound, neighbours=neighbours, **users)
+        sampler, rows = Costs(), x.with_columns(who=pl.int_range(200))
+        drawn(made.query(rows.columns), (rows, y), sampler)
+        costs.append(sampler.costs)
+
+    assert len(costs[0]) == 4 + (rate_bound == "noisy-denominators")
+    assert costs[1] == pytest.approx([cost / 6 for cost in costs[0]])
+
+
+def test_the_split_is_what_was_asked_for():
+    x, y = frame()
+    fitted = classifier(split=[1, 2, 5], totals_share=0.1, rates_share=0.1).fit(x, y)
+
+    found = [s.times * s.epsilon for s in fitted.plan_.spends]
+    assert found == pytest.approx([2, 2, 4, 10, 2])
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_the_plan_needs_no_data_and_has_the_rho_of_every_draw(selection, rate_bound, relation):
+    x, y = frame()
+    estimator = classifier(
+        selection=selection,
+        rate_bound=rate_bound,
+        neighbours=relation,
+        population=10,
+        domains={name: [0, 1] for name in "abcd"},
+    )
+    plan = estimator.plan()
+    training = estimator.query().design().training
+    drawn = [
+        k * training.selected_by(e).draw.rho(e / k)
+        for e, k in zip(training.epsilons, (4, 4, 3), strict=True)
+    ]
+    counts = 4 * rho_of_pure(training.rates_epsilon / 4)
+    if rate_bound == "noisy-denominators":
+        counts += rho_of_pure(training.totals_epsilon)
+
+    assert estimator.fit(x, y).plan_ == plan
+    assert plan.neighbours == dp.Neighbours(relation)
+    assert plan.rho == pytest.approx(sum(drawn) + counts)
+
+
+def test_candidates_are_reproducible_and_draws_are_not_seeded():
+    x, y = frame()
+    query = classifier().query(list("abcd"))
+    runs = [
+        drawn(query, (x, y), Simulated(np.random.default_rng(5))).tree.to_text()
+        for _ in range(2)
+    ]
+
+    assert runs[0] == runs[1]
+
+
+BAD = [
+    ({"classes": ["a", "b", "c"]}, "Only binary classification"),
+    ({"selection": "best"}, "selection must be one of pareto"),
+    ({"dominance": "mild"}, "dominance must be one of weak"),
+    ({"operators": "printed"}, "operators must be 'shallow' or 'published'"),
+    ({"rate_bound": "smooth"}, "rate_bound must be one of global"),
+    ({"survivors": 21}, "survivors must be at most population, 20"),
+    ({"front": 0}, "front must be at least 1"),
+    ({"population": 10**7}, "population must be at most 1000000"),
+    ({"initial_depth": 21, "max_depth": 21}, "initial_depth must be at most 20"),
+    ({"generations": 0}, "generations must be at least 1"),
+    ({"max_depth": 2}, "max_depth must be at least 3"),
+    ({"split": [1.0]}, "one share for each of 3"),
+    ({"split": [1.0, 0.0, 1.0]}, "split must be finite and > 0"),
+    ({"totals_share": 0.0}, "totals_share must be > 0"),
+    ({"totals_share": 0.5, "rates_share": 0.5}, "below 1"),
+    ({"weights": 3}, "two numbers"),
+    ({"weights": (0, 0)}, "not both be 0"),
+    ({"weights": (-1, 2)}, "weights must be between 0"),
+    ({"domains": None}, "domains must be given"),
+    ({"max_records": 10}, "more records than max_records allows"),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), BAD)
+def test_bad_arguments_are_refused_before_any_spend(changed, message):
+    x, y = frame()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+
+    with pytest.raises(ValueError, match=message):
+        classifier(budget=budget, **changed).fit(x, y)
+    assert not budget.entries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+def test_empty_tables_and_constant_classes_give_a_front_at_full_cost(selection, rate_bound):
+    x, y = frame()
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
+    fit = classifier(selection=selection, rate_bound=rate_bound, budget=budget).fit
+    fronts = [fit(x.head(0), y[:0]).front_, fit(x, np.full(len(x), "no")).front_]
+
+    assert [len(front) for front in fronts] == [3, 3]
+    assert budget.spent == 40
+
+
+def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
+    x, y = frame()
+    fitted = classifier().fit(x, y)
+    thawed = pickle.loads(pickle.dumps(fitted))  # noqa: S301 -- our own
+
+    assert len(fitted.plot().texts) == 3
+    assert (thawed.predict(x) == fitted.predict(x)).all()
+    assert str(fitted) == fitted.tree_.simplified().to_text()
+    with pytest.raises(ParameterError, match="tree must be from 0 to 2"):
+        fitted.predict(x, tree=3)
+    with pytest.raises(ParameterError, match="no rates to plot"):
+        classifier(rates_share=0.0).fit(x, y).plot()
+
+
+@pytest.mark.slow
+def test_follows_scikit_learn():
+    estimator = classifier(
+        epsilon=500.0, domains=Bins(-3, 3, bins=9), classes=[0, 1], max_records=10**4
+    )
+    results = check_estimator(
+        estimator,
+        expected_failed_checks=expected_failed_checks(estimator),
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
+
+    assert failed == {}
+
+
+TREES = {
+    "no": ev.answer(0),
+    "yes": ev.answer(1),
+    "a": ev.ask(0, 0, ev.answer(0), ev.answer(1)),
+    "not a": ev.ask(0, 0, ev.answer(1), ev.answer(0)),
+    "a again": ev.ask(0, 1, ev.answer(1), ev.answer(0)),
+}
+ANSWERS = {"no": (0, 0), "yes": (1, 1), "a": (0, 1), "not a": (1, 0), "a again": (0, 1)}
+"""What each tree says of a record with a = 0 and of one with a = 1."""
+DATABASES = [cells for cells in product(range(4), repeat=4) if sum(cells) <= 3]
+"""How many records there are with a = 0 and a = 1, of class 0 and of class 1 each."""
+
+
+def pareto_of_trees(dominance, rate_bound):
+    """The objective of a selection among these trees, for every database."""
+    fields = {"selection": "pareto", "dominance": dominance, "rate_bound": rate_bound}
+    made = classifier(domains={"a": [0, 1]}, classes=[0, 1], **fields).query().design()
+    training, codes = made.training, np.array([[0], [1]])
+    noisy = (1.5, 2.0) if rate_bound == "noisy-denominators" else None
+    found = {}
+    for cells in DATABASES:
+        counts = MemoryCounts(made.rows.schema, codes, np.array(cells).reshape(2, 2))
+        hits, totals = counts.hits([*TREES.values()]), counts.totals().tolist()
+        found[cells] = training._objective(hits, tuple(totals), noisy)
+    return found
+
+
+def front_is_admissible(found):
+    """Definition 6, over records added and removed; a database with itself as well."""
+    n = len(TREES)
+    for cells, objective in found.items():
+        here = [np.broadcast_to(objective.sensitivity.at(t), n) for t in range(5)]
+        for near in [cells, *add_remove(cells)]:
+            if near not in found:
+                continue
+            if (here[0] < np.abs(objective.scores - found[near].scores)).any():
+                return False
+            for t, further in enumerate(here[1:]):
+                if (further < found[near].sensitivity.at(t)).any():
+                    return False
+    return True
+
+
+def rates(cells, name):
+    """Both rates of a tree, by their definition; 0 where a class has no record."""
+    of_class = [(cells[label], cells[2 + label]) for label in (0, 1)]
+    return [
+        sum(n for n, said in zip(both, ANSWERS[name], strict=True) if said == label)
+        / max(sum(both), 1)
+        for label, both in enumerate(of_class)
+    ]
+
+
+def dominates(a, b, dominance):
+    if dominance == "strict":
+        return all(x > y for x, y in zip(a, b, strict=True))
+    return all(x >= y for x, y in zip(a, b, strict=True)) and (dominance == "weak" or a != b)
+
+
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+@pytest.mark.parametrize("dominance", ["weak", "standard", "strict"])
+def test_every_kind_of_dominance_has_its_scores_and_is_admissible(dominance, rate_bound):
+    found = pareto_of_trees(dominance, rate_bound)
+
+    assert front_is_admissible(found)
+    for cells, objective in found.items():
+        points = [rates(cells, name) for name in TREES]
+        scores = [
+            -sum(dominates(b, a, dominance) for j, b in enumerate(points) if i != j)
+            for i, a in enumerate(points)
+        ]
+        assert objective.scores.tolist() == scores
+
+
+@pytest.mark.parametrize("dominance", ["weak", "standard", "strict"])
+def test_a_sensitivity_that_is_a_step_behind_is_not_admissible(dominance, monkeypatch):
+    """A planted bug."""
+    counted = ParetoSensitivity._rivals_at
+    found = pareto_of_trees(dominance, "local")
+    monkeypatch.setattr(
+        ParetoSensitivity, "_rivals_at", lambda self, steps: counted(self, max(steps - 1, 0))
+    )
+
+    assert not front_is_admissible(found)
+
+
+def test_a_kind_of_dominance_goes_with_pareto_alone():
+    with pytest.raises(ParameterError, match="dominance 'weak' goes with selection='pareto'"):
+        classifier(domains={"a": [0, 1]}, dominance="weak").plan()
+
+
+@given(seeds, st.integers(0, 3))
+def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, questions):
+    rng = np.random.default_rng(seed)
+    family = ev.BREEDERS["published"](SCHEMA, rng, 5)
+    tree = family.random_tree(questions)
+    position = int(np.random.default_rng(seed).integers(len(tree)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ev.Breeder, "_anywhere", lambda _self, _tree: position)
+        mutated = family.mutated(tree)
+    grown = ev.subtree(mutated, position)
+
+    assert len(grown) == 2 ** (6 - ev.levels(tree)[position]) - 1
+    assert ev.depth(mutated) == 5
+
+
+def test_published_children_become_parents():
+    family, seen = ev.BREEDERS["published"](SCHEMA, np.random.default_rng(0), 3), []
+    with pytest.MonkeyPatch.context() as patch:
+        cross = ev.Breeder.cross
+        patch.setattr(
+            ev.Breeder, "cross", lambda self, *two: seen.extend(two) or cross(self, *two)
+        )
+        first = [family.random_tree(2) for _ in range(2)]
+        born = family.children(first, 30)
+
+    assert len(born) == 60
+    assert {id(one) for one in seen} - {id(one) for one in first} <= {id(one) for one in born}
+    assert {id(one) for one in seen} & {id(one) for one in born}
+
+
+def test_published_operators_evolve_what_is_paid_for():
+    x, y = frame(200)
+    fitted = classifier(operators="published", max_depth=4).fit(x, y)
+
+    assert max(one.tree.depth for one in fitted.front_) <= 4
+    with pytest.raises(ParameterError, match="max_depth must be at most 20"):
+        classifier(operators="published", max_depth=21).fit(x, y)
