@@ -7,7 +7,8 @@ import pytest
 from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.passes import Pass
-from dpselect.tables.persisted import persisted
+from dpselect.tables.collecting import sum_in_blocks
+from dpselect.tables.spark import cached
 from support.engines import every_engine, held_by
 
 ROWS = pl.DataFrame({"group": [0, 1, 1, 2] * 100, "one": [1] * 400})
@@ -42,7 +43,7 @@ def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
     sums = [(nw.col("one") * j).sum().alias(f"sum{j}") for j in range(250)]
     most = Pass(3, sums=250)
 
-    blocks = tables.sum_in_blocks(tables.open_table(held), held, sums, by=["group"], most=most)
+    blocks = sum_in_blocks(tables.open_table(held), held, sums, by=["group"], most=most)
 
     assert len(blocks) == 2
     for block in blocks:
@@ -53,10 +54,10 @@ def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
 
 
 @every_engine
-def test_persisted_rows_are_the_same_rows(engine):
+def test_cached_rows_are_the_same_rows(engine):
     held = held_by(engine, ROWS)
 
-    with persisted(tables.open_table(held).lazy()) as rows:
+    with cached(tables.open_table(held).lazy()) as rows:
         found = tables.collect(rows, held, most=400)
 
     assert sorted(found["group"].tolist()) == sorted(ROWS["group"].to_list())

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from dpselect import tables
+from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from support.engines import every_engine, held_by
 
 NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]
@@ -16,8 +17,8 @@ MISSING = -1
 
 def looked_up(engine, **how):
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
-    numbers = tables.open_table(held).lazy().select(tables.known("v").alias("found"))
-    query = tables.with_positions(numbers, {"found": EDGES}, **how)
+    numbers = tables.open_table(held).lazy().select(without_nan("v").alias("found"))
+    query = with_positions(numbers, {"found": EDGES}, **how)
     query = query.select(nw.col("found").fill_null(MISSING))
     found = tables.collect(query, held, most=len(NUMBERS))["found"]
     return sorted(tables.counts(found).tolist())
@@ -49,7 +50,7 @@ VALUES = {"t": ["a", "b", None, "c"], "i": [1, 2, 5, None], "v": [0.5, None, inf
 def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
     rows = tables.open_table(held_by(engine, pl.DataFrame(VALUES))).lazy()
 
-    coded = tables.with_codes(rows, LISTED).with_columns(nw.col("t", "i", "v").fill_null(-1))
+    coded = with_codes(rows, LISTED).with_columns(nw.col("t", "i", "v").fill_null(-1))
     found = tables.collect(coded, rows, most=4)
 
     for column, listed in LISTED.items():

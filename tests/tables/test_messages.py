@@ -13,10 +13,10 @@ import pytest
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import DataError, DPSelectError
+from dpselect.maps.box import Box
+from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
-from dpselect.retrieval import SubsetRetrieval
-from dpselect.spatial import Box, reading
-from dpselect.tables.spark import LOGGERS
+from dpselect.tables.spark import LOGGERS, silenced
 from dpselect.trees import records
 from support.engines import JAVA, held_by, spark
 
@@ -48,9 +48,11 @@ def damaged(folder):
         lambda data: tables.collect(tables.open_table(data), data, most=9),
         lambda data: EdgeTable(data, source="v", target="w", nodes=4).degrees,
         lambda data: Graph.from_edges(data, source="v", target="w", nodes=4),
-        lambda data: reading.read_points(
-            data, x="v", y="w", box=Box(0, 0, 1, 1), outside="drop"
-        ).in_rectangles(np.array([[0, 0, 1, 1]])),
+        lambda data: (
+            PointRows(Box(0, 0, 1, 1), "v", "w")
+            .read(data)
+            .in_rectangles(np.array([[0, 0, 1, 1]]))
+        ),
     ],
     ids=["column", "query", "edges", "graph", "points"],
 )
@@ -77,7 +79,7 @@ def test_an_integer_that_no_float_equals_is_rounded_and_not_quoted():
         lambda: records.labels(np.zeros((777, 2)), 777),
         lambda: records.labels([0] * 777, 778),
         lambda: dp.Objective(np.zeros((777, 2)), dp.GlobalSensitivity(1.0, "edge")),
-        lambda: SubsetRetrieval(n=5, d=2, beta=1, epsilon=1.0).release([[1]] * 776 + [[1, 2]]),
+        lambda: dp.Subset(n=5, d=2, epsilon=1.0).release([[1]] * 776 + [[1, 2]]),
     ],
     ids=["labels", "lengths", "scores", "members"],
 )
@@ -117,7 +119,7 @@ def test_spark_is_silent_while_a_query_of_ours_runs():
     table = tables.open_table(held_by("spark", pl.DataFrame({"v": [1]})))
     spark().sparkContext.setLogLevel("ERROR")
     try:
-        with tables.silenced(table):
+        with silenced(table):
             assert level() == "OFF"
             assert all(logging.getLogger(name).disabled for name in LOGGERS)
         assert level() == "ERROR"

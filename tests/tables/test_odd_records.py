@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 
 from dpselect import tables
+from dpselect.maps.box import Box
+from dpselect.maps.partition import uniform_grid
+from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
-from dpselect.percentiles.ranks import numbers_of
-from dpselect.spatial import Box, reading
-from dpselect.spatial.partition import uniform_grid
+from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables import values
-from dpselect.trees import Bins, Categories, Declaration, records
+from dpselect.trees import Bins, Categories, records
 from dpselect.trees.engine import EngineCounts
+from dpselect.trees.reading import labelled
 from support.odd_records import LARGE, NAMED, examples, odd_tables
 
 MIXED = Categories([0, 1, LARGE - 1, LARGE, "a", "1"], other="else")
@@ -30,7 +32,7 @@ def tree_codes(odd, data):
     domains = {"x0": MIXED, "x1": second}
     public = records.schema(domains, MIXED.values, names)
     if odd.container == "csv":
-        x, y = Declaration("x2", MIXED.values, 9, domains).read(data)
+        x, y = labelled(data, public, "x2")
         columns, labels = records.read(x), records.labels(y, len(x))
     else:
         if odd.container == "parquet":
@@ -76,7 +78,7 @@ def test_a_record_of_a_tree(odd):
 @examples
 def test_a_number_of_a_percentile(odd):
     def ranks(data):
-        found = numbers_of(data, "v").ranks(EDGES)
+        found = ranks_in(data, EDGES, "v")
         return np.array([*found.below, *found.upto, found.numbers + found.missing])
 
     def read(data):
@@ -151,7 +153,7 @@ def test_a_point_of_a_map(odd):
     columns = {"x": "x", "y": "y"} if odd.has_names else {"x": None, "y": None}
 
     def cells(data, outside):
-        points = reading.read_points(data, **columns, box=BOX, outside=outside)
+        points = PointRows(BOX, **columns, outside=outside).read(data)
         return points.in_cells(uniform_grid(4))
 
     for outside in ("drop", "clip"):
@@ -173,9 +175,7 @@ def test_a_point_of_somebody(odd):
     """Everybody has at most two points, and somebody without a name has none."""
 
     def kept(data):
-        points = reading.read_points_of_users(
-            data, x="x", y="y", user="who", box=BOX, max_points_per_user=2, outside="clip"
-        )
+        points = PointRows(BOX, "x", "y", "who", 2, "clip").read(data)
         return int(points.in_cells(uniform_grid(1))[0])
 
     rows = [*odd.rows, odd.odd]

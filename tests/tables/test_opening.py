@@ -175,7 +175,7 @@ def test_parts_in_a_folder_are_one_table(tmp_path, monkeypatch, kind, pattern):
 
     for data in (tmp_path / pattern.format(kind=kind), pattern.format(kind=kind)):
         assert tables.numeric_column(data, "age").tolist() == [30, 40, 50] * 2
-        assert tables.is_csv(data) == (kind == "csv")
+        assert tables.Source.of(data).is_csv == (kind == "csv")
 
 
 def test_a_folder_must_hold_files_of_one_kind(tmp_path):

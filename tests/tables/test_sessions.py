@@ -10,7 +10,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import DataError
-from dpselect.tables import sessions
+from dpselect.tables import spark
 from support.engines import JAVA
 
 PAGE = """An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
@@ -39,22 +39,22 @@ def test_nobody_listens(scheme):
         place = f"{scheme}://127.0.0.1:{closed.getsockname()[1]}"
 
     with pytest.raises(DataError, match=f"no Spark answers at {place}"):
-        sessions.session(place)
+        spark.session(place)
 
 
 def test_another_program_listens(listener, monkeypatch):
-    monkeypatch.setattr(sessions, "PATIENCE", 0.1)
+    monkeypatch.setattr(spark, "PATIENCE", 0.1)
 
     with pytest.raises(DataError, match="does not answer as Spark does"):
-        sessions.session(f"sc://{listener}")
+        spark.session(f"sc://{listener}")
 
 
 def test_there_is_no_java(monkeypatch):
-    monkeypatch.setattr(sessions, "which", lambda _: None)
+    monkeypatch.setattr(spark, "which", lambda _: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
 
     with pytest.raises(DataError, match="needs Java 17 or later, and there is none"):
-        sessions._start(None)
+        spark._start(None)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_there_is_no_java(monkeypatch):
     ],
 )
 def test_a_page_of_java_becomes_one_line(said, reason):
-    told = str(sessions._not_started(said))
+    told = str(spark._not_started(said))
 
     assert reason in told
     assert "\n" not in told
@@ -74,22 +74,22 @@ def test_a_page_of_java_becomes_one_line(said, reason):
 
 def test_what_takes_too_long_is_given_up():
     with pytest.raises(DataError, match="does not answer as Spark does"):
-        sessions._within(0.01, lambda: socket.create_server(("127.0.0.1", 0)).accept(), "x")
+        spark._within(0.01, lambda: socket.create_server(("127.0.0.1", 0)).accept(), "x")
     with pytest.raises(KeyError):
-        sessions._within(9, lambda: {}["missing"], "x")
-    assert sessions._within(9, lambda: 7, "x") == 7
+        spark._within(9, lambda: {}["missing"], "x")
+    assert spark._within(9, lambda: 7, "x") == 7
 
 
 @pytest.mark.spark
 @pytest.mark.skipif(JAVA, reason="Sail's server can be stopped here")
 def test_a_server_that_is_gone_is_one_line(monkeypatch):
-    monkeypatch.setattr(sessions, "RETRIES", 1)
+    monkeypatch.setattr(spark, "RETRIES", 1)
     pytest.importorskip("pysail", reason="Sail is not installed")
     from pysail.spark import SparkConnectServer
 
     server = SparkConnectServer()
     server.start(background=True)
-    held = sessions.session(f"sc://127.0.0.1:{server.listening_address[1]}")
+    held = spark.session(f"sc://127.0.0.1:{server.listening_address[1]}")
     rows = held.range(3)
     server.stop()
 

@@ -7,12 +7,11 @@ from math import inf, isnan, nan
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.where import OPERATORS, Comparison, FilteredFile, kept
+from dpselect.tables.where import OPERATORS, Comparison, filtered
 from support.engines import every_engine, held_by
 from support.odd_records import LARGE, examples, odd_tables
 
@@ -44,7 +43,7 @@ def definition(comparison, value):
 
 def rows_of(data, comparisons, *, untyped=False):
     """Return how often each row is kept."""
-    table = kept(tables.open_table(data), comparisons, untyped=untyped).lazy()
+    table = filtered(tables.open_table(data), comparisons, untyped=untyped).lazy()
     columns = tables.collect(table, data, most=50)
     return Counter(
         map(repr, zip(*(column.tolist() for column in columns.values()), strict=True))
@@ -79,7 +78,7 @@ def test_every_engine_keeps_the_rows_of_the_definition(engine):
             one = Comparison.read(text)
             goal = date(2024, 1, 3) if column == "d" else one.literal
             right = Comparison(column, one.operator, goal)
-            table = kept(tables.open_table(held), [one], untyped=False).lazy().select("row")
+            table = filtered(tables.open_table(held), [one], untyped=False).lazy().select("row")
             found = sorted(tables.collect(table, held, most=7)["row"].tolist())
             expected = [k for k, value in enumerate(VALUES[column]) if definition(right, value)]
             assert found == expected, text
@@ -124,7 +123,7 @@ def test_fields_of_a_csv_file_are_numbers_where_numbers_are_compared(tmp_path):
     path.write_text("year,ward\n2024, A\n 2023 ,A\n2024.0,B\nunknown,A\n,A\n", encoding="utf-8")
 
     def left(*where):
-        rows = tables.open_table(FilteredFile(str(path), where)).collect()
+        rows = tables.open_table(tables.Source(path, where=where)).collect()
         return rows["year"].to_list()
 
     assert left("year >= 2024") == ["2024", "2024.0"]
@@ -162,7 +161,7 @@ def test_what_is_no_comparison(text, error):
 def test_what_does_not_compare_is_known_from_the_types(text, error):
     types = {"year": pl.Int64, "ward": pl.String, "day": pl.Date, "time": pl.Datetime}
     with pytest.raises(ColumnError, match=error):
-        kept(
+        filtered(
             tables.open_table(pl.LazyFrame(schema=types)),
             [Comparison.read(text)],
             untyped=False,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import passes
-from dpselect._replacing import replaced
+from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS, Pass
 from dpselect.tables.opening import Frame, unreadable

@@ -7,23 +7,23 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect._optional import needed
-from dpselect._replacing import replaced
+from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
+from dpselect.tables.kinds import declares_nothing
 from dpselect.tables.opening import (
     Frame,
     check_columns,
     choices,
-    is_csv,
     is_table,
     open_table,
     schema,
     unreadable,
 )
+from dpselect.tables.source import Source
 from dpselect.tables.spark import silenced
-from dpselect.tables.values import declares_nothing, of_series, of_values
+from dpselect.tables.values import of_series, of_values
 from dpselect.tables.where import numbers_of_text
 from dpselect.typing import Values
 
@@ -124,9 +124,22 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; a field that is no number as null."""
-    if is_csv(data):
+    if Source.of(data).is_csv:
         return numbers_of_text(table, {column: column for column in columns})
     return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
+
+
+def as_integers(table: Frame, columns: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Return rows of a text file with some columns as integers.
+
+    A field that is none, or too large, is null.
+    """
+    needed("polars", extra="standard")
+    import polars as pl
+
+    native: pl.LazyFrame = nw.to_native(table.lazy())
+    number = pl.col(columns).str.strip_chars().cast(pl.Int64, strict=False)
+    return nw.from_native(native.with_columns(number))
 
 
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

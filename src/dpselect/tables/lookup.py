@@ -20,7 +20,7 @@ EDGES_AT_ONCE = 512
 """Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
 
 
-def known(column: str) -> nw.Expr:
+def without_nan(column: str) -> nw.Expr:
     """Return a column as float64, null where there is no number.
 
     Engines compare NaN differently, so it becomes null here and no other function meets it.

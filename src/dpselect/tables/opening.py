@@ -7,72 +7,41 @@ engines quote the field that they could not read, so their errors are replaced h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from glob import has_magic
-from pathlib import Path, PurePath
-from typing import Any, Self, TypeAlias
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import narwhals as nw
 
-from dpselect._optional import needed
-from dpselect._replacing import replaced
+from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.values import declares_nothing
-from dpselect.tables.where import FilteredFile, kept
+from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.source import CSV, PARQUET, Source, ending
+from dpselect.tables.where import filtered
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
-
-PARQUET = {".parquet", ".pq"}
-CSV = {".csv", ".tsv"}
-MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
-COMPRESSED = {".gz", ".zst"}
-
-
-class SeparatedFile(str):
-    """The path of a text file, a folder or a pattern, whose fields a given character separates.
-
-    Without it a ``.tsv`` file is separated by tabs and a ``.csv`` file by commas.
-
-    Attributes:
-        separator: One character.
-
-    Raises:
-        ParameterError: It is not one character, or one that ends a line or quotes.
-    """
-
-    __slots__ = ("separator",)
-    separator: str
-
-    def __new__(cls, path: str | Path, separator: str) -> Self:
-        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
-            raise ParameterError("separator must be one ASCII character, such as ; or |")
-        made = super().__new__(cls, str(path))
-        made.separator = separator
-        return made
 
 
 def open_table(data: object) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
 
     Args:
-        data: A path (``str``, ``Path`` or :class:`SeparatedFile`) of a Parquet, ``.csv`` or
-            ``.tsv`` file, the latter two also as ``.csv.gz`` or ``.csv.zst``, of a folder of
-            such files or a pattern of their names such as ``"part-*.parquet"``; or any
-            frame that narwhals knows: polars, pandas, pyarrow, DuckDB, PySpark and others.
+        data: A path, a frame, or a :class:`Source` of either.
 
     Returns:
         Lazy where the source is. All columns of a CSV file are text: it declares no types,
-        and a type guessed from some fields would hang on private values.
+        and a type guessed from some fields would depend on private values.
 
     Raises:
         DataError: There is no such file, it cannot be read, or ``data`` is no table.
     """
-    if isinstance(data, FilteredFile):
-        rows = open_table(data.file)
-        return kept(rows, data.comparisons, untyped=is_csv(data))
-    if isinstance(data, str | Path):
-        return _scan(data)
+    if isinstance(data, Source):
+        rows = open_table(data.frame) if data.path is None else _scan(data)
+        return filtered(rows, data.comparisons, untyped=data.is_csv)
+    if isinstance(data, str | PathLike):
+        return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise DataError(
@@ -105,11 +74,13 @@ def check_columns(
         if column not in types:
             near = get_close_matches(column, list(types), n=1)
             meant = f"did you mean {near[0]!r}? " if near else ""
-            raise ColumnError(f"there is no column {column!r}; {meant}{choices(types, data)}")
-    eager = isinstance(table, nw.DataFrame)
+            of_any_type = f"the columns are: {', '.join(types)}"
+            there = of_any_type if column in plain else choices(types, data)
+            raise ColumnError(f"there is no column {column!r}; {meant}{there}")
+    eager, untyped = isinstance(table, nw.DataFrame), Source.of(data).is_csv
     for column in numeric:
         # Values that nothing is declared of are read one by one.
-        if not is_csv(data) and not (
+        if not untyped and not (
             types[column].is_numeric() or (eager and types[column] == nw.Object)
         ):
             raise ColumnError(
@@ -121,37 +92,14 @@ def check_columns(
 
 def is_table(data: object) -> bool:
     """Return whether data are a path or a frame, not the values themselves."""
-    if isinstance(data, str | Path):
-        return True
-    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    source = Source.of(data)
+    frame = nw.from_native(source.frame, pass_through=True)
+    return source.path is not None or isinstance(frame, nw.DataFrame | nw.LazyFrame)
 
 
 def is_lazy(data: object) -> bool:
     """Return whether data are a frame whose rows stay in their engine until collected."""
-    if isinstance(data, str | Path):
-        return False
-    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
-
-
-def is_csv(data: object) -> bool:
-    """Return whether data are a path of CSV files, which declare no types."""
-    if not isinstance(data, str | Path):
-        return False
-    return all(kind_of(file) in CSV for file in _files(data))
-
-
-def kind_of(path: PurePath) -> str:
-    """Return the ending of a file's name in small letters, without that of a compression."""
-    name = PurePath(path.stem) if path.suffix.lower() in COMPRESSED else path
-    return name.suffix.lower()
-
-
-def separator_of(data: object, kind: str) -> str:
-    """Return what separates the fields of a text file of a kind."""
-    path = data.file if isinstance(data, FilteredFile) else data
-    if isinstance(path, SeparatedFile):
-        return path.separator
-    return "\t" if kind == ".tsv" else ","
+    return isinstance(nw.from_native(Source.of(data).frame, pass_through=True), nw.LazyFrame)
 
 
 def schema(table: Frame, data: object) -> nw.Schema:
@@ -165,56 +113,56 @@ def schema(table: Frame, data: object) -> nw.Schema:
 
 def unreadable(data: object) -> DataError:
     """Return the error that says what a table must be like, and nothing of what it holds."""
-    if is_csv(data):
+    source = Source.of(data)
+    if source.is_csv:
         right = "it must have a header, and every quotation mark must be closed"
-    elif isinstance(data, str | Path):
+    elif source.path is not None:
         right = "it must be a Parquet file that is complete"
     else:
         right = "its engine refused the query"
-        if _is_of_spark(data):
+        if _is_of_spark(source.frame):
             right = (
                 "Spark stopped the query, as it does for a file that is incomplete, not of "
                 "the types it declares or not where its executors look for it, and when "
                 "executors or its server are lost; their logs say which"
             )
-    name = str(data) if isinstance(data, str | Path) else "the table"
-    return DataError(f"{name} cannot be read: {right}")
+    return DataError(f"{source} cannot be read: {right}")
 
 
-def _is_of_spark(data: object) -> bool:
-    frame = nw.from_native(data, pass_through=True)
+def _is_of_spark(native: object) -> bool:
+    frame = nw.from_native(native, pass_through=True)
     return isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like()
 
 
 def choices(types: nw.Schema, data: object) -> str:
     """Return which columns there are to choose from."""
-    if is_csv(data):
+    if Source.of(data).is_csv:
         return f"the columns are: {', '.join(types)}"
     numeric = [name for name, kind in types.items() if kind.is_numeric()]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 
-def _scan(data: str | Path) -> nw.LazyFrame[Any]:
+def _scan(source: Source) -> nw.LazyFrame[Any]:
     needed("polars", extra="standard")
     import polars as pl
 
-    found = _files(data)
-    kinds = {kind_of(file) for file in found}
+    found = source.files()
+    kinds = {ending(file) for file in found}
     if not kinds <= PARQUET | CSV:
-        raise DataError(f"{data} must be a .parquet, .csv or .tsv file")
+        raise DataError(f"{source} must be a .parquet, .csv or .tsv file")
     if not (kinds <= PARQUET or len(kinds) == 1):
-        raise DataError(f"{data} must be files of one kind: .parquet, .csv or .tsv")
-    if kinds <= PARQUET and isinstance(data, SeparatedFile):
-        raise ParameterError("a separator goes with .csv and .tsv files")
-    refuse_managed(data, found)
+        raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
+    if kinds <= PARQUET and source.separator is not None:
+        raise ParameterError("a `separator` goes with .csv and .tsv files")
+    source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
-        raise DataError(f"there is no file {data}")
+        raise DataError(f"there is no file {source}")
     if kinds <= PARQUET:
         names = _folder_keys(found)
         if not names:
             return nw.from_native(pl.scan_parquet(found, glob=False))
-        # Types guessed from folders' names would hang on values: they are text.
+        # Types guessed from folders' names would depend on values: they are text.
         text = dict.fromkeys(names, pl.String)
         return nw.from_native(
             pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
@@ -223,7 +171,7 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
     return nw.from_native(
         pl.scan_csv(
             found,
-            separator=separator_of(data, next(iter(kinds))),
+            separator=source.separator_of(next(iter(kinds))),
             infer_schema=False,
             glob=False,
             encoding="utf8-lossy",
@@ -232,39 +180,7 @@ def _scan(data: str | Path) -> nw.LazyFrame[Any]:
     )
 
 
-def refuse_managed(data: str | Path, files: Iterable[Path]) -> None:
-    """Refuse the files of a table whose live rows are named by a log beside them.
-
-    Deleted and replaced rows stay in its files, and would be counted.
-
-    Raises:
-        DataError: The files are those of a Delta or Iceberg table.
-    """
-    folders = {folder for file in files for folder in [Path(data), *file.parents]}
-    for folder in folders:
-        if (folder / "_delta_log").is_dir():
-            raise DataError(f"{data} is a Delta table; {MANAGED.format('polars.scan_delta')}")
-        if any((folder / "metadata").glob("*.metadata.json")):
-            reader = "polars.scan_iceberg"
-            raise DataError(f"{data} is an Iceberg table; {MANAGED.format(reader)}")
-
-
 def _folder_keys(files: Sequence[Path]) -> list[str]:
     """Return the columns that folders named ``column=value`` hold, those of all files."""
     keys = [[part.split("=")[0] for part in file.parts[:-1] if "=" in part] for file in files]
     return keys[0] if keys and all(one == keys[0] for one in keys) else []
-
-
-def _files(data: str | Path) -> list[Path]:
-    """Return the files that a path, a folder or a pattern stands for; a path need not be."""
-    path = Path(data)
-    if path.is_dir():
-        # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
-        return sorted(
-            file
-            for file in path.rglob("*")
-            if kind_of(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
-        )
-    if has_magic(str(path)) and not path.exists():
-        return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    return [path]

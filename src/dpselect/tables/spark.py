@@ -1,23 +1,34 @@
-"""Files as lazy frames of Spark: on this machine, or wherever a master says."""
+"""Spark: sessions, files as lazy frames, and what narwhals does not say to it.
+
+Whatever is wrong with a session is one error within a minute, where Spark would try for many. A
+Java that is started here is silent.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import PurePosixPath
+from shutil import which
+from socket import create_connection
+from tempfile import TemporaryFile
+from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import narwhals as nw
 from numpy.typing import NDArray
 
-from dpselect._replacing import replaced
+from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
-from dpselect.tables.opening import CSV, MANAGED, PARQUET, Frame, kind_of, separator_of
-from dpselect.tables.sessions import session
-from dpselect.tables.where import FilteredFile, kept
+from dpselect.tables.opening import Frame
+from dpselect.tables.source import CSV, MANAGED, PARQUET, Source, ending
+from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
@@ -25,9 +36,181 @@ NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
 
+PATIENCE = 5.0
+"""Seconds to wait for a listener where a master is said to be."""
+
+LONGEST_START = 45.0
+"""Seconds to wait until the listener answers as Spark; a busy machine takes over 20."""
+
+RETRIES = 7
+"""Of a call to a server that is gone: 16 seconds in all, in place of ten minutes."""
+
+QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+DEBUG = "DPSELECT_DEBUG"
+"""Environment variable that lets Java print what it has to say; it may quote private values."""
+
+JAVA = "PySpark needs Java 17 or later"
+
+_CONNECTED: dict[str, Any] = {}
+_REASON = re.compile(
+    r"^(?:: |Caused by: |Exception in thread \S+ )[\w.$]+(?:Exception|Error): (.+)$",
+    re.MULTILINE,
+)
+
+
+def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
+    """Return the session of a master, started if there is none.
+
+    Raises:
+        MissingDependencyError: PySpark, or what Spark Connect needs, is not installed.
+        DataError: No master answers, or Spark cannot be started.
+    """
+    if master is not None and master.startswith("sc://"):
+        needed("pyspark", extra="connect")
+        needed("grpc", extra="connect")
+        check_answer(master)
+        return _connected(master)
+    needed("pyspark", extra="spark")
+    if master is not None and master.startswith("spark://"):
+        check_answer(master)
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    there = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001 -- PySpark tells nobody
+    if not there:
+        _start(master)
+    builder = SparkSession.builder.appName("dpselect").config(map=dict[str, Any](QUIET))
+    if master is not None:
+        builder = builder.master(master)
+    return replaced(builder.getOrCreate, lambda: _not_started(""))
+
+
+def _start(master: str | None) -> None:
+    """Start Java, whose messages are kept from the terminal, and Spark there.
+
+    Raises:
+        DataError: With what Spark says to it.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if which("java") is None and "JAVA_HOME" not in os.environ:
+        raise DataError(
+            f"{JAVA}, and there is none: install it, set JAVA_HOME, or give a server of Spark "
+            "Connect, --master sc://host:15002, which needs none here"
+        )
+    settings = SparkConf().setAppName("dpselect").setAll(list(QUIET.items()))
+    if master is not None:
+        settings = settings.setMaster(master)
+    with TemporaryFile() as log:
+
+        def started() -> Any:  # noqa: ANN401 -- a SparkContext
+            return SparkContext(conf=settings, gateway=gateway)
+
+        try:
+            heard = {} if os.environ.get(DEBUG) else {"stderr": log}
+            gateway = launch_gateway(settings, heard)  # type: ignore[no-untyped-call]
+            limited = master is not None and master.startswith("spark://")
+            _within(LONGEST_START, started, str(master)) if limited else started()
+        except DataError:
+            raise
+        except Exception as error:  # noqa: BLE001 -- a page of Java
+            log.seek(0)
+            refusal = _not_started(f"{error}\n{log.read().decode(errors='replace')}")
+        else:
+            return
+    raise refusal
+
+
+def _not_started(said: str) -> DataError:
+    """Return the error for what Java says; no data were read."""
+    reasons = _REASON.findall(said)
+    reason = f": {reasons[-1][:200]}" if reasons else ""
+    return DataError(
+        f"Spark cannot be started{reason}; {JAVA}, and --master one that it knows, such as "
+        "local[4] or spark://host:7077"
+    )
+
+
+def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
+    """Return a session of a server of Spark Connect, beside any other that there is."""
+    held = _CONNECTED.get(master)
+    if held is not None and not held.is_stopped:
+        return held
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of versions of pandas, which we do not use
+        connect = import_module("pyspark.sql.connect.session")
+        client = import_module("pyspark.sql.connect.client")
+        # Its client would try for minutes, and again at the end of the process.
+        channel = client.DefaultChannelBuilder(master).toChannel()
+        ready = import_module("grpc").channel_ready_future(channel)
+        replaced(lambda: ready.result(2 * PATIENCE), lambda: _other_listener(master))
+        channel.close()
+        made = replaced(
+            lambda: connect.SparkSession.builder.remote(master).create(),
+            lambda: DataError(f"{master} is no server of Spark Connect"),
+        )
+        patient = import_module("pyspark.sql.connect.client.retries").DefaultPolicy(
+            max_retries=RETRIES, max_backoff=4000
+        )
+        made.client.set_retry_policies([patient])
+        _CONNECTED[master] = made
+        return made
+
+
+def _within(seconds: float, make: Callable[[], Any], master: str) -> Any:  # noqa: ANN401
+    """Return what is made, or raise what is raised, within some time.
+
+    Raises:
+        DataError: It took longer.
+    """
+    ended: list[Callable[[], Any]] = []
+
+    def run() -> None:
+        try:
+            made = make()
+            ended.append(lambda: made)
+        except Exception as error:  # noqa: BLE001 -- raised where it is waited for
+            failure = error
+
+            def fail() -> None:
+                raise failure
+
+            ended.append(fail)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not ended:
+        raise _other_listener(master)
+    return ended[0]()
+
+
+def _other_listener(master: str) -> DataError:
+    return DataError(
+        f"who listens at {master} does not answer as Spark does: is it the port of a master "
+        "(7077) or of Spark Connect (15002), and not of a web page?"
+    )
+
+
+def check_answer(master: str) -> None:
+    """Raise at once if nobody listens at any address of a master; Spark tries for a minute.
+
+    Raises:
+        DataError: Nobody does.
+    """
+    places = [urlsplit(f"//{place}") for place in master.split("://")[1].split(",")]
+    for place in places:
+        with suppress(OSError, ValueError):
+            port = place.port or (15002 if master.startswith("sc:") else 7077)
+            create_connection((place.hostname, port), timeout=PATIENCE).close()
+            return
+    raise DataError(f"no Spark answers at {master}: is it the right host and port?")
+
 
 def spark_table(
-    path: str,
+    path: str | Source,
     *,
     master: str | None = None,
     numeric: Collection[str] = (),
@@ -38,7 +221,8 @@ def spark_table(
     Args:
         path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
             Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such
-            an ending, anywhere that Spark reads from; a name without one is Parquet.
+            an ending, anywhere that Spark reads from; a name without one is Parquet. Or a
+            :class:`Source` of such a path.
         master: Such as ``"spark://host:7077"``, ``"local[4]"``, or ``"sc://host:15002"`` for
             Spark Connect. If not given, the session that there is, as under
             ``spark-submit``, or else this machine.
@@ -50,16 +234,16 @@ def spark_table(
         DataError: There is no such table, or it is of another kind.
         MissingDependencyError: PySpark is not installed.
     """
-    kind = kind_of(PurePosixPath(path))
-    named = NAMED.fullmatch(path) is not None and kind not in PARQUET | CSV
+    source = Source.of(path)
+    kind = ending(PurePosixPath(str(source)))
+    named = NAMED.fullmatch(str(source)) is not None and kind not in PARQUET | CSV
     if kind and kind not in PARQUET | CSV and "*" not in kind and not named:
         raise DataError(
-            f"{path} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
+            f"{source} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
             "name a table as catalog.schema.table"
         )
-    table = _read(path, kind if not named else None, session(master).read)
-    if isinstance(path, FilteredFile):
-        table = kept(table, path.comparisons, untyped=kind in CSV)
+    table = _read(source, kind if not named else None, session(master).read)
+    table = filtered(table, source.comparisons, untyped=kind in CSV)
     if kind not in CSV:
         return table
     kinds = dict.fromkeys(numeric, "double") | dict.fromkeys(whole, "bigint")
@@ -68,8 +252,9 @@ def spark_table(
     return nw.from_native(rows.withColumns(found)) if found else table
 
 
-def _read(path: str, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's
+def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's
     """Return a table by the kind of its files, None for one of a catalogue; CSV as text."""
+    path = str(source)
     if kind is None:
         return _opened(lambda: reader.table(path), f"there is no table {path} in the catalogue")
     for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
@@ -81,7 +266,7 @@ def _read(path: str, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noq
             return reader.parquet(path)
         return reader.csv(
             path,
-            sep=separator_of(path, kind),
+            sep=source.separator_of(kind),
             header=True,
             ignoreLeadingWhiteSpace=True,
             ignoreTrailingWhiteSpace=True,
@@ -125,9 +310,11 @@ def functions(table: Frame) -> Any:  # noqa: ANN401 -- a module of PySpark
 
 
 def distinct(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return the rows that differ; narwhals would sort and number those of Spark."""
-    if on_spark(table):
-        return nw.from_native(nw.to_native(table).distinct())
+    """Return the rows that differ; narwhals would sort and number those of an engine."""
+    engine = table.implementation
+    if engine.is_spark_like() or engine.is_duckdb() or engine.is_ibis():
+        native: Any = nw.to_native(table)
+        return nw.from_native(native.distinct())
     return table.unique()
 
 
@@ -177,3 +364,21 @@ def silenced(table: Frame) -> Iterator[None]:
         context.setLogLevel(level)
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
+
+
+@contextmanager
+def cached(table: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
+    """Keep the rows of a query in the cluster while the block runs, in memory or on disk.
+
+    Spark would compute them again for every use. polars finds repeated parts of a query by
+    itself, and a relation of DuckDB cannot be kept.
+    """
+    if not table.implementation.is_spark_like():
+        yield table
+        return
+    native: Any = nw.to_native(table)
+    rows = native.persist()
+    try:
+        yield nw.from_native(rows)
+    finally:
+        rows.unpersist()

@@ -25,6 +25,9 @@ from dpselect.typing import Indices, Values
 if TYPE_CHECKING:
     import narwhals as nw
 
+MOST = 2**20
+"""Rows of one person, at most."""
+
 MODULUS = 1009
 """A prime; names that are integers are reduced by it."""
 
@@ -110,11 +113,11 @@ def user_cap(user: str | None, max_per_user: int | None) -> UserCap | None:
         ParameterError: One of two arguments that go together is missing, or out of range.
     """
     if (user is None) != (max_per_user is None):
-        raise ParameterError("user and max_per_user go together: give both")
+        raise ParameterError("`user` and `max_per_user` go together: give both")
     if user is None:
         return None
     _validate.instance("user", user, str)
-    return UserCap(user, _validate.at_least("max_per_user", max_per_user, 1))
+    return UserCap(user, _validate.at_least("max_per_user", max_per_user, 1, MOST))
 
 
 def weight_of(column: str, kind: object) -> nw.Expr:

@@ -1,30 +1,37 @@
-"""Values of columns in memory, read as their container declares them, or else one by one.
+"""Values of columns in memory: as numbers, as plain Python values, or as names in polars.
 
-A typed frame or array declares what a column holds. A list, an array of objects or a pandas
-column of objects declares nothing: a type found from its values would hang on every one of
-them, so each value is read by itself, and what it is does not depend on any other.
+They are read as their container declares them, or else one by one (:mod:`.kinds`).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
+from datetime import date
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.kinds import (
+    NAMES,
+    Kind,
+    declared,
+    declared_by_array,
+    declares_nothing,
+    kind_of,
+    native_type,
+    texts,
+)
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import narwhals as nw
-
-Kind: TypeAlias = Literal["numbers", "text", "anything"]
-"""The kind of values that the type of a column, which is public, allows."""
+    import polars as pl
 
 NOBODY = -1
 """The identity of a value that is missing."""
@@ -38,7 +45,7 @@ class ColumnValues:
 
     Attributes:
         values: Shape ``(n,)``, of the type declared; of objects, where none is.
-        kind: What the container declares.
+        kind: What the container declares: ``"numbers"``, ``"text"`` or ``"anything"``.
         missing: Which of typed values are missing, if any is; shape ``(n,)``.
     """
 
@@ -119,17 +126,16 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     if declares_nothing(series):
         return of_objects(series.to_list())
     dtype = series.dtype
-    if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
-        return _of_numbers(series)
+    kind = declared(dtype)
+    if kind == "text":
+        # Categories of pandas and Arrow may be of any type.
+        sure = dtype == nw.String or series.implementation.is_polars()
+        return ColumnValues(_objects(series.to_list()), "text" if sure else "anything")
     if dtype.is_decimal():
         return ColumnValues(_objects(series.to_list()), "numbers")
-    if dtype == nw.String:
-        return ColumnValues(_objects(series.to_list()), "text")
-    if dtype == nw.Categorical or isinstance(dtype, nw.Enum) or dtype == nw.Enum:
-        # Categories of pandas and Arrow may be of any type.
-        text = series.implementation.is_polars()
-        return ColumnValues(_objects(series.to_list()), "text" if text else "anything")
-    if _native_type(series).lower() == "null":
+    if kind in {"integer", "boolean", "numbers"}:
+        return _of_numbers(series)
+    if native_type(series).lower() == "null":
         return of_objects([None] * len(series))
     raise refused_type(series.name, dtype)
 
@@ -140,18 +146,114 @@ def of_array(array: NDArray[Any]) -> ColumnValues:
     Raises:
         DataError: Its type holds neither numbers nor text.
     """
-    if array.dtype.kind in "biuf":
-        return ColumnValues(array, "numbers")
-    if array.dtype.kind in "US":
-        return ColumnValues(array, "text")
-    if array.dtype.kind != "O":
+    kind = declared_by_array(array.dtype)
+    if kind == "anything":
+        return of_objects(list(array))
+    if kind is None or kind == "date":
         raise DataError(f"an array of {array.dtype.name} holds neither numbers nor text")
-    return of_objects(list(array))
+    return ColumnValues(array, "text" if kind == "text" else "numbers")
 
 
 def of_objects(values: Sequence[object]) -> ColumnValues:
     """Return values that nothing is declared of."""
     return ColumnValues(_objects(values), "anything")
+
+
+def names_of_frame(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return a frame in memory as a lazy one of polars, each value coded by itself."""
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    columns = {name: names_of_series(frame.get_column(name)) for name in frame.columns}
+    return nw.from_native(pl.DataFrame(columns).lazy())
+
+
+def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
+    """Return an array, a list or a Series as such a frame of one column.
+
+    Raises:
+        ColumnError: A Series is of a type that names cannot have.
+        DataError: They are not a column, or an array of such a type.
+    """
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    series = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        held = names_of_series(series)
+    elif isinstance(values, np.ndarray):
+        kind = declared_by_array(values.dtype)
+        if values.ndim != 1 or values.dtype.kind == "S" or kind not in {*NAMES, "anything"}:
+            raise DataError(
+                "an array of values must be one-dimensional, of text, integers or booleans"
+            )
+        plain = kind not in {"text", "anything"}
+        held = pl.Series(values) if plain else _of_texts(values.tolist())
+    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DataError("data must be a table, or an array, list or Series of values")
+    else:
+        held = _of_texts(values)
+    return nw.from_native(held.alias(name).to_frame().lazy())
+
+
+def names_of_series(series: nw.Series[Any]) -> pl.Series:
+    """Return keys, groups or persons as a column of polars, each value coded by itself.
+
+    Raises:
+        ColumnError: The type is one that they cannot have.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    kind = "anything" if declares_nothing(series) else kind_of(series.dtype, str(series.name))
+    if kind == "anything":
+        return _of_texts(series.to_list())
+    if series.implementation.is_polars():
+        return nw.to_native(series)
+    if kind == "text":
+        return _of_texts(series.to_list())
+    if kind == "date":
+        # Arrow holds days that Python does not have.
+        return pl.Series(series.to_arrow(), dtype=pl.Date)
+    column = of_series(series)
+    return pl.Series(column.values).set(pl.Series(column.absent()), None)
+
+
+def _of_texts(values: Iterable[object]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(texts(values), dtype=pl.String)
+
+
+def names_in_memory(
+    users: nw.Series[Any] | NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return persons as integers, booleans, days or texts, and which are not missing.
+
+    Raises:
+        ColumnError: The type is one that they cannot have.
+    """
+    import narwhals as nw
+
+    if isinstance(users, nw.Series):
+        kind = "anything" if declares_nothing(users) else kind_of(users.dtype, str(users.name))
+        if kind in {"integer", "boolean"}:
+            column = of_series(users)
+            return column.values, ~column.absent()
+        held = users.to_numpy() if kind == "date" else _objects(users.to_list())
+    else:
+        held, kind = users, declared_by_array(users.dtype) or "numbers"
+    if kind in {"text", "anything"}:
+        found = _objects(texts(held.tolist()))
+        return found, np.array([one is not None for one in found], dtype=np.bool_)
+    if kind == "date":
+        days = held.astype("datetime64[D]")
+        return days, (days >= np.datetime64(date.min)) & (days <= np.datetime64(date.max))
+    if kind == "numbers":
+        raise ColumnError("users must be text, integers, booleans or dates")
+    return held, np.ones(held.size, dtype=np.bool_)
 
 
 def identities(column: ColumnValues) -> Indices:
@@ -221,18 +323,6 @@ def declares_type(values: object) -> bool:
     return True
 
 
-def declares_nothing(series: nw.Series[Any]) -> bool:
-    """Return whether a Series holds objects of any type.
-
-    narwhals says of objects of pandas what the first hundred are, so it is not asked.
-    """
-    import narwhals as nw
-
-    if series.implementation.is_pandas_like():
-        return _native_type(series) == "object"
-    return series.dtype == nw.Object
-
-
 def refused_type(column: str, dtype: object) -> ColumnError:
     """Return the error for a column of a type that holds neither numbers nor text."""
     return ColumnError(
@@ -247,7 +337,7 @@ def plain_value(value: object) -> Hashable:
         value = value.item()
     try:
         hash(value)
-        # NaN, NaT and their like differ from themselves, or do not say.
+        # What does not compare with itself is no category either.
         return value if bool(value == value) else None  # noqa: PLR0124
     except Exception:  # noqa: BLE001 -- whatever is raised, it is no category and no name
         return None
@@ -272,13 +362,6 @@ def _infinity(value: Any) -> float:  # noqa: ANN401 -- a number too large for a 
         return inf if value > 0 else -inf
     except Exception:  # noqa: BLE001 -- it has no sign
         return nan
-
-
-def _native_type(series: nw.Series[Any]) -> str:
-    import narwhals as nw
-
-    native = nw.to_native(series)
-    return str(getattr(native, "dtype", getattr(native, "type", "")))
 
 
 def _numbers(values: NDArray[Any]) -> Values:

@@ -17,6 +17,7 @@ from math import isfinite
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
+import numpy as np
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
@@ -80,7 +81,7 @@ class Comparison:
             raise _unreadable(text, meant)
         if isinstance(literal, bool) and sign not in {"=", "!="}:
             raise ParameterError(
-                f"where must compare with true or false by = or !=, not {sign}"
+                f"`where` must compare with true or false by = or !=, not {sign}"
             )
         return cls(column, sign, literal)
 
@@ -108,7 +109,7 @@ class Comparison:
             if dtype == nw.Date:
                 return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
         raise ColumnError(
-            f"where must compare {self.column!r}, which is of type {dtype}, with "
+            f"`where` must compare {self.column!r}, which is of type {dtype}, with "
             f"{_comparable(dtype)}"
         )
 
@@ -125,41 +126,19 @@ class Comparison:
         low, high = _limits(str(dtype))
         if not low <= whole <= high:
             return there & nw.lit(OPERATORS[sign](low, whole), nw.Boolean)
-        return there & OPERATORS[sign](value, nw.lit(whole, dtype))
+        return there & OPERATORS[sign](value, nw.lit(np.uint64(whole) if whole >= 2**63 else whole, dtype))
 
     def _day(self, text: str) -> date:
         try:
             return date.fromisoformat(text)
         except ValueError:
             raise ColumnError(
-                f"where must compare {self.column!r}, which is of type Date, with a day such "
+                f"`where` must compare {self.column!r}, which is of type Date, with a day such "
                 "as '2024-01-31'"
             ) from None
 
 
-class FilteredFile(str):
-    """The path of a table, of whose rows comparisons keep some; all must hold.
-
-    How many rows are kept is private, also where the number of all rows is not.
-
-    Attributes:
-        file: The path, or a path with a separator.
-        where: What the comparisons say. Public.
-    """
-
-    __slots__ = ("comparisons", "file", "where")
-    file: str
-    where: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
-
-    def __new__(cls, file: str, where: Iterable[str]) -> Self:
-        made = super().__new__(cls, str(file))
-        made.file, made.where = file, tuple(where)
-        made.comparisons = tuple(map(Comparison.read, made.where))
-        return made
-
-
-def kept(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) -> Any:  # noqa: ANN401 -- narwhals' frames
+def filtered(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) -> Any:  # noqa: ANN401 -- narwhals' frames
     """Return the rows of a narwhals frame that are kept; none is read.
 
     Args:
@@ -177,7 +156,7 @@ def kept(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) -> Any
             near = get_close_matches(one.column, list(types), n=1)
             meant = f"did you mean {near[0]!r}? " if near else ""
             raise ColumnError(
-                f"where must name a column, and there is no {one.column!r}; {meant}the "
+                f"`where` must name a column, and there is no {one.column!r}; {meant}the "
                 f"columns are: {', '.join(types)}"
             )
         value, dtype = nw.col(one.column), types[one.column]
@@ -244,4 +223,4 @@ def _unreadable(text: str, meant: str = "") -> ParameterError:
         else f"a column, one of {' '.join(OPERATORS)}, and a number or a text in quotes; give "
         "it once for each comparison"
     )
-    return ParameterError(f'where must be such as "year >= 2024", not {text!r}: {right}')
+    return ParameterError(f'`where` must be such as "year >= 2024", not {text!r}: {right}')

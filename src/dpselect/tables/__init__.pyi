@@ -1,0 +1,29 @@
+from .collecting import (
+    Column as Column,
+    collect as collect,
+    counts as counts,
+)
+from .columns import (
+    as_numbers as as_numbers,
+    count_records as count_records,
+    numeric_column as numeric_column,
+    read_columns as read_columns,
+    series_numbers as series_numbers,
+)
+from .opening import (
+    Frame as Frame,
+    check_columns as check_columns,
+    is_lazy as is_lazy,
+    is_table as is_table,
+    open_table as open_table,
+    schema as schema,
+)
+from .people import (
+    PeopleCap as PeopleCap,
+)
+from .source import (
+    Source as Source,
+)
+from .spark import (
+    spark_table as spark_table,
+)

@@ -1,0 +1,152 @@
+"""Kinds of values: what a container declares, and how a value is coded as each kind.
+
+A typed frame, Series or array declares what a column holds. A list, an array of objects or a
+pandas column of objects declares nothing: a kind found from its values would depend on all of
+them. So each value is coded by itself, as text if nothing is declared, and what does not code
+is missing. Whatever a record holds, no other one is coded otherwise, and nothing is raised.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import date
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from dpselect.errors import ColumnError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anything"]
+"""What a column holds: ``"numbers"`` are of any type, ``"anything"`` declares none."""
+
+NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
+"""The kinds of which keys, groups and persons can be."""
+
+
+def declared(dtype: nw.dtypes.DType) -> Kind | None:
+    """Return what a type of narwhals declares, None if neither numbers nor names."""
+    import narwhals as nw
+
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_float() or dtype.is_decimal():
+        return "numbers"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype == nw.Date:
+        return "date"
+    if any(dtype == text for text in (nw.String, nw.Categorical, nw.Enum)):
+        return "text"
+    return "anything" if dtype == nw.Object else None
+
+
+def declared_by_array(dtype: np.dtype[Any]) -> Kind | None:
+    """Return what a type of NumPy declares, None if neither numbers nor names."""
+    kinds: dict[str, Kind] = {"i": "integer", "u": "integer", "b": "boolean", "f": "numbers"}
+    kinds |= {"U": "text", "S": "text", "O": "anything"}
+    return "date" if dtype == np.dtype("datetime64[D]") else kinds.get(dtype.kind)
+
+
+def declares_nothing(series: nw.Series[Any]) -> bool:
+    """Return whether a Series holds objects of any type.
+
+    narwhals says of objects of pandas what the first hundred are, so it is not asked.
+    """
+    import narwhals as nw
+
+    if series.implementation.is_pandas_like():
+        return native_type(series) == "object"
+    return series.dtype == nw.Object
+
+
+def native_type(series: nw.Series[Any]) -> str:
+    """Return the name of the type that a Series has in its own library."""
+    import narwhals as nw
+
+    native = nw.to_native(series)
+    return str(getattr(native, "dtype", getattr(native, "type", "")))
+
+
+def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
+    """Return what a column of keys, groups or persons holds; what declares nothing is text.
+
+    Raises:
+        ColumnError: It is of a type that these cannot have.
+    """
+    kind = declared(dtype)
+    if kind == "anything":
+        return "text"
+    if kind not in NAMES:
+        raise ColumnError(
+            f"column {column!r} is of type {dtype}: keys and users must be text, integers, "
+            "booleans or dates; cast or bin it first"
+        )
+    return kind
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, or what pandas has for them."""
+    try:
+        # NaN and NaT differ from themselves.
+        return value is None or not bool(value == value)  # noqa: PLR0124
+    except Exception:  # noqa: BLE001 -- of pandas NA, or whatever an object raises
+        return type(value).__name__ == "NAType"
+
+
+def coded(value: object, kind: Kind) -> int | bool | date | str | None:
+    """Return a value as one of a kind of names, None if it is missing or does not code."""
+    if is_missing(value):
+        return None
+    if isinstance(value, np.integer | np.bool_):
+        value = value.item()
+    if kind == "boolean":
+        return value if isinstance(value, bool) else None
+    if kind == "integer":
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        return int(value) if whole else None  # type: ignore[call-overload]
+    if kind == "date":
+        return value if type(value) is date else None
+    return _text(value)
+
+
+def _text(value: object) -> str | None:
+    try:
+        text = str.__str__(value if isinstance(value, str) else str(value))
+        text.encode()
+    except Exception:  # noqa: BLE001 -- a lone surrogate, an integer of 5,000 digits, any object
+        return None
+    return text
+
+
+def texts(values: Iterable[object]) -> list[str | None]:
+    """Return each value as text, None if it is missing or does not code."""
+    listed: list[Any] = list(values)
+    if set(map(type, listed)) <= {str, type(None)}:
+        with suppress(UnicodeEncodeError):
+            "".join(filter(None, listed)).encode()
+            return listed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [None if is_missing(value) else _text(value) for value in listed]
+
+
+def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """Return a column of names in an engine, null where Python has no such value.
+
+    Categories become text: their order depends on all of them.
+    """
+    import narwhals as nw
+
+    if declared(dtype) == "text":
+        return column.cast(nw.String)
+    if dtype == nw.Date:
+        return nw.when(column.is_between(date.min, date.max)).then(column)
+    if dtype in {nw.Int128, nw.UInt128}:
+        return nw.when(column.is_between(-(2**63), 2**63 - 1)).then(column).cast(nw.Int64)
+    return column

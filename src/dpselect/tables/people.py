@@ -1,0 +1,424 @@
+r"""The rows of a person that count: at most so many, by one rule in memory and every engine.
+
+The rows of a person are put in order of their values and numbered from 0: these are *places*.
+Each place :math:`r` has a pseudo-random number
+
+.. math:: h_r = C(C(r + s) + t), \quad C(x) = x^3 \bmod p, \quad p = 2^{30} - 35,
+
+with the words :math:`s = C(n + k_1)` and :math:`t = C(s + k_2 + n \bmod (2^{30} - 41))` of the
+person, who is an integer :math:`n`, and two words :math:`k < 2^{29}` of a public key. The
+``most`` places with the least numbers count. :math:`C` is a permutation, as 3 does not divide
+:math:`p - 1`, so that no two of up to :math:`p` places have one number; all products are below
+:math:`2^{63}`. A person who is a text is the integer of the first 15 hexadecimal digits of its
+MD5 hash, one who is a date is :math:`512\,y + 32\,m + d`.
+
+**It depends on one person's rows alone.** Which places count is a function of the person, of
+the number of her rows and of public facts; which rows have these places is one of her rows:
+equal ones are interchangeable, and the order of the table does not matter. So with or without
+her, and with other rows of hers, the same rows of all others count.
+
+**Sensitivity.** If a person is added or removed, at most ``most`` rows that count are added or
+removed. If a person is replaced by another, at most ``most`` of them are removed and as many
+added. If one *row* of a person is added, removed or replaced, her places and their numbers may
+be others: the bound is that of a person who is replaced.
+
+**It is unbiased.** Were the numbers of places independent and uniform, the :math:`m` least of
+:math:`c` would be a uniformly random :math:`m` of the :math:`c` places, whatever the values
+are: the rows that count would be a simple random sample of the person's, each with the chance
+:math:`m/c`. Then every value that is independent of persons has the same expected share of the
+rows that count as of all rows. The numbers are a fixed function; that they look independent and
+uniform over persons, structured ones among them, is what ``tests/tables/test_people.py`` tries.
+
+**Who knows the key**, which is public, can choose which of her own rows count, by her name or
+by adding rows: at most ``most`` of them, which the guarantee covers. She changes no other
+person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import md5
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import _parallel
+from dpselect.errors import ColumnError
+from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.tables.opening import check_columns, schema
+from dpselect.tables.values import names_in_memory
+from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+PRIME, SECOND = 2**30 - 35, 2**30 - 41
+"""Primes; 3 does not divide the first one less 1."""
+
+KEY = "rows of a person"
+"""The key that is used if none is given."""
+
+DIGITS = 15
+"""Hexadecimal digits of a hash that are an integer below 2^60."""
+
+_FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleCap:
+    """How many rows of a person count; public.
+
+    Attributes:
+        user: The column of persons: text, integers, booleans or dates. A row without a person
+            is dropped.
+        most: How many rows of a person count.
+        key: Which of them: another text chooses others.
+    """
+
+    user: str
+    most: int
+    key: str = KEY
+
+    def check(self, data: object) -> None:
+        """Check the type of the column, which is public.
+
+        Raises:
+            ColumnError: The column is missing, or persons cannot be of its type.
+        """
+        table = check_columns(data, plain=[self.user])
+        kind_of(schema(table, data)[self.user], self.user)
+
+    def limited(
+        self, rows: nw.LazyFrame[Any], *, order_by: Sequence[str], distinct: bool = False
+    ) -> nw.LazyFrame[Any]:
+        """Return the rows that count, in the engine that holds them.
+
+        Args:
+            rows: With the column ``user``, which is returned as ``kinds.named`` has it.
+                Private.
+            order_by: The columns that put a person's rows in order, all by which rows are told
+                apart: numbers without NaN, days, truth values or text. A row with a null there
+                is dropped.
+            distinct: Whether equal rows of a person are one; the result then has the columns
+                ``user`` and ``order_by`` alone.
+
+        Raises:
+            ColumnError: The column of persons is of another type, or its engine has no hash of
+                texts.
+        """
+        import narwhals as nw
+
+        from dpselect.tables.spark import distinct as distinct_rows
+
+        dtype = rows.collect_schema()[self.user]
+        kind = kind_of(dtype, self.user)
+        if distinct:
+            rows = rows.select(*dict.fromkeys([self.user, *order_by]))
+        if rows.implementation.is_pandas_like() or rows.implementation.is_pyarrow():
+            return self._limited_in_memory(rows, order_by, distinct=distinct)
+        rows = rows.with_columns(named(nw.col(self.user), dtype).alias(self.user))
+        rows = rows.drop_nulls([self.user, *order_by])
+        if rows.implementation.is_polars():
+            limit = self._limited_texts if kind == "text" else self._limited
+            of_frame = partial(limit, order_by=order_by, distinct=distinct)
+            return nw.from_native(nw.to_native(rows).map_batches(of_frame))
+        if distinct:
+            rows = distinct_rows(rows)
+        numbered, order = _with_order(_with_residues(rows, self.user, kind), order_by)
+        place = _rank(self.user, order)
+        numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
+        first, second = words_of(self.key)
+        i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
+        for steps in (
+            # One expression of all steps would write each of them three times.
+            {_FIRST: _cube(i + first)},
+            {_SECOND: _cube(i + j + second), _PLACE: _cube(r + i)},
+            {_PLACE: _cube(r + j)},
+        ):
+            numbered = numbered.with_columns(**steps)
+        return numbered.filter(_rank(self.user, [_PLACE]) <= self.most).select(
+            rows.collect_schema().names()
+        )
+
+    def _limited_in_memory(
+        self, rows: nw.LazyFrame[Any], order_by: Sequence[str], *, distinct: bool
+    ) -> nw.LazyFrame[Any]:
+        frame = rows.drop_nulls([self.user, *order_by]).collect()
+        order = [frame.get_column(name).to_numpy() for name in order_by]
+        kept = self.kept(frame.get_column(self.user), order, distinct=distinct)
+        return frame.filter(kept.tolist()).lazy()
+
+    def _limited(
+        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool
+    ) -> pl.DataFrame:
+        users, columns = rows.get_column(self.user), [_ordered(rows, name) for name in order_by]
+        persons = _ordered(rows, self.user)
+        kept = self._counted(persons, columns, lambda some: users[some], distinct=distinct)
+        return rows.filter(np.asarray(kept))
+
+    def _limited_texts(
+        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool
+    ) -> pl.DataFrame:
+        """Find who has few rows by hashes, and all others if their hashes differ."""
+        import polars as pl
+
+        rows = rows.lazy().unique().collect(engine="streaming") if distinct else rows
+        hashes = rows.get_column(self.user).hash().to_numpy()
+        few = _are_few(hashes, self.most)
+        many, persons = rows.filter(~few), hashes[~few].view(np.int64)
+        users, columns = many.get_column(self.user), [_ordered(many, name) for name in order_by]
+        kept = self._counted(
+            persons,
+            columns,
+            lambda some: users[some],
+            check=lambda some, ends: _are_persons(users[some], ends),
+        )
+        if kept is None:
+            found = self._limited(many, order_by=order_by, distinct=False)
+        else:
+            found = many.filter(kept)
+        return pl.concat([rows.filter(few), found])
+
+    def kept(
+        self,
+        users: nw.Series[Any] | NDArray[Any],
+        order: Sequence[NDArray[Any]],
+        *,
+        distinct: bool = False,
+    ) -> NDArray[np.bool_]:
+        """Return which rows count, of rows in memory; the same as :meth:`limited` returns.
+
+        Args:
+            users: Shape ``(n,)``: integers, booleans, days (``datetime64[D]``) or text; objects
+                are coded as text, each by itself. Private.
+            order: By which a person's rows are put in order: arrays of shape ``(n,)`` of
+                numbers without NaN, days or texts. Private.
+            distinct: Whether equal rows of a person are one.
+
+        Returns:
+            Shape ``(n,)``.
+        """
+        present, there = names_in_memory(users)
+        rows = np.flatnonzero(there)
+        present = present[rows]
+        columns = [_integers(values[rows]) for values in order]
+        kept = np.zeros(there.size, dtype=np.bool_)
+        kept[rows] = self._counted(
+            _integers(present), columns, lambda some: present[some], distinct=distinct
+        )
+        return kept
+
+    def _counted(
+        self,
+        persons: Indices,
+        columns: Sequence[Indices],
+        names: Callable[[Indices], Any],
+        *,
+        distinct: bool = False,
+        check: Callable[[Indices, Indices], bool] | None = None,
+    ) -> NDArray[np.bool_] | None:
+        """Return which rows count; None if an integer turns out to be two persons'.
+
+        Args:
+            persons: Shape ``(n,)``, an integer for each person.
+            columns: Integers by which a person's rows are put in order.
+            names: Returns the persons of some rows, an array or a column of polars.
+            distinct: Whether equal rows of a person are one.
+            check: Returns whether some rows are those of different persons, given where those
+                of each person end.
+        """
+        from dpselect.tables.kernels import count_least, crowded, gathered
+
+        counted = np.zeros(persons.size, dtype=np.bool_)
+        bits = max(1, persons.size.bit_length() - 4)  # about ten rows in each bucket
+        pieces, of_key = _parallel.processors(), words_of(self.key)
+        table = np.stack(columns) if len(columns) > 1 else columns[0][None]
+        wrong: list[int] = []
+
+        def count(piece: int) -> None:
+            part = 2**bits * piece // pieces, 2**bits * (piece + 1) // pieces
+            free = 1 if distinct else self.most
+            cells, starts = gathered(persons, table[0], bits, part, free, counted)
+            rows, ends = crowded(cells, starts, table, self.most, distinct, counted)
+            if check is not None and not check(rows, ends):
+                wrong.append(piece)
+                return
+            first, second = _residues(np.asarray(names(rows[ends - 1])))
+            word = _cubed(first + of_key[0])
+            words = word, _cubed(word + second + of_key[1])
+            count_least(rows, ends, words, PRIME, self.most, counted)
+
+        _parallel.each_piece(count, [1] * pieces)
+        return None if wrong else counted
+
+
+def words_of(key: str) -> tuple[int, int]:
+    """Return the words of a key."""
+    text = md5(key.encode(), usedforsecurity=False).hexdigest()
+    return int(text[:8], 16) % 2**29, int(text[8:16], 16) % 2**29
+
+
+def _rank(user: str, order: Sequence[str]) -> nw.Expr:
+    """Return the rank of a row among those of a person, from 1 on."""
+    import narwhals as nw
+
+    if len(order) == 1:  # an engine does it faster
+        return nw.col(order[0]).rank("ordinal").over(user)
+    return nw.col(order[0]).cum_count().over(user, order_by=order)
+
+
+def _cube(number: nw.Expr) -> nw.Expr:
+    return number * number % PRIME * number % PRIME
+
+
+def _cubed(numbers: Indices) -> Indices:
+    cubes: Indices = numbers * numbers % PRIME * numbers % PRIME
+    return cubes
+
+
+def _residues(users: NDArray[Any]) -> tuple[Indices, Indices]:
+    """Return the remainders of the integers that persons are."""
+    if users.dtype.kind == "M":
+        months = users.astype("datetime64[M]")
+        year = months.astype("datetime64[Y]").astype(np.int64) + 1970
+        month = months.astype(np.int64) % 12 + 1
+        day = (users.astype("datetime64[D]") - months).astype(np.int64) + 1
+        users = year * 512 + month * 32 + day
+    if users.dtype.kind not in "biuM":
+        users = _hashed(users.tolist())
+    if users.dtype != np.uint64:
+        users = users.astype(np.int64)
+    return (users % PRIME).astype(np.int64), (users % SECOND).astype(np.int64)
+
+
+def _hashed(texts: Iterable[str]) -> Indices:
+    """Return the integers of the first digits of hashes."""
+    hashes = [md5(text.encode(), usedforsecurity=False).digest()[:8] for text in texts]
+    return (np.frombuffer(b"".join(hashes), dtype=">u8") >> np.uint64(64 - 4 * DIGITS)).astype(
+        np.int64
+    )
+
+
+def _with_order(
+    rows: nw.LazyFrame[Any], order_by: Sequence[str]
+) -> tuple[nw.LazyFrame[Any], list[str]]:
+    """Return rows with what they are ordered by: to some engines -0.0 is less than 0.0."""
+    import narwhals as nw
+
+    types = rows.collect_schema()
+    floats = {name: f"{name} in order" for name in order_by if types[name].is_float()}
+    added = {
+        new: nw.when(nw.col(name) != 0).then(nw.col(name)).otherwise(0.0)
+        for name, new in floats.items()
+    }
+    rows = rows.with_columns(**added) if added else rows
+    return rows, [floats.get(name, name) for name in order_by]
+
+
+def _with_residues(rows: nw.LazyFrame[Any], user: str, kind: Kind) -> nw.LazyFrame[Any]:
+    """Return rows of an engine with the same remainders.
+
+    Raises:
+        ColumnError: Persons are of another type, or there is no hash of texts.
+    """
+    import narwhals as nw
+
+    person = nw.col(user)
+    if kind == "text":
+        rows, person = _with_hashes(rows, user), nw.col(_FIRST)
+    elif kind == "date":
+        of = person.dt
+        person = of.year().cast(nw.Int64) * 512 + of.month().cast(nw.Int64) * 32 + of.day()
+    elif rows.collect_schema()[user] != nw.UInt64:
+        person = person.cast(nw.Int64)
+
+    # Engines differ in the remainder of a negative integer by one modulus.
+    first, second = ((person % prime).cast(nw.Int64) + prime for prime in (PRIME, SECOND))
+    return rows.with_columns((second % SECOND).alias(_SECOND), first.alias(_FIRST))
+
+
+def _with_hashes(rows: nw.LazyFrame[Any], user: str) -> nw.LazyFrame[Any]:
+    """Return rows of an engine with the integers of its hashes of texts."""
+    import narwhals as nw
+
+    from dpselect.tables.spark import functions, on_spark
+
+    rows = rows.with_columns(nw.col(user).cast(nw.String).alias(_FIRST))
+    native: Any = nw.to_native(rows)
+    if on_spark(rows):
+        f = functions(rows)
+        digits = f.substring(f.md5(f.col(_FIRST)), 1, DIGITS)
+        return nw.from_native(native.withColumn(_FIRST, f.conv(digits, 16, 10).cast("bigint")))
+    if rows.implementation.is_duckdb():
+        import duckdb
+
+        hashed = f"('0x' || substr(md5(\"{_FIRST}\"), 1, {DIGITS}))::BIGINT"
+        every = duckdb.StarExpression(exclude=[_FIRST])
+        return nw.from_native(native.select(every, duckdb.SQLExpression(hashed).alias(_FIRST)))
+    if rows.implementation.is_ibis():
+        ibis = import_module("ibis")
+        text = native[_FIRST].hexdigest("md5")
+        number = ibis.literal(0, "int64")
+        for place in range(DIGITS):
+            digit = ibis.literal("0123456789abcdef").find(text.substr(place, 1))
+            number = number * 16 + digit
+        return nw.from_native(native.mutate(**{_FIRST: number}))
+    raise ColumnError(
+        f"column {user!r} is text, of which this engine has no hash: cast users to integers "
+        "there"
+    )
+
+
+def _integers(values: NDArray[Any]) -> Indices:
+    """Return integers in the order of values."""
+    if values.dtype.kind == "f":
+        # One number for 0.0 and -0.0; those of negative numbers run backwards.
+        bits = (values.astype(np.float64) + 0.0).view(np.int64)
+        ordered: Indices = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+        return ordered
+    if values.dtype == np.uint64:
+        return (values ^ np.uint64(2**63)).view(np.int64)
+    if values.dtype.kind in "biuM":
+        return values.astype(np.int64)
+    numbered: dict[Any, int] = {}
+    found = [numbered.setdefault(value, len(numbered)) for value in values.tolist()]
+    ranks = np.empty(len(numbered), dtype=np.int64)
+    ranks[[numbered[value] for value in sorted(numbered)]] = np.arange(ranks.size)
+    return np.asarray(ranks[found])
+
+
+def _are_few(hashes: NDArray[np.uint64], most: int) -> NDArray[np.bool_]:
+    """Return which rows are, for sure, of persons who have at most so many."""
+    bits = max(1, hashes.size.bit_length())
+    buckets = (hashes >> np.uint64(64 - bits)).astype(np.int64)
+    few: NDArray[np.bool_] = np.bincount(buckets, minlength=2**bits)[buckets] <= most
+    return few
+
+
+def _are_persons(users: pl.Series, ends: Indices) -> bool:
+    """Return whether persons differ from one part of rows to the next, and nowhere else."""
+    within = np.ones(users.len(), dtype=np.bool_)
+    within[ends[:-1]] = False
+    return bool((users == users.shift()).to_numpy()[within][1:].all())
+
+
+def _ordered(frame: pl.DataFrame, name: str) -> Indices:
+    """Return integers in the order of the values of a column of polars."""
+    import polars as pl
+
+    series = frame.get_column(name)
+    if series.dtype.is_numeric() or series.dtype in {pl.Boolean, pl.Date}:
+        return _integers(series.to_numpy())
+    text = series.cast(pl.String)
+    numbered = frame.select(text).with_row_index("row")
+    first = numbered.select(pl.col("row").first().over(name).cast(pl.Int64)).to_series()
+    different = first.unique()
+    order = different[text.gather(different).arg_sort()].to_numpy()
+    places = np.empty(series.len(), dtype=np.int64)
+    places[order] = np.arange(order.size)
+    return np.asarray(places[first.to_numpy()])

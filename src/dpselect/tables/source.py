@@ -1,0 +1,121 @@
+"""Sources of rows: the files that a path stands for, or a frame, and which rows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from glob import has_magic
+from os import PathLike
+from pathlib import Path, PurePath
+from typing import Any
+
+from dpselect.errors import DataError, ParameterError
+from dpselect.tables.where import Comparison
+
+PARQUET = {".parquet", ".pq"}
+CSV = {".csv", ".tsv"}
+COMPRESSED = {".gz", ".zst"}
+MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows of a file or of a frame: all, or those that comparisons keep.
+
+    It stands wherever a path or a frame does. How many rows are kept is private, also where
+    the number of all rows is not.
+
+    Attributes:
+        path: Of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as ``.csv.gz`` or
+            ``.csv.zst``, of a folder of such files or a pattern of their names such as
+            ``"part-*.parquet"``.
+        frame: In place of it any frame that narwhals knows: polars, pandas, pyarrow, DuckDB,
+            PySpark and others.
+        separator: What separates the fields of a text file: one character. If not given, tabs
+            in ``.tsv`` files and commas in others.
+        where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
+            Public.
+
+    Raises:
+        ParameterError: There are a path and a frame; the separator is not one character, or
+            ends a line or quotes; or a comparison cannot be read.
+    """
+
+    path: str | PathLike[str] | None = None
+    frame: Any = field(default=None, compare=False)
+    separator: str | None = None
+    where: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.frame is not None:
+            raise ParameterError("give `path` or `frame`, one of them")
+        one = self.separator
+        if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
+            raise ParameterError("`separator` must be one ASCII character, such as ; or |")
+        if one is not None and self.path is None:
+            raise ParameterError("`separator` goes with `path`")
+        where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
+        object.__setattr__(self, "where", where)
+        self.comparisons  # noqa: B018 -- they are read
+
+    @classmethod
+    def of(cls, data: object) -> Source:
+        """Return data as a source: a path, a frame, or one already."""
+        if isinstance(data, Source):
+            return data
+        return cls(data) if isinstance(data, str | PathLike) else cls(frame=data)
+
+    def __str__(self) -> str:
+        return "the table" if self.path is None else str(self.path)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What ``where`` says."""
+        return tuple(map(Comparison.read, self.where))
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the rows are those of text files, which declare no types."""
+        return self.path is not None and all(ending(file) in CSV for file in self.files())
+
+    def separator_of(self, kind: str) -> str:
+        """Return what separates the fields of a text file of a kind."""
+        return self.separator or ("\t" if kind == ".tsv" else ",")
+
+    def files(self) -> list[Path]:
+        """Return the files that the path stands for; a path need not be there."""
+        path = Path(self.path or "")
+        if path.is_dir():
+            # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
+            return sorted(
+                file
+                for file in path.rglob("*")
+                if ending(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
+            )
+        if has_magic(str(path)) and not path.exists():
+            return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        return [path]
+
+    def refuse_managed(self) -> None:
+        """Refuse the files of a table whose live rows are named by a log beside them.
+
+        Deleted and replaced rows stay in its files, and would be counted.
+
+        Raises:
+            DataError: The files are those of a Delta or Iceberg table.
+        """
+        parents = {parent for file in self.files() for parent in file.parents}
+        for folder in {Path(self.path or ""), *parents}:
+            if (folder / "_delta_log").is_dir():
+                reader = "polars.scan_delta"
+                raise DataError(f"{self} is a Delta table; {MANAGED.format(reader)}")
+            if any((folder / "metadata").glob("*.metadata.json")):
+                reader = "polars.scan_iceberg"
+                raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
+
+
+def ending(path: PurePath) -> str:
+    """Return the ending of a file's name in small letters, without that of a compression."""
+    name = PurePath(path.stem) if path.suffix.lower() in COMPRESSED else path
+    return name.suffix.lower()
