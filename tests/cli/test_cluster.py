@@ -146,7 +146,10 @@ RELATION = ("--neighbours", "add-remove")
 COLUMN = ("--column", "v", "--p", 50, "--upper", 20, "--step", 1, "--epsilon", 1)
 ASKED = {
     "percentile": (*COLUMN, *RELATION),
-    "map": ("--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--grids", "2,4", "--epsilon", 1),
+    "map": (
+        *("--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--grids", "2,4"),
+        *("--epsilon", 1, *RELATION),
+    ),
     "top": ("--column", "v", "--k", 2, "--candidates", "0,1,2,3", "--epsilon", 1, *RELATION),
 }
 
@@ -169,7 +172,7 @@ def test_a_command_reads_its_rows_on_the_cluster(cluster, tmp_path, ledger, name
 def test_a_worker_that_is_killed_costs_time_and_nothing_else(cluster, tmp_path, ledger):
     edges = pl.DataFrame({"source": [0] * 400_000, "target": range(1, 400_001)})
     edges.write_parquet(tmp_path / "edges.parquet", row_group_size=20_000)
-    asked = ("--nodes", 400_001, "--metric", "degree", "--epsilon", 1)
+    asked = ("--nodes", 400_001, "--k", 1, "--metric", "degree", "--epsilon", 1)
     before = executors(cluster)
     started = cluster.command("nodes", tmp_path / "edges.parquet", *asked, ledger=ledger)
     until(lambda: executors(cluster) - before, started)

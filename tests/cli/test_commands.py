@@ -1,14 +1,11 @@
-"""The other commands, and how the program ends."""
+"""The commands of ledgers, comparisons and the demo."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import dpselect as dp
-from dpselect.cli import app as program
 
 COMPARE = ("--column", "days", "--p", 50, "--upper", 20)
 
@@ -102,62 +99,6 @@ def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}
 
 
-def test_help_lists_every_command(run):
-    ran = run("--help")
-
-    assert ran.code == 0
-    for name in ("percentile", "compare", "budget", "demo"):
-        assert name in ran.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(("nope",), "No such command 'nope'"), (("demo", "--nope"), "No such option")],
-)
-def test_what_does_not_exist_is_one_line(run, arguments, message):
-    ran = run(*arguments)
-
-    assert ran.code == 2
-    assert message in ran.error
-    assert ran.error.count("\n") == 1
-
-
-def test_a_bug_shows_no_message(run, monkeypatch):
-    monkeypatch.setattr(program, "_command", lambda: {}["the income of Ann is 424242"])
-    ran = run("demo")
-
-    assert ran.code == 70
-    assert "424242" not in ran.error
-    assert "internal error (KeyError at" in ran.error
-
-
-def test_a_bug_is_shown_to_who_asks(monkeypatch):
-    monkeypatch.setenv(program.DEBUG, "1")
-    monkeypatch.setattr(program, "_command", lambda: {}["x"])
-
-    with pytest.raises(KeyError):
-        program.main(["demo"])
-
-
-def test_an_interrupt_is_not_a_crash(run, monkeypatch):
-    def interrupt():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(program, "_command", interrupt)
-
-    assert run("demo").code == 130
-
-
-def test_the_program_is_installed_and_help_imports_nothing_heavy():
-    command = Path(sys.executable).with_name("dpselect")
-    listed = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
-    code = "import sys, dpselect.cli; import json; print(json.dumps(list(sys.modules)))"
-    loaded = json.loads(subprocess.check_output([sys.executable, "-c", code], text=True))
-
-    assert "percentile" in listed.stdout
-    assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)
-
-
 ABSENT = """
 import sys
 from importlib.abc import MetaPathFinder
@@ -187,17 +128,6 @@ def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert "1. Who of 2,000 has most contacts?" in ran.stdout
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_version_is_printed(run):
-    assert run("--version").out == f"dpselect {dp.__version__}\n"
-
-
-def test_without_a_command_there_is_help_and_no_empty_error(run):
-    ran = run()
-
-    assert "percentile" in ran.out
-    assert ran.error == ""
 
 
 def test_the_help_of_map_wraps_and_shows_the_options_of_a_release(run):

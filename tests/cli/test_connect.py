@@ -15,12 +15,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpselect.networks import EdgeTable, release_nodes
-from dpselect.percentiles import release_percentiles
-from dpselect.spatial import even_queries, release_histogram
-from dpselect.spatial.box import Box
-from dpselect.tables.sessions import session
-from dpselect.trees import Declaration, ID3Classifier
+import dpselect as dp
+from dpselect.tables.spark import session
+from dpselect.trees import read_domains
 from support.engines import JAVA, master
 
 pytestmark = [pytest.mark.spark]
@@ -47,6 +44,7 @@ CLAIMS = {
     "columns": {name: {"values": [0, 1, 2]} for name in COLUMNS},
 }
 ADD_REMOVE = ("--neighbours", "add-remove")
+NODES = ("nodes", "--nodes", 31, "--k", 1, "--metric", "degree", "--epsilon", 50)
 
 
 def listens(port):
@@ -125,45 +123,37 @@ def test_a_percentile_by_the_command_line(asked):
 
 @pytest.mark.slow
 def test_nodes_by_the_command_line(asked):
-    assert asked("nodes", "--nodes", 31, "--metric", "degree", "--epsilon", 50)["answer"] == [0]
+    assert asked(*NODES)["answer"] == [0]
 
 
 def test_a_tree_of_depth_5_by_the_command_line(asked, rows):
     claims = ("--domains", rows.parent / "claims.json")
 
-    grown = asked("tree", "--label", "label", *claims, "--epsilon", 1e5)
+    grown = asked("tree", *claims, "--epsilon", 1e5, *ADD_REMOVE)
 
-    assert grown["plan"]["arguments"]["max_depth"] == 5
+    assert grown["spends"][0]["times"] == 5
     assert "branches" in grown["tree"]["root"]["branches"][1]["branches"][1]
 
 
 @pytest.mark.slow
 def test_a_map_by_the_command_line(asked):
-    made = asked("map", "--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--epsilon", 50)
+    box = ("--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--epsilon", 50)
 
-    assert abs(made["points, noisy"] - SIZE) < 100
+    assert abs(asked("map", *box, *ADD_REMOVE)["points"] - SIZE) < 100
 
 
 def test_all_four_in_python(rows, server):
     table = session(server).read.parquet(str(rows))
     shared = {"epsilon": 50.0, "neighbours": "add-remove"}
-    edges = EdgeTable(table, source="source", target="target", nodes=31)
-    claims = Declaration.from_file(rows.parent / "claims.json")
-    tree = ID3Classifier(
-        1e5, domains=claims.columns, classes=claims.classes, max_records=claims.max_records
-    )
+    claims = read_domains(rows.parent / "claims.json")
+    query = dp.ID3Tree(**claims, epsilon=1e5, neighbours="add-remove")
 
-    days = release_percentiles(table, column="days", p=90, candidates=[0, 10, 20], **shared)
-    chosen = release_nodes(edges, 1, metric="degree", epsilon=50.0)
-    made = release_histogram(
-        table,
-        x="x",
-        y="y",
-        bounds=(0, 0, 1, 1),
-        queries=even_queries(Box(0, 0, 1, 1)),
-        **shared,
-    )
-    right = tree.fit(table, "label").predict(ROWS.drop("label")) == ROWS["label"].to_numpy()
+    days = dp.Percentiles(column="days", p=90, candidates=[0, 10, 20], **shared).release(table)
+    chosen = dp.TopNodes(nodes=31, k=1, metric="degree", epsilon=50.0).release(table)
+    made = dp.Map(x="x", y="y", bounds=(0, 0, 1, 1), **shared).release(table)
+    tree = query.release(table).tree
+    coded = query.design().rows.coded(ROWS)
+    right = tree.probabilities(coded.codes).argmax(axis=1) == coded.labels
 
     assert (days.answer, chosen.answer) == ((20.0,), (0,))
     assert abs(made.total - SIZE) < 100

@@ -51,7 +51,7 @@ def test_only_rows_that_a_comparison_keeps(run, tmp_path, engine, kind):
     assert ran.code == 0, ran.error
     assert ran.json["answer"] == [10.0]
     [entry] = Budget.open(ledger).entries
-    assert entry.asked["arguments"]["where"] == ["year > 2023.5", "days < 20"]
+    assert entry.question["arguments"]["where"] == ["year > 2023.5", "days < 20"]
     assert "where year > 2023.5 and days < 20: column" in run("budget", ledger, columns=900).out
 
 
@@ -86,7 +86,7 @@ def test_a_dry_run_says_what_counting_takes(run, many_stays):
     ("options", "passes", "rows"),
     [
         (("--metric", "degree"), 1, "31"),
-        (("--metric", "degree", "--strict"), 2, "31"),
+        (("--metric", "degree", "--on-invalid", "raise"), 2, "31"),
         (("--metric", "ego-betweenness"), 3, "31, or two for each edge"),
     ],
 )
@@ -95,8 +95,8 @@ def test_a_dry_run_says_what_counting_nodes_takes(run, tmp_path, options, passes
     star.write_parquet(tmp_path / "star.parquet")
 
     ran = run(
-        *("nodes", tmp_path / "star.parquet", "--nodes", 31, "--epsilon", 1, *options),
-        *(*on("polars"), "--dry-run"),
+        *("nodes", tmp_path / "star.parquet", "--nodes", 31, "--k", 1, *options),
+        *("--epsilon", 1, *on("polars"), "--dry-run"),
     )
 
     assert f"passes {passes} over" in " ".join(ran.out.split())
@@ -112,9 +112,9 @@ def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
 
     assert (ran.code, ran.error) == (0, "")
     assert list(dict.fromkeys(shown)) == [
-        "choosing, pass 1 of 2 ...",
-        "choosing, pass 2 of 2 ...",
-        "choosing ...",
+        "counting and choosing, pass 1 of 2 ...",
+        "counting and choosing, pass 2 of 2 ...",
+        "counting and choosing ...",
     ]
 
 
@@ -126,7 +126,19 @@ def test_nodes(run, tmp_path, engine, kind):
     getattr(star, f"write_{kind}")(path)
 
     ran = run(
-        *("nodes", path, "--nodes", 31, "--metric", "degree", "--epsilon", 50, "--json"),
+        *(
+            "nodes",
+            path,
+            "--nodes",
+            31,
+            "--k",
+            1,
+            "--metric",
+            "degree",
+            "--epsilon",
+            50,
+            "--json",
+        ),
         *on(engine),
     )
 
@@ -138,15 +150,16 @@ def test_nodes(run, tmp_path, engine, kind):
 def test_a_map(run, tmp_path, engine):
     points = pl.DataFrame({"lon": [0.1] * 500 + [0.9], "lat": [0.2] * 501})
     points.write_parquet(tmp_path / "points.parquet")
-    asked = ("--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", "--epsilon", 50, "--json")
+    asked = ("--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", "--grids", "2,4")
+    price = ("--epsilon", 50, "--neighbours", "add-remove")
 
     ran = run(
-        *("map", tmp_path / "points.parquet", *asked, "--grids", "2,4", *on(engine)),
+        *("map", tmp_path / "points.parquet", *asked, *price, *on(engine), "--json"),
         *("--out", tmp_path / "map.parquet"),
     )
 
     assert ran.code == 0, ran.error
-    assert abs(ran.json["points, noisy"] - 501) < 20
+    assert abs(ran.json["points"] - 501) < 20
 
 
 @every_engine
@@ -162,7 +175,7 @@ def test_a_tree(run, tmp_path, engine):
     (tmp_path / "shop.json").write_text(json.dumps(declared), encoding="utf-8")
 
     ran = run(
-        *("tree", tmp_path / "shop.parquet", "--label", "buys", "--epsilon", 50, "--json"),
+        *("tree", tmp_path / "shop.parquet", "--label", "buys", "--epsilon", 50, *ADD_REMOVE),
         *("--domains", tmp_path / "shop.json", *on(engine)),
     )
 

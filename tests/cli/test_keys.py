@@ -58,21 +58,22 @@ def test_the_top_is_released_with_and_without_candidates(run, visits, tmp_path):
 def test_scores_and_thresholds_are_read_off_one_sequence(run, visits):
     known = ("--candidates", "D0,D1,D2,D3", "--epsilon", 1000)
 
-    scores = run("top", visits, *OF_PATIENTS, *known, "--k", 1, "--scores", "--json")
+    sequence = ("--mechanism", "noisy-sequence")
+    scores = run("top", visits, *OF_PATIENTS, *known, "--k", 1, *sequence, "--json")
     above = run("top", visits, *OF_PATIENTS, *known, "--above", 250, "--json")
     twice = run("top", visits, *OF_PATIENTS, *known, "--k", 1, "--above", 250)
-    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--scores")
+    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, *sequence)
 
     assert (scores.json["answer"], scores.json["counts"]) == (["D0"], [400])
     assert (above.json["answer"], above.json["counts"]) == (["D0", "D1"], [400, 300])
-    assert "give k or above" in twice.error
-    assert "--scores is for a release with --candidates" in unknown.error
+    assert "give --k or --above" in twice.error
+    assert "without candidates the --mechanism is 'exponential'" in unknown.error
 
 
 def test_groups_are_read_as_their_column_is(run, visits):
     ran = run(
         "top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1,
-        "--group", "ward", "--groups", "0,1", "--json",
+        "--by", "ward", "--groups", "0,1", "--json",
     )  # fmt: skip
 
     assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
@@ -80,7 +81,7 @@ def test_groups_are_read_as_their_column_is(run, visits):
 
 def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_path):
     picture = tmp_path / "out.png"
-    asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--group", "ward")
+    asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--by", "ward")
 
     ran = run("top", *asked, "--groups-share", 0.5, "--json")
     words = run("top", *asked)
@@ -117,8 +118,8 @@ def test_a_dry_run_says_how_many_people_a_value_needs(run, visits, tmp_path, com
 def test_noisy_counts_are_printed(run, visits):
     ran = run("keys", visits, *OF_PATIENTS, *UNKNOWN, "--method", "laplace")
 
-    assert "noisy counts" in ran.out
-    assert "D0: 4" in ran.out or "D0: 39" in ran.out
+    assert "diagnosis  people, noisy" in ran.out
+    assert "D0                   4" in ran.out or "D0                   39" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -126,12 +127,12 @@ def test_noisy_counts_are_printed(run, visits):
     [
         (("--epsilon", 1, "--candidates", "none.txt"), "--candidates must be a list such as"),
         (("--epsilon", 1, "--candidates", "D1,D2", "--plot", "x.png"), "--plot shows"),
-        (("--epsilon", 1), "need a delta above 0"),
+        (("--epsilon", 1), "need a --delta above 0"),
         (
             (*UNKNOWN, "--groups", "a,b"),
-            "--groups are values of a column: name it with --group",
+            "--groups is for one column, --by",
         ),
-        ((*UNKNOWN, "--group", "ward", "--groups", "a,b"), "holds integer values, and 'a'"),
+        ((*UNKNOWN, "--by", "ward", "--groups", "a,b"), "holds integer values, and 'a'"),
     ],
 )
 def test_what_is_wrong_is_one_line(run, visits, wrong, message):
@@ -156,7 +157,7 @@ def test_odd_rows_are_dropped_or_keys_as_is_declared(run, tmp_path):
 
     assert run("keys", path, *asked).json["answer"] == ["07", "7", "cold", "flu"]
     assert run("keys", path, *of_patients).json["answer"] == ["07", "7", "flu"]
-    with_none = run("keys", path, *of_patients, "--missing-is-key").json["answer"]
+    with_none = run("keys", path, *of_patients, "--missing", "key").json["answer"]
     assert with_none == ["07", "7", None, "flu"]
 
 
@@ -179,7 +180,7 @@ def test_a_delta_that_protects_nobody_is_refused(run, visits, command, delta):
         (("--column", "diagnosis", "--user", "patient", *SURE), "go together: give both"),
         (
             ("--column", "diagnosis", *SURE, "--assumed-people", 10**7),
-            "delta must be below one",
+            "--delta must be below one",
         ),
         (("--column", "diagnosis", *SURE, "--method", "best"), "one of optimal, laplace"),
         (("--column", "diagnosis", *SURE, "--method", "rounds", "--min-people", 2), "count"),

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.spatial import SpatialHistogram
-from dpselect.spatial.rules import METHODS
+from dpselect.maps import MapRelease
+from dpselect.maps.rules import METHODS
 
-BOUNDS = ("--bounds", "-5,40,5,50")
-MAP = ("--x", "lon", "--y", "lat", *BOUNDS, "--grids", "8,16,32", "--epsilon", 2)
+COLUMNS = ("--x", "lon", "--y", "lat", "--bounds", "-5,40,5,50", "--neighbours", "add-remove")
+MAP = (*COLUMNS, "--grids", "8,16,32", "--epsilon", 2)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def test_a_map_is_released_and_asked(run, points, tmp_path):
 
     assert ran.code == asked.code == 0
     assert ran.json["epsilon"] == 2
-    assert ran.json["cells"] == SpatialHistogram.from_parquet(out).chosen
+    assert ran.json["answer"] == list(MapRelease.from_parquet(out).answer)
     assert (tmp_path / "map.png").stat().st_size > 0
-    assert round(everything["count"]) == ran.json["points, noisy"]
+    assert everything["count"] == pytest.approx(ran.json["points"])
     assert middle["standard_error"] > middle["noise_error"] > 0
     assert abs(everything["count"] - 2000) < 12 * everything["standard_error"]
     assert 600 < middle["count"] < 1300
@@ -57,13 +57,30 @@ def test_people_read_it_too(run, points, tmp_path):
     assert "±" in asked.out
 
 
+def test_points_outside_are_moved_to_the_nearest_cell_on_request(run, points, tmp_path):
+    narrow = (
+        "--bounds",
+        "-1,44,1,46",
+        "--epsilon",
+        50,
+        "--json",
+        "--out",
+        tmp_path / "m.parquet",
+    )
+    dropped = run("map", points, *MAP, *narrow).json["points"]
+    moved = run("map", points, *MAP, *narrow, "--outside", "clip").json["points"]
+
+    assert dropped < 1300
+    assert moved == pytest.approx(2000, abs=40)
+
+
 def test_csv_is_read_and_people_are_capped(run, points, tmp_path):
     csv, out = tmp_path / "points.csv", tmp_path / "map.parquet"
     pl.read_parquet(points).write_csv(csv)
-    people = ("--user", "who", "--max-points-per-user", 1)
+    people = ("--user", "who", "--max-per-user", 1)
     run("map", csv, *MAP, *people, "--epsilon", 50, "--out", out)
 
-    assert SpatialHistogram.from_parquet(out).total == pytest.approx(1000, abs=40)
+    assert MapRelease.from_parquet(out).total == pytest.approx(1000, abs=40)
 
 
 def test_queries_come_from_a_table(run, points, tmp_path):
@@ -84,7 +101,7 @@ def test_the_ledger_is_spent_from(run, points, ledger, tmp_path):
 
 
 def test_the_error_and_the_draw_can_be_chosen(run, points, tmp_path):
-    how = ("--error", "absolute", "--mechanism", "exponential", "--sanity", 0.01)
+    how = ("--measure", "absolute", "--mechanism", "exponential", "--sanity", 0.01)
     planned = run("map", points, *MAP, *how, "--dry-run", "--json").json
     ran = run("map", points, *MAP, *how, "--out", tmp_path / "map.parquet")
 
@@ -116,20 +133,23 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--bounds", "5,40,-5,50"), "bounds of x must go"),
+        (("--bounds", "5,40,-5,50"), "the --bounds of x must go"),
         (("--bounds", "5,40"), "--bounds must be four numbers"),
         (("--bounds", "4e5,5e6,5e5,6e6", "--crs", "EPSG:4326"), "EPSG:4326 is in degrees"),
         (("--grids", "8,x"), "--grids must be integers"),
         (("--grids", "8,8"), "different from each other"),
         (("--grids", "100000"), "at most 67,108,864"),
         (("--x", "longitude"), "no column 'longitude'"),
-        (("--neighbours", "near"), "--neighbours must be one of"),
+        (("--neighbours", "near"), "--neighbours must be 'add-remove'"),
         (("--method", "best"), "method must be"),
         (("--user", "who"), "go together"),
         (("--out", "/nowhere/map.parquet"), "existing folder"),
         (("--out", "map.shp"), "the suffix must be one of .parquet (GeoParquet)"),
         (("--out", "map.geojson"), "GeoJSON is in EPSG:4326: give --crs 'EPSG:4326'"),
         (("--plot", "/nowhere/map.png"), "existing folder"),
+        (("--plot", "map.png", "--dry-run"), "--plot draws the released map"),
+        (("--measure", "squared"), "--measure must be 'relative' or 'absolute'"),
+        (("--outside", "wrap"), "--outside must be 'drop' or 'clip'"),
         (("--queries", "none.csv"), "no file none.csv"),
     ],
 )
@@ -144,6 +164,15 @@ def test_what_is_wrong_is_one_line(run, points, ledger, tmp_path, arguments, mes
     assert dp.Budget.open(ledger).entries == ()
 
 
+def test_points_of_a_table_need_the_columns_of_coordinates(run, points):
+    for more in ((), ("--dry-run",)):
+        ran = run(
+            "map", "heavy", points, *COLUMNS[4:], "--grid", 9, "--k", 1, "--epsilon", 1, *more
+        )
+
+        assert "need the columns of coordinates: --x, --y" in ran.error
+
+
 def test_a_map_needs_somewhere_to_go(run, points):
     assert "give --out" in run("map", points, *MAP).error
 
@@ -151,7 +180,7 @@ def test_a_map_needs_somewhere_to_go(run, points):
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
     out, packed, again = (tmp_path / name for name in ("m.parquet", "m.gpkg", "m.geojson"))
     first = ("--epsilon", 1, "--crs", "EPSG:4326", "--out", packed)
-    alone = run("map", points, "--x", "lon", "--y", "lat", *BOUNDS, *first).out
+    alone = run("map", points, *COLUMNS, *first).out
     both = run("map", points, *MAP, *first, "--out", out).out
     exported = run("map", "export", out, "--out", again)
 
@@ -161,17 +190,17 @@ def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tm
     assert exported.code == 0
     cells = json.loads(again.read_text())["features"]
     assert [cell["properties"]["count"] for cell in cells] == (
-        SpatialHistogram.from_parquet(out).counts.tolist()
+        MapRelease.from_parquet(out).counts.tolist()
     )
     assert "cannot write" in run("map", "export", out, "--out", tmp_path / "m.csv").error
 
 
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("always")
 @pytest.mark.parametrize(
     ("arguments", "warning"),
     [
         (("--x", "lat", "--y", "lon"), "are x=lat and y=lon swapped?"),
-        (("--bounds", "40.6,-74.1,40.9,-73.7", "--crs", "EPSG:4326"), "where hardly anybody"),
+        (("--bounds", "40.6,-74.1,40.9,-73.7", "--crs", "EPSG:4326"), "where few people"),
         (("--crs", "EPSG:4326"), ""),
     ],
 )
@@ -185,7 +214,7 @@ def test_swapped_coordinates_are_a_warning(run, points, arguments, warning):
         assert bool(warning) == bool(ran.error)
 
 
-HEAVY = ("--x", "lon", "--y", "lat", *BOUNDS, "--grid", "10", "--k", 2, "--epsilon", 2)
+HEAVY = (*COLUMNS, "--grid", "10", "--k", 2, "--epsilon", 2)
 
 
 def test_heavy_cells_are_released_and_recorded(run, points, ledger):
@@ -201,12 +230,12 @@ def test_heavy_cells_are_released_and_recorded(run, points, ledger):
 def test_heavy_cells_are_planned_and_told(run, points):
     planned = run("map", "heavy", points, *HEAVY, "--dry-run", "--json").json
     told = run("map", "heavy", points, *HEAVY, "--crs", "EPSG:4326").out
-    above = run("map", "heavy", points, *HEAVY[:-4], "--epsilon", 2, "--above", 1500)
+    above = run("map", "heavy", points, *HEAVY[:-4], "--epsilon", 2, "--above", 1500, "--json")
 
     assert planned["epsilon"] == 2
-    assert planned["arguments"]["grid"] == [10, 10]
+    assert planned["arguments"]["grid"] == 10
     assert "points, noisy" in told
-    assert "cells, most points first  none" in above.out
+    assert above.json["answer"] == []
 
 
 @pytest.mark.parametrize(
@@ -214,7 +243,7 @@ def test_heavy_cells_are_planned_and_told(run, points):
     [
         (("--grid", "x"), "--grid must be integers"),
         (("--k", 101), "--k must be at most the number of cells, 100"),
-        (("--above", 3), "give k or above"),
+        (("--above", 3), "give --k or --above"),
         (("--x", "longitude"), "no column 'longitude'"),
         (("--mechanism", "best"), "mechanism"),
     ],

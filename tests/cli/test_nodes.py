@@ -1,5 +1,6 @@
-"""The command that releases nodes of a network."""
+"""The commands that release nodes and hubs of a network."""
 
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -7,7 +8,8 @@ from dpselect.combine import COMBINATIONS
 from dpselect.mechanisms import MECHANISMS
 from dpselect.networks import METRICS
 
-ONE = ("--nodes", 30, "--epsilon", 1)
+ONE = ("--nodes", 30, "--k", 1, "--epsilon", 1)
+SURE = ("--nodes", 30, "--k", 1, "--epsilon", 50)
 
 
 @pytest.fixture
@@ -34,28 +36,26 @@ def test_nodes_are_released(run, star, metric, mechanism):
     assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(times, 1 / times)]
 
 
-@pytest.mark.parametrize("engine", ["memory", "polars"])
 @pytest.mark.parametrize(
-    "more", [("--metric", "degree"), ("--metric", "ego-density", "--hubs", 5)]
+    ("command", "engine"), [("nodes", "memory"), ("nodes", "polars"), ("hubs", "memory")]
 )
-def test_a_person_is_protected_with_all_rows(run, star, engine, more):
-    asked = ("--user", "source", "--max-per-user", 3, "--json")
-    ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, *asked, *more, "--dry-run")
+def test_a_person_is_protected_with_all_rows(run, star, command, engine):
+    metric = {"nodes": "degree", "hubs": "ego-density"}[command]
+    of_persons = ("--user", "source", "--max-per-user", 3, "--metric", metric, "--json")
+    asked = (command, star, *SURE, *of_persons, "--engine", engine)
+    dry, ran = run(*asked, "--dry-run"), run(*asked)
 
-    assert ran.code == 0, ran.error
+    assert dry.code == 0, dry.error
+    assert dry.json["neighbours"] == "add-remove"
+    assert dry.json["arguments"]["max_per_user"] == 3
+    assert command == "hubs" or ran.json["answer"] == [0]
     assert ran.json["neighbours"] == "add-remove"
-    assert ran.json["arguments"]["max_per_user"] == 3
-    if "--hubs" not in more:
-        ran = run(
-            "nodes", star, "--nodes", 30, "--epsilon", 50, *asked, *more, "--engine", engine
-        )
-        assert ran.json["answer"] == [0]
 
 
 def test_a_large_epsilon_finds_the_hub(run, star):
-    ran = run("nodes", star, "--nodes", 30, "--epsilon", 50, "--metric", "degree", "--json")
-
-    assert ran.json["answer"] == [0]
+    for engine in ("memory", "polars"):
+        ran = run("nodes", star, *SURE, "--metric", "degree", "--engine", engine, "--json")
+        assert ran.json["answer"] == [0]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,12 @@ def test_a_large_epsilon_finds_the_hub(run, star):
         (("--combine", "margin"), {0}),
         (("--combine", "weighted-sum", "--weights", "1,1"), {0}),
         (("--combine", "pareto"), {0}),
-        (("--combine", "margin", "--among", "left"), {0}),
-        ((), {0}),
+        (("--combine", "margin", "--redraw", "remaining"), {0}),
     ],
 )
 def test_several_metrics_are_one(run, star, combine, best):
     ran = run(
-        "nodes", star, "--nodes", 30, "--epsilon", 500, *combine, "--json",
+        "nodes", star, "--nodes", 30, "--k", 1, "--epsilon", 500, *combine, "--json",
         "--metric", "degree", "--metric", "ego-density",
     )  # fmt: skip
 
@@ -82,12 +81,12 @@ def test_labels_come_from_a_file(run, tmp_path):
     people, friends = tmp_path / "people.txt", tmp_path / "friends.csv"
     people.write_text("Ann\nBob\nCy\n", encoding="utf-8")
     friends.write_text("a,b\nAnn,Bob\nAnn,Cy\n", encoding="utf-8")
-    ran = run(
-        "nodes", friends, "--nodes", people, "--source", "a", "--target", "b",
-        "--epsilon", 90, "--metric", "degree", "--json",
-    )  # fmt: skip
-
-    assert ran.json["answer"] == ["Ann"]
+    for engine in ("memory", "polars"):
+        ran = run(
+            "nodes", friends, "--nodes", people, "--source", "a", "--target", "b", "--k", 1,
+            "--epsilon", 90, "--metric", "degree", "--engine", engine, "--json",
+        )  # fmt: skip
+        assert ran.json["answer"] == ["Ann"]
 
 
 @pytest.fixture
@@ -104,7 +103,16 @@ def test_a_dry_run_makes_the_checks_of_the_release(run, tmp_path, header, more):
 
     assert "there is no file" in run("nodes", tmp_path / "no.csv", *ONE, *ask).error
     assert "no column 'from'" in run("nodes", header, *ONE, *ask, "--source", "from").error
-    assert "k must be at most" in run("nodes", header, *ONE, *ask, "--k", 10**6).error
+    assert "--k must be at most" in run("nodes", header, *ONE, *ask, "--k", 10**6).error
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_a_dry_run_finds_columns_that_name_no_nodes(run, tmp_path, engine):
+    path = tmp_path / "edges.parquet"
+    pl.DataFrame({"source": ["a"], "target": ["b"]}).write_parquet(path)
+    ask = (*ONE, "--metric", "degree", "--engine", engine, "--dry-run")
+
+    assert "must name nodes, which are integers" in run("nodes", path, *ask).error
 
 
 def test_a_dry_run_reads_no_edge(run, header):
@@ -136,12 +144,13 @@ def test_the_help_lists_the_registries(run):
 
 
 def test_a_record_that_is_no_edge_is_left_out(run, star):
-    ask = ("nodes", star, "--nodes", 20, "--epsilon", 50, "--metric", "degree")
+    ask = ("nodes", star, *SURE, "--nodes", 20, "--metric", "degree")
 
     assert run(*ask, "--json").json["answer"] == [0]
-    refused = run(*ask, "--strict")
+    refused = run(*ask, "--on-invalid", "raise")
     assert (refused.code, refused.out) == (2, "")
-    assert "not among nodes" in refused.error
+    assert "not among --nodes" in refused.error
+    assert "--on-invalid 'repair'" in refused.error
 
 
 def test_the_ledger_is_spent_once_for_all_rounds(run, star, tmp_path):
@@ -166,22 +175,21 @@ def test_a_plot_needs_public_edges(run, star, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--metric", "fame"), "metric must be one of degree"),
-        (("--metric", "degree", "--k", 31), "k must be at most the number of nodes, 30"),
-        (("--metric", "degree", "--k", 0), "k must be at least 1"),
-        (("--metric", "degree", "--epsilon", 0), "epsilon must be"),
+        (("--metric", "fame"), "--metric must be one of degree"),
+        (("--metric", "degree", "--k", 31), "--k must be at most the number of nodes, 30"),
+        (("--metric", "degree", "--k", 0), "--k must be at least 1"),
+        (("--metric", "degree", "--epsilon", 0), "--epsilon must be"),
         (("--metric", "degree", "--max-degree", 5), "--max-degree goes with the metric ego-b"),
-        (("--metric", "degree", "--weights", "1"), "weights go with combine"),
+        (("--metric", "degree", "--weights", "1"), "--weights go with --combine"),
         (("--metric", "degree", "--weights", "a"), "--weights must be numbers"),
         (("--metric", "ego-betweenness", "--max-degree", 5), "--max-degree 5"),
-        (("--metric", "degree", "--nodes", 20, "--strict"), "not among nodes"),
+        (("--metric", "degree", "--metric", "ego-density"), "metrics need --combine, one of"),
         (("--metric", "degree", "--nodes", "nobody.txt"), "--nodes must be a number, or"),
         (("--metric", "degree", "--source", "from"), "from"),
-        (("--metric", "degree", "--mechanism", "best"), "mechanism must be one of"),
-        (("--metric", "degree", "--combine", "sum"), "combine must be one of"),
-        (("--metric", "degree", "--combine", "weighted-sum"), "needs weights"),
-        (("--metric", "degree", "--among", "left"), "--among 'left' goes with --combine"),
-        (("--metric", "ego-density", "--hubs", 5, "--among", "left"), "--hubs takes one"),
+        (("--metric", "degree", "--mechanism", "best"), "--mechanism must be one of"),
+        (("--metric", "degree", "--combine", "sum"), "--combine must be one of"),
+        (("--metric", "degree", "--combine", "weighted-sum"), "needs --weights"),
+        (("--metric", "degree", "--redraw", "remaining"), "--redraw goes with --combine"),
     ],
 )
 def test_a_wrong_argument_is_one_clear_line(run, star, arguments, message):
@@ -199,30 +207,40 @@ def test_a_metric_must_be_given(run, star):
     assert "--metric" in ran.error
 
 
-def test_scores_thresholds_and_hubs(run, star):
-    asked = ("--nodes", 30, "--epsilon", 1000)
+def test_noisy_scores_of_sequences_thresholds_and_hubs(run, star):
+    asked = (star, "--nodes", 30, "--epsilon", 1000)
+    sequence = ("--metric", "degree", "--mechanism", "noisy-sequence")
+    hub = ("--metric", "ego-betweenness", "--candidates", 2)
 
-    scores = run("nodes", star, *asked, "--metric", "degree", "--scores", "--json")
-    above = run("nodes", star, *asked, "--metric", "degree", "--above", 5)
-    hubs = run("nodes", star, *asked, "--metric", "ego-betweenness", "--hubs", 2, "--json")
+    scores = run("nodes", *asked, "--k", 1, *sequence, "--json")
+    above = run("nodes", *asked, "--metric", "degree", "--above", 5)
+    hubs = run("hubs", *asked, "--k", 1, *hub, "--json")
 
     assert (scores.json["answer"], scores.json["noisy_scores"]) == ([0], [24])
-    assert "0: 24" in above.out
+    assert "0           24" in above.out
     assert hubs.json["answer"] == [0]
     assert hubs.json["noisy_scores"] == pytest.approx([276], rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("command", "wrong", "message"),
     [
-        (("--k", 2, "--above", 5), "give k or above"),
-        (("--scores", "--mechanism", "exponential"), "leave out --mechanism"),
-        (("--above", 5, "--mechanism", "exponential"), "above needs a noisy sequence"),
-        (("--hubs", 5, "--above", 5), "--hubs takes one --metric"),
+        ("nodes", ("--above", 5), "give --k or --above"),
+        ("hubs", ("--engine", "polars"), "hubs are counted in memory"),
+        ("hubs", ("--candidates", 31), "--candidates at most the number of nodes"),
+        ("nodes", ("--plot", "p.png", "--data-is-public", "--dry-run"), "--dry-run does not"),
     ],
 )
-def test_options_that_do_not_go_together(run, star, wrong, message):
-    ran = run("nodes", star, *ONE, "--metric", "degree", *wrong)
+def test_options_that_do_not_go_together(run, star, command, wrong, message):
+    ran = run(command, star, *ONE, "--metric", "ego-density", *wrong)
 
     assert ran.code == 2
     assert message in " ".join(ran.error.split())
+
+
+def test_a_threshold_needs_a_noisy_sequence(run, star):
+    asked = ("--nodes", 30, "--epsilon", 1, "--metric", "degree", "--above", 5)
+
+    assert "--above needs a" in run("nodes", star, *asked, "--mechanism", "exponential").error
+    drawn = run("nodes", star, *asked, "--plot", "p.png", "--data-is-public")
+    assert "--plot shows P(chosen first)" in drawn.error

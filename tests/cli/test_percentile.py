@@ -1,4 +1,4 @@
-"""The command that releases a percentile."""
+"""The commands that release percentiles, and the record at one."""
 
 import polars as pl
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 
-RECORD = ("--column", "days", "--p", 90, "--record", "--upper", 60, "--epsilon", 1)
+RECORD = ("--column", "days", "--p", 90, "--upper", 60, "--epsilon", 1)
 ASKED = ("--column", "days", "--epsilon", 1, "--neighbours", "add-remove")
 STEPS = ("--upper", 60, "--step", 1)
 VALUE = (*ASKED, "--p", 90, *STEPS)
@@ -20,7 +20,7 @@ def ledger(tmp_path):
 
 
 def test_a_record_is_released_from_the_labels(run, stays):
-    ran = run("percentile", stays, *RECORD, "--label-column", "name", "--json")
+    ran = run("record", stays, *RECORD, "--label", "name", "--json")
 
     assert ran.code == 0
     assert ran.json["answer"][0] in {f"ward {i}" for i in range(40)}
@@ -29,15 +29,15 @@ def test_a_record_is_released_from_the_labels(run, stays):
 
 
 def test_without_labels_the_row_is_released(run, stays):
-    assert run("percentile", stays, *RECORD, "--json").json["answer"][0] in range(40)
+    assert run("record", stays, *RECORD, "--json").json["answer"][0] in range(40)
 
 
 def test_parquet_and_csv_are_the_same_data(run, stays, tmp_path):
     parquet = tmp_path / "stays.parquet"
     pl.read_csv(stays).write_parquet(parquet)
 
-    ran = run("percentile", parquet, *RECORD, "--epsilon", 500, "--json")
-    same = run("percentile", stays, *RECORD, "--epsilon", 500, "--json")
+    ran = run("record", parquet, *RECORD, "--epsilon", 500, "--json")
+    same = run("record", stays, *RECORD, "--epsilon", 500, "--json")
 
     assert ran.code == 0
     assert ran.json["mechanism"] == same.json["mechanism"]
@@ -65,21 +65,21 @@ def test_a_large_epsilon_finds_the_value(run, stays):
     ],
 )
 def test_a_mechanism_is_chosen_by_name(run, stays, name, kind):
-    ran = run("percentile", stays, *RECORD, "--mechanism", name, "--json")
+    ran = run("record", stays, *RECORD, "--mechanism", name, "--json")
 
     assert ran.json["mechanism"].startswith(f"{kind}(")
 
 
 def test_people_are_told_what_they_sign_for(run, stays, ledger):
-    ran = run("percentile", stays, *RECORD, "--ledger", ledger)
+    ran = run("record", stays, *RECORD, "--ledger", ledger)
 
     for word in ("record", "epsilon", "1 (substitute neighbours)", "exactly", "0.5"):
         assert word in ran.out
 
 
 def test_the_ledger_is_spent_and_then_refuses(run, stays, ledger):
-    first = run("percentile", stays, *RECORD, "--ledger", ledger, "--json")
-    second = run("percentile", stays, *RECORD, "--ledger", ledger, "--json")
+    first = run("record", stays, *RECORD, "--ledger", ledger, "--json")
+    second = run("record", stays, *RECORD, "--ledger", ledger, "--json")
 
     assert first.json["remaining_budget"] == 0.5
     assert (second.code, second.out) == (2, "")
@@ -88,7 +88,7 @@ def test_the_ledger_is_spent_and_then_refuses(run, stays, ledger):
 
 
 def test_a_dry_run_spends_nothing(run, stays, ledger):
-    ran = run("percentile", stays, *RECORD, "--ledger", ledger, "--dry-run", "--json")
+    ran = run("record", stays, *RECORD, "--ledger", ledger, "--dry-run", "--json")
 
     assert ran.json["remaining_budget"] == 0.5
     # The largest error that there can be is no bound.
@@ -98,11 +98,11 @@ def test_a_dry_run_spends_nothing(run, stays, ledger):
 
 
 def test_a_dry_run_reads_no_private_value(run, stays):
-    before = run("percentile", stays, *RECORD, "--dry-run").out
+    before = run("record", stays, *RECORD, "--dry-run").out
     text = stays.read_text(encoding="utf-8")
     stays.write_text(text.replace(",3,", ",59,").replace(",11,", ",,"), encoding="utf-8")
 
-    assert run("percentile", stays, *RECORD, "--dry-run").out == before
+    assert run("record", stays, *RECORD, "--dry-run").out == before
 
 
 def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
@@ -114,18 +114,18 @@ def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
 
 
 def test_a_dry_run_says_the_error_in_units_of_the_column(run, stays):
-    """19 times in 20 of 100 seen releases from data of the assumed size, for any data."""
+    """By 100 releases from data of the assumed size, for any data."""
     sized = run("percentile", stays, *VALUE, "--dry-run", "--assumed-records", 3000, "--json")
     unsized = run("percentile", stays, *VALUE, "--dry-run", "--json")
 
-    assert "19 times in 20, if there are about 3,000 records" in sized.json["error in days"]
+    assert (
+        "with probability 0.95, if there are about 3,000 records" in sized.json["error in days"]
+    )
     assert "give --assumed-records" in unsized.json["error in days"]
 
 
 def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
-    too_much = run(
-        "percentile", stays, *RECORD, "--epsilon", 2, "--ledger", ledger, "--dry-run"
-    )
+    too_much = run("record", stays, *RECORD, "--epsilon", 2, "--ledger", ledger, "--dry-run")
     other = run("percentile", stays, *VALUE, "--ledger", ledger, "--dry-run")
 
     assert too_much.code == other.code == 2
@@ -141,20 +141,18 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
         (("--epsilon", "x"), "'--epsilon'"),
         (("--upper", -1), "upper must be finite and > 0"),
         (("--column", "day"), "there is no column 'day'; did you mean 'days'? the columns are"),
-        (("--column", "kind", "--strict"), "a value is missing"),
-        (("--label-column", "nobody"), "there is no column 'nobody'"),
+        (("--column", "kind", "--on-invalid", "raise"), "a value is missing"),
+        (("--label", "nobody"), "there is no column 'nobody'"),
         (("--mechanism", "best"), "mechanism must be one of exponential"),
-        (("--neighbours", "add-remove"), "leave --neighbours out"),
-        (("--step", 1), "--step does not go with --record"),
-        (("--user", "name"), "--user does not go with --record"),
-        (("--lower", 1), "--lower does not go with --record"),
-        (("--p", 90), "--record is for one percentile"),
-        (("--strict",), "a value is missing"),
+        (("--neighbours", "add-remove"), "o such option: --neighbours"),
+        (("--records", 39), "another number of records than --records"),
+        (("--records", 0), "--records must be at least 1"),
+        (("--on-invalid", "raise"), "a value is missing"),
         (("--ledger", "nowhere.budget"), "there is no ledger at"),
     ],
 )
 def test_a_wrong_argument_is_one_clear_line(run, stays, arguments, message):
-    ran = run("percentile", stays, *RECORD, *arguments)
+    ran = run("record", stays, *RECORD, *arguments)
 
     assert (ran.code, ran.out) == (2, "")
     assert ran.error.startswith("dpselect: ")
@@ -189,7 +187,8 @@ def test_a_percentile_that_is_given_twice_is_two(run, stays):
         (RECORD, ("--p", 101)),
         (RECORD, ("--upper", -1)),
         (RECORD, ("--column", "day")),
-        (RECORD, ("--label-column", "nobody")),
+        (RECORD, ("--label", "nobody")),
+        (RECORD, ("--records", 39)),
         (RECORD, ("--mechanism", "best")),
         (VALUE, ("--epsilon", 0)),
         (VALUE, ("--p", 0)),
@@ -200,44 +199,45 @@ def test_a_percentile_that_is_given_twice_is_two(run, stays):
     ],
 )
 def test_a_dry_run_fails_as_the_release_does(run, stays, question, arguments):
-    released = run("percentile", stays, *question, *arguments)
-    dry = run("percentile", stays, *question, *arguments, "--dry-run")
+    command = "record" if question is RECORD else "percentile"
+    released = run(command, stays, *question, *arguments)
+    dry = run(command, stays, *question, *arguments, "--dry-run")
 
     assert (dry.code, dry.out, dry.error) == (2, "", released.error)
 
 
-@pytest.mark.parametrize("question", [RECORD, (*VALUE, "--neighbours", "substitute")])
+@pytest.mark.parametrize(
+    "question", [("record", RECORD), ("percentile", (*VALUE, "--neighbours", "substitute"))]
+)
 def test_a_public_number_of_records_must_not_be_0(run, tmp_path, question):
     empty = tmp_path / "empty.csv"
     empty.write_text("name,days\n", encoding="utf-8")
 
     for dry_run in ((), ("--dry-run",)):
-        ran = run("percentile", empty, *question, *dry_run)
+        ran = run(question[0], empty, *question[1], *dry_run)
         assert (ran.code, ran.error) == (2, "dpselect: there must be at least one record\n")
 
 
-def test_the_help_names_every_mechanism(run):
-    words = run("percentile", "--help").out.replace("\u2502", " ").split()
+@pytest.mark.parametrize("command", ["percentile", "record"])
+def test_the_help_names_every_mechanism(run, command):
+    words = run(command, "--help").out.replace("\u2502", " ").split()
 
-    assert set(MECHANISMS) <= {word.strip(",;") for word in words}
+    assert set(MECHANISMS) <= {word.strip(",;.") for word in words}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*ASKED, "--p", 90), "give --step"),
-        (("--column", "days", "--epsilon", 1, "--p", 90, *STEPS), "--neighbours: add-remove"),
-        ((*ASKED, *STEPS), "give --p, such as 90, or --quantile"),
-        ((*VALUE, "--quantile", 0.9), "give --p, such as 90, or --quantile"),
-        ((*ASKED, *STEPS, "--p", 0.9), "say --quantile 0.9"),
-        ((*ASKED, *STEPS, "--p", "half"), "--p must be a number"),
-        ((*ASKED, *STEPS, "--quantile", "half"), "--quantile must be a number"),
-        ((*ASKED, *STEPS, "--quantile", 90), "p must be between 0 and 100"),
-        ((*VALUE, "--lower", "some"), "--lower must be a number, or none"),
-        ((*VALUE, "--lower", 90), "high must be finite and above low"),
-        ((*VALUE, "--label-column", "name"), "--label-column goes with --record"),
+        (("--column", "days", "--epsilon", 1, "--p", 90, *STEPS), "give --neighbours"),
+        ((*ASKED, *STEPS), "give --p"),
+        ((*ASKED, *STEPS, "--p", 0.9), "--p 0.9 is a percentile below 1: give 90 for"),
+        ((*ASKED, *STEPS, "--p", "half"), "--p must be numbers"),
+        ((*VALUE, "--lower", "some"), "'--lower'"),
+        ((*VALUE, "--lower", 90), "--upper must be finite and above --lower"),
+        ((*VALUE, "--candidates", "1,2"), "--candidates go without a range: leave out --lower"),
         ((*VALUE, "--user", "name"), "--user and --max-per-user go together"),
-        (("--column", "days", "--p", 90, "--record", "--epsilon", 1), "--record needs --upper"),
+        ((*VALUE, "--user", "days", "--max-per-user", 1), "cannot be the user and the number"),
     ],
     ids=str,
 )
@@ -249,15 +249,16 @@ def test_options_that_do_not_go_together_are_named(run, stays, arguments, messag
         assert message in " ".join(ran.error.split())
 
 
-def test_a_quantile_is_a_percentile(run, stays):
-    ran = run("percentile", stays, *ASKED, *STEPS, "--quantile", ".07,.9", "--json")
+def test_values_can_be_listed(run, stays):
+    ran = run("percentile", stays, *ASKED, "--p", 90, "--candidates", "0,17.5,60", "--json")
 
-    assert ran.json["arguments"]["p"] == [7.0, 90.0]
+    assert ran.json["arguments"]["candidates"] == [0, 17.5, 60]
+    assert ran.json["answer"][0] in {0, 17.5, 60}
 
 
 def test_the_largest_value_need_not_be_known(run, stays):
     ran = run(
-        "percentile", stays, *ASKED, "--p", 90, "--step", 0.5, "--lower", "none",
+        "percentile", stays, *ASKED, "--p", 90, "--step", 0.5, "--lower", "-inf",
         "--epsilon", 1000, "--assumed-records", 40, "--json",
     )  # fmt: skip
 
@@ -281,11 +282,12 @@ def test_a_dry_run_says_what_can_be_released_and_the_error(run, stays):
 
 
 def test_a_record_that_may_be_any_is_warned_of(run, stays):
-    warned = run("percentile", stays, *RECORD, "--dry-run")
+    warned = run("record", stays, *RECORD, "--dry-run")
     better = ("--epsilon", 1000, "--mechanism", "local-dampening")
-    sure = run("percentile", stays, *RECORD, *better)
+    sure = run("record", stays, *RECORD, *better, "--records", 40)
 
     assert (warned.code, "can be the whole range" in warned.error) == (0, True)
+    assert "give --records" in warned.out
     assert (sure.code, sure.error) == (0, "")
 
 
@@ -293,7 +295,7 @@ def test_a_record_that_may_be_any_is_warned_of(run, stays):
 def test_an_unreadable_file_is_named(run, tmp_path, name):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
     (tmp_path / "stays.txt").write_text("days\n1\n", encoding="utf-8")
-    ran = run("percentile", tmp_path / name, *RECORD)
+    ran = run("record", tmp_path / name, *RECORD)
 
     assert ran.code == 2
     assert name in ran.error
@@ -307,7 +309,7 @@ def test_an_unreadable_file_is_named(run, tmp_path, name):
 def test_an_odd_line_is_repeated_nowhere(run, tmp_path, odd, code):
     path = tmp_path / "secret.csv"
     path.write_bytes(b"days\n424242\n" + odd + b"\n424242\n")
-    ran = run("percentile", path, *RECORD)
+    ran = run("record", path, *RECORD)
 
     assert ran.code == code
     assert "424242" not in ran.out + ran.error
@@ -321,6 +323,6 @@ def test_several_percentiles_are_released_ascending(run, stays):
 
     assert answer["answer"] == sorted(answer["answer"])
     assert len(answer["answer"]) == 4
-    assert answer["arguments"]["method"] == "recursive"
+    assert answer["mechanism"].startswith("recursion of halves in 3 levels")
     assert len(answer["spends"]) == 2  # the path with the largest rho
     assert len(one_by_one["spends"]) == 4

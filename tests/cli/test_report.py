@@ -62,17 +62,11 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
 def test_a_report_names_the_person_whose_rows_are_limited(run, tmp_path):
     ledger, page = tmp_path / "budget", tmp_path / "report.html"
     budget = dp.Budget(1.0, neighbours="add-remove", path=ledger)
-    dp.percentiles.release_percentiles(
-        pl.DataFrame({"days": [1, 2, 3], "who": [1, 1, 2]}),
-        column="days",
-        user="who",
-        max_per_user=1,
-        p=50,
-        candidates=range(5),
-        epsilon=1.0,
+    query = dp.Percentiles(
+        column="days", user="who", max_per_user=1, p=50, candidates=range(5), epsilon=1.0,
         neighbours="add-remove",
-        budget=budget,
-    )
+    )  # fmt: skip
+    query.release(pl.DataFrame({"days": [1, 2, 3], "who": [1, 1, 2]}), budget=budget)
 
     assert run("report", ledger, "--out", page).code == 0
     assert "one person, with all rows" in page.read_text(encoding="utf-8")
@@ -82,7 +76,7 @@ def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
     ask = ("percentile", stays, "--column", "days", "--p", 50, "--upper", 20, "--step", 1,
            "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip
 
-    assert "nothing: give --ledger" in run(*ask).out
+    assert "not recorded: pass --ledger" in run(*ask).out
     assert run(*ask, "--json").json["recorded"] is None
     assert "--note goes with --ledger" in run(*ask, "--note", "x").error
 

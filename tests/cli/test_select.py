@@ -1,12 +1,13 @@
 """The command that chooses from a table of scores."""
 
+import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.combine import COMBINATIONS
 from dpselect.mechanisms import MECHANISMS
 
-ASK = ("--neighbours", "substitute", "--epsilon", 400, "--label-column", "offer")
+ASK = ("--neighbours", "substitute", "--epsilon", 400, "--label", "offer")
 
 
 @pytest.fixture
@@ -59,6 +60,22 @@ def test_a_margin_takes_two_objectives(run, offers):
     assert sorted(ran.json["answer"]) == ["best", "cheap", "close", "worst"]
 
 
+def test_a_kind_of_dominance_decides_which_candidates_are_on_the_front(run, tmp_path):
+    twins = tmp_path / "twins.csv"
+    twins.write_text("offer,quality,reach\none,3,5\ntwin,3,5\nfar,1,9\n", encoding="utf-8")
+    asked = ("select", twins, *ASK, "--objective", "quality:global=1", "--objective")
+    asked = (*asked, "reach:global=1", "--json")
+
+    weak = [run(*asked, "--dominance", "weak").json for _ in range(5)]
+    standard = [run(*asked).json for _ in range(40)]
+    assert {one["answer"][0] for one in weak} == {"far"}  # either twin dominates the other
+    assert {one["answer"][0] for one in standard} == {"one", "twin", "far"}
+    assert weak[0]["dominance"] == "weak"
+    error = run(*asked, "--dominance", "weak", "--combine", "margin").error
+    assert "--dominance 'weak' goes with --combine 'pareto'" in error
+    assert "--dominance must be one of weak" in run(*asked, "--dominance", "pareto").error
+
+
 def test_local_sensitivities_are_columns_by_distance(run, offers):
     ran = run(
         "select", offers, *ASK, "--objective", "quality:global=5:local=d",
@@ -74,7 +91,7 @@ def test_shifted_needs_a_direction_where_candidates_differ(run, offers, mode):
     ask = ("select", offers, *ASK, "--mechanism", "shifted", *mode, "--objective")
     local = (*ask, "quality:global=5:local=d")
 
-    assert "needs --direction" in run(*local).error
+    assert "shifted needs --direction" in run(*local).error
     assert "--direction must be" in run(*local, "--direction", "up").error
     assert run(*local, "--direction", "non-decreasing").code == 0
     assert run(*ask, "quality:global=5").code == 0
@@ -107,8 +124,9 @@ def test_the_help_names_what_is_registered(run):
 def test_what_is_asked_is_part_of_the_release(run, offers):
     ran = run("select", offers, *ASK, "--objective", "quality:global=1", "--json")
 
-    assert ran.json["function"] == "select"
-    assert ran.json["arguments"]["objectives"] == ["quality:global=1"]
+    assert ran.json["query"] == "Selection"
+    assert ran.json["arguments"]["k"] == 1
+    assert (ran.json["objective"], ran.json["label"]) == (["quality:global=1"], "offer")
 
 
 def test_a_dry_run_does_not_depend_on_the_scores(run, offers):
@@ -128,6 +146,24 @@ def test_the_ledger_is_spent(run, offers, tmp_path):
 
     assert run(*ask, "--json").json["remaining_budget"] == 100
     assert run(*ask).code == 2
+    [entry] = dp.Budget.open(ledger).entries
+    assert entry.question["arguments"]["objective"] == ["quality:global=1"]
+    shown = run("budget", ledger, columns=400).out
+    assert "objective = quality:global=1, label = offer" in shown
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_integers_keep_all_their_digits(run, tmp_path, kind):
+    """All are the same float: in any other order 719 times in 720."""
+    path = tmp_path / f"scores.{kind}"
+    scores = [2**57 + digit for digit in (3, 0, 5, 1, 4, 2)]
+    getattr(pl.DataFrame({"score": scores}), f"write_{kind}")(path)
+    ask = ("--objective", "score:global=1", "--neighbours", "substitute", "--epsilon", 1000)
+
+    ran = run("select", path, *ask, "--k", 6, "--json")
+
+    assert len(set(map(float, scores))) == 1
+    assert ran.json["answer"] == [2, 4, 0, 5, 3, 1]
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ def weather(tmp_path):
 
 
 def options(folder, *more):
-    return ("--label", "out", "--domains", folder / "weather.json", "--epsilon", 50, *more)
+    asked = ("--domains", folder / "weather.json", "--epsilon", 50)
+    return (*asked, "--neighbours", "add-remove", *more)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -49,8 +50,8 @@ def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
 
     assert ran.code == 0, ran.error
     assert "sky = sun" in ran.out
-    assert "epsilon = 50" in ran.out
-    assert float(ran.out.split("test accuracy: ")[1].split()[0]) > 0.95
+    assert "epsilon 50 (add-remove neighbours)" in ran.out
+    assert float(ran.out.split("test accuracy")[1].split()[0]) > 0.95
 
 
 def test_a_dry_run_makes_the_checks_of_the_release(run, weather):
@@ -76,7 +77,7 @@ def test_persons_of_several_rows_are_protected(run, weather, kind, engine):
     ran = run("tree", data, *options(weather, *persons))
 
     assert ran.code == 0, ran.error
-    assert ran.json["plan"]["arguments"]["max_per_user"] == 2
+    assert ran.json["arguments"]["max_per_user"] == 2
     leaves = ran.json["tree"]["root"]["branches"]
     assert 180 < sum(sum(leaf["counts"]) for leaf in leaves) < 220
     assert run("tree", data, *options(weather, *persons, "--dry-run")).code == 0
@@ -93,27 +94,35 @@ def test_truth_values_are_numbers_and_labels(run, weather, kind, values, classes
     getattr(pl.DataFrame(columns), f"write_{kind}")(data)
     declared = {**DECLARED, "classes": classes, "columns": {"sun": {"values": values}}}
     (weather / "weather.json").write_text(json.dumps(declared), encoding="utf-8")
-    ran = run("tree", data, *options(weather, "--test", data, "--test-is-public", "--strict"))
+    ran = run(
+        "tree",
+        data,
+        *options(weather, "--test", data, "--test-is-public", "--on-invalid", "raise"),
+    )
 
     assert ran.code == 0, ran.error
-    assert "test accuracy: 1" in ran.out
+    assert ran.out.split("test accuracy")[1].split()[0] == "1"
 
 
 def test_a_tree_is_saved_drawn_and_printed_as_json(run, weather):
     more = ("--save", weather / "tree.json", "--plot", weather / "tree.png", "--json")
     ran = run("tree", weather / "weather.csv", *options(weather, *more))
 
-    assert ran.json["plan"]["epsilon"] == 50
+    assert ran.json["epsilon"] == 50
     assert json.loads((weather / "tree.json").read_text())["tree"] == ran.json["tree"]
     assert (weather / "tree.png").stat().st_size > 1000
 
 
 def test_a_front_is_evolved_and_drawn(run, weather):
     more = ("--population", 20, "--plot", weather / "front.png", "--weights", "3,2")
-    ran = run("trees-front", weather / "weather.csv", *options(weather, *more))
+    ran = run("trees-front", weather / "weather.csv", *options(weather, *more, "--json"))
 
     assert ran.code == 0, ran.error
-    assert ran.out.count("true positive rate") == 3
+    assert ran.json["best"] in {0, 1, 2}
+    assert [tree["classes"] for tree in ran.json["trees"]] == [["no", "yes"]] * 3
+    words = run("trees-front", weather / "weather.csv", *options(weather, *more))
+    assert "true positive rate" in words.out
+    assert any(f"tree {best}  " in words.out for best in range(3))
     assert (weather / "front.png").stat().st_size > 1000
 
 
@@ -161,12 +170,13 @@ def test_the_ledger_pays(run, weather):
     [
         (("--label", "sky"), "declares 'out'"),
         (("--test", "x.csv"), "--test-is-public"),
-        (("--mechanism", "magic"), "mechanism must be one of"),
-        (("--neighbours", "edge"), "neighbours of tables must be"),
-        (("--neighbours", "near"), "--neighbours must be one of"),
-        (("--epsilon", "-1"), "epsilon must be finite and > 0"),
+        (("--mechanism", "magic"), "--mechanism must be one of"),
+        (("--neighbours", "edge"), "--neighbours of tables must be"),
+        (("--neighbours", "near"), "--neighbours must be 'add-remove'"),
+        (("--epsilon", "-1"), "--epsilon must be finite and > 0"),
         (("--max-depth", "-1"), "--max-depth must be at least 0"),
         (("--save", "no/such/folder.json"), "there is no folder"),
+        (("--plot", "x.png", "--dry-run"), "--plot shows what is released"),
         (("--domains", "none.json"), "must be a domains file"),
     ],
 )
@@ -187,6 +197,7 @@ def test_wrong_options_are_one_line(run, weather, more, message):
         ("columns", {"wind": {"values": [1]}}, "no column 'wind'"),
         ("columns", {"sky": {"low": 0, "high": 1}}, "'sky'"),
         ("max_records", 10, "more records than max_records"),
+        ("classes", ["no"], "classes must be at least two labels"),
     ],
 )
 def test_wrong_domains_files_are_one_line(run, weather, part, value, message):
@@ -195,6 +206,13 @@ def test_wrong_domains_files_are_one_line(run, weather, part, value, message):
 
     assert ran.code == 2
     assert message in ran.error
+
+
+def test_what_is_needed_is_named(run, weather):
+    ran = run("tree", weather / "weather.parquet", "--epsilon", 1)
+
+    assert ran.code == 2
+    assert "give --domains and --neighbours" in ran.error
 
 
 def test_a_template_reads_no_value(run, weather):

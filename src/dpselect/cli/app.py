@@ -14,32 +14,17 @@ import re
 import sys
 import traceback
 import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from dpselect import __version__
-from dpselect.cli import (
-    audit,
-    budget,
-    compare,
-    demo,
-    keys,
-    nodes,
-    output,
-    papers,
-    percentile,
-    plan,
-    pool,
-    report,
-    select,
-    top,
-    tree,
-    wording,
-)
-from dpselect.cli import map as maps
-from dpselect.errors import DPSelectError
+from dpselect.cli import output
+from dpselect.errors import DPSelectError, MissingDependencyError
 
 DEBUG = "DPSELECT_DEBUG"
 """Environment variable that shows tracebacks; they may hold private values."""
@@ -48,14 +33,116 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
+class Home(NamedTuple):
+    """Where a command is, and what it does, with which its help begins."""
+
+    module: str
+    summary: str
+
+
+def _ours(module: str, summary: str) -> Home:
+    return Home(f"dpselect.cli.{module}", summary)
+
+
+COMMANDS = {
+    "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
+    "record": _ours("percentile", "Release which record holds a percentile."),
+    "top": _ours("keys", "Release the k values of a column that most people have."),
+    "keys": _ours("keys", "Release which values of a column there are."),
+    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
+    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
+    "map": _ours("map", "Release noisy counts of points in cells that were chosen privately."),
+    "tree": _ours("tree", "Train a decision tree privately."),
+    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
+    "domains": _ours("tree", "Write a template of a domains file from column names and types."),
+    "select": _ours("select", "Release candidates by scores of your own."),
+    "compare": _ours("compare", "Compare all mechanisms by their exact expected errors."),
+    "audit": _ours("audit", "Check an objective or a mechanism of your own."),
+    "budget": _ours("budget", "Show what a ledger has spent and what remains; or make one."),
+    "report": _ours("budget", "Write what a ledger holds as one HTML page."),
+    "demo": _ours("demo", "Release contacts, a tree, deciles and a map of public data."),
+    "plan": Home(
+        "dpselect_planner.command",
+        "Say which mechanism, which epsilon or how many people a choice takes.",
+    ),
+    "planner": Home("dpselect_planner.command", "Open the planner in the browser."),
+    "pool": Home("dpselect_pooling.command", "Test many samples in few pools."),
+    "papers": Home("dpselect_studies.command", "Measure numbered items of the papers anew."),
+}
+"""Every command by its name; a module is imported when one of its commands runs."""
+
+
+class Commands(TyperGroup):
+    """A group that makes a command when it is called, and knows the others by a line each."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 -- typer's own
+        """Return the names in the order in which the help lists them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
+        """Return a command that has a line of help, for the list of commands."""
+        home = COMMANDS.get(cmd_name)
+        return home and TyperCommand(name=cmd_name, callback=None, help=home.summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+        """Return the whole command that some arguments call."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and made(str(name)), rest
+
+
+@functools.cache
+def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
+    """Return a command with its options.
+
+    Raises:
+        MissingDependencyError: It is of a package that is not installed.
+    """
+    module = COMMANDS[name].module
+    package = module.partition(".")[0]
+    try:
+        register = import_module(module).register
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        distribution = package.replace("_", "-")
+        raise MissingDependencyError(
+            f"dpselect {name} needs the package {distribution}: pip install {distribution}"
+        ) from None
+    # A second command, so that typer makes a group and not its one command.
+    part = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
+    part.command("-", hidden=True)(lambda: None)
+    register(part)
+    _wrap_helps(part)
+    return typer.main.get_group(part).commands[name]
+
+
+def _wrap_helps(commands: typer.Typer) -> None:
+    """Join the lines of each paragraph of help, so that the terminal wraps them.
+
+    What looks like the code of an emoji is kept apart by an empty style.
+    """
+    infos: list[Any] = [*commands.registered_commands, commands.info]
+    for info in infos:
+        if isinstance(info.help, str):
+            paragraphs = info.help.strip().split("\n\n")
+            joined = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
+            info.help = re.sub(r":(-\d+):", r":[/][bold]\1:", joined)
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _wrap_helps(group.typer_instance)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
+        from dpselect import __version__
+
         typer.echo(f"dpselect {__version__}")
         raise typer.Exit
 
 
 app = typer.Typer(
     name="dpselect",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -75,51 +162,6 @@ def root(
     """Choose privately: differentially private selection, exactly drawn."""
 
 
-for module in (
-    percentile,
-    top,
-    keys,
-    nodes,
-    maps,
-    tree,
-    pool,
-    select,
-    compare,
-    plan,
-    audit,
-    budget,
-    report,
-    papers,
-    demo,
-):
-    module.register(app)
-
-
-def _wrap_helps(commands: typer.Typer) -> None:
-    """Join the lines of each paragraph of help, so that the terminal wraps them.
-
-    What looks like the code of an emoji is kept apart by an empty style.
-    """
-    infos: list[Any] = [*commands.registered_commands, commands.info]
-    for info in infos:
-        if isinstance(info.help, str):
-            paragraphs = info.help.strip().split("\n\n")
-            joined = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
-            info.help = re.sub(r":(-\d+):", r":[/][bold]\1:", joined)
-    for group in commands.registered_groups:
-        if group.typer_instance is not None:
-            _wrap_helps(group.typer_instance)
-
-
-_wrap_helps(app)
-
-
-@functools.cache
-def _command() -> Any:  # noqa: ANN401
-    """The tree of commands: a tenth of a second to build, and no run changes it."""
-    return typer.main.get_command(app)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -128,14 +170,16 @@ def main(arguments: list[str] | None = None) -> None:
     logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         # Without arguments the help is printed, which is all that there is to say.
-        code = _command()(args=given or ["--help"], standalone_mode=False)
+        code = typer.main.get_command(app)(args=given or ["--help"], standalone_mode=False)
         if code == INTERRUPTED:  # Typer returns it in silence
             _complain("interrupted", INTERRUPTED)
+    except MissingDependencyError as error:
+        _complain(str(error), 2)  # the command may be what is missing, with its options
     except DPSelectError as error:
-        options = wording.options_of(_command(), given)
-        _complain(wording.with_suggestion(wording.in_options(str(error), options)), 2)
+        flags = _flags(given)
+        _complain(error.naming(lambda name: flags.get(name, name)), 2)
     except typer.TyperException as error:
-        _complain(wording.with_suggestion(error.format_message()), 2)
+        _complain(_suggested(error.format_message()), 2)
     except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", INTERRUPTED)
     except Exception as error:
@@ -149,6 +193,45 @@ def main(arguments: list[str] | None = None) -> None:
             70,
         )
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _flags(arguments: Iterable[str]) -> dict[str, str]:
+    """Return the options of the command that some arguments call, by the name in Python."""
+    command: Any = None
+    for word in arguments:
+        if command is None and word in COMMANDS:
+            command = made(word)
+        else:
+            command = getattr(command, "commands", {}).get(word, command)
+    if default := getattr(command, "default_command", None):
+        command = command.commands[default]
+    parameters = getattr(command, "params", ())
+    return {one.name: max(one.opts, key=len) for one in parameters if one.opts}
+
+
+_UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
+_EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
+_POSSIBLE = re.compile(r"No such option: (?P<given>\S+) \(Possible options: (?P<names>.*)\)")
+
+
+def _suggested(message: str) -> str:
+    """Return a message of typer about words of the command line, with what to write."""
+    if unknown := _POSSIBLE.search(message):
+        near = _near(unknown["given"], unknown["names"].split(", "))
+        return f"no such option: {unknown['given']}{near}"
+    if command := _UNKNOWN.search(message):
+        return f"no such command: {command['given']}{_near(command['given'], COMMANDS)}"
+    if extra := _EXTRA.search(message):
+        return (
+            f"nothing takes the words {extra['given']}: join the values of an option by "
+            "commas, and quote what has spaces"
+        )
+    return message
+
+
+def _near(given: str, names: Iterable[str]) -> str:
+    near = get_close_matches(given, names, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

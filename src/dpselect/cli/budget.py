@@ -1,4 +1,4 @@
-"""``dpselect budget``: look at a ledger, or make one."""
+"""``dpselect budget`` and ``report``: look at a ledger or make one; write it as a page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,19 @@ LONGEST = 300
 """Characters of an answer that the table shows; 'dpselect report' shows all."""
 
 
+REPORT_HELP = """Write what a ledger holds as one HTML page that somebody can sign.
+
+Each question with its file, its public arguments, its note and who asked; the answer, the
+price in words, what was declared public, and what is left. The page needs no network.
+
+[bold]dpselect report clinic.budget --out report.html[/bold]
+"""
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     app.command("budget")(budget)
+    app.command("report", help=REPORT_HELP)(report)
 
 
 def budget(
@@ -43,19 +53,19 @@ def budget(
     if not create:
         if epsilon is not None or neighbours is not None or delta:
             raise ParameterError(
-                "--epsilon, --delta and --neighbours go with --create: the totals of a "
-                "ledger do not change"
+                "`epsilon`, `delta` and `neighbours` go with `create`: the totals of a ledger "
+                "do not change"
             )
         shown = Budget.open(file)
     else:
         if epsilon is None or neighbours is None:
-            raise ParameterError("--create needs --epsilon and --neighbours")
+            raise ParameterError("`create` needs `epsilon` and `neighbours`")
         if file.exists():
-            raise ParameterError(f"{file} is there already; --create makes a new ledger")
+            raise ParameterError(f"{file} is there already; `create` makes a new ledger")
         shown = Budget(
             epsilon,
             delta,
-            neighbours=options.relation("--neighbours", neighbours),
+            neighbours=options.relation("neighbours", neighbours),
             path=file,
         )
     if as_json:
@@ -67,7 +77,7 @@ def budget(
 def _show(shown: Budget, file: Path) -> None:
     from rich.table import Table
 
-    from dpselect.budget import wording
+    from dpselect.budget import report as words
 
     output.print_facts(
         {
@@ -76,7 +86,7 @@ def _show(shown: Budget, file: Path) -> None:
             "spent": f"{shown.spent:.6g} ({shown.composition} composition)",
             "remaining": f"{shown.remaining:.6g}",
             "odds": f"all releases together change them by a factor of at most "
-            f"{wording.odds(shown.epsilon)}",
+            f"{words.odds(shown.epsilon)}",
         }
     )
     if not shown.entries:
@@ -91,8 +101,8 @@ def _show(shown: Budget, file: Path) -> None:
         about = [entry.note, entry.analyst, entry.time.removesuffix("+00:00") + " UTC"]
         table.add_row(
             str(entry.sequence),
-            f"{wording.question_of(entry)}\n({', '.join(filter(None, about))})",
-            _short(wording.answer_of(entry)),
+            f"{words.question_of(entry)}\n({', '.join(filter(None, about))})",
+            _short(words.answer_of(entry)),
             price,
         )
     output.console().print(table)
@@ -100,3 +110,16 @@ def _show(shown: Budget, file: Path) -> None:
 
 def _short(answer: str) -> str:
     return answer if len(answer) <= LONGEST else f"{answer[:LONGEST]} ..."
+
+
+def report(
+    ledger: Annotated[Path, typer.Argument(help="The ledger.")],
+    out: Annotated[Path, typer.Option("--out", help="The page, such as report.html.")],
+) -> None:
+    """Write the report."""
+    from dpselect.budget import Budget
+
+    page = Budget.open(ledger).to_html()
+    with output.writing(out, "a page such as report.html"):
+        out.write_text(page, encoding="utf-8")
+    output.print_facts({"report": out})

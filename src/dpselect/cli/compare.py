@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
-from dpselect.cli import options, output, waiting
+from dpselect.cli import engines, options, output
+
+if TYPE_CHECKING:
+    from dpselect.accuracy import Comparison
 
 HELP = """Compare all mechanisms by their exact expected errors, to pick one.
 
@@ -37,12 +41,12 @@ def compare(
 ) -> None:
     """Print a table of exact expected errors; write a picture if asked."""
     options.declared_public(data_is_public, "dpselect compare")
-    epsilons = options.numbers("--epsilon", epsilon)
+    epsilons = options.numbers("epsilon", epsilon)
     from dpselect import accuracy, tables
     from dpselect.mechanisms import MECHANISMS, by_name
     from dpselect.percentiles import percentile
 
-    with waiting.working("comparing"):
+    with engines.working("comparing"):
         objective = percentile(tables.numeric_column(data, column), p=p, upper=upper)
         mechanisms = [by_name(name, epsilons[0]) for name in MECHANISMS]
         table = accuracy.compare(objective, mechanisms, epsilons)
@@ -51,6 +55,27 @@ def compare(
     if as_json:
         output.print_json({"rows": [asdict(row) for row in table.rows]})
         return
-    output.console().print(output.comparison_table(table, f"units of {column}"))
+    output.console().print(_table(table, f"units of {column}"))
     if plot is not None:
         output.console().print(f"picture: {plot}")
+
+
+def _table(comparison: Comparison, unit: str) -> Table:
+    """Return a table of a comparison, one row per mechanism, one column per epsilon."""
+    epsilons = list(dict.fromkeys(row.epsilon for row in comparison.rows))
+    table = Table(title=f"expected error ({unit}) and P(best), by epsilon")
+    table.add_column("mechanism")
+    for epsilon in epsilons:
+        table.add_column(f"{epsilon:g}", justify="right")
+    for mechanism in dict.fromkeys(row.mechanism for row in comparison.rows):
+        cells = {
+            row.epsilon: f"{row.expected_error:.4g}  {row.best:.3f}"
+            for row in comparison.rows
+            if row.mechanism == mechanism
+        }
+        table.add_row(mechanism, *(cells[epsilon] for epsilon in epsilons))
+    if comparison.uniform is not None:
+        one = comparison.uniform
+        cell = f"{one.expected_error:.4g}  {one.best:.3f}"
+        table.add_row(one.mechanism, *(cell for _ in epsilons))
+    return table

@@ -1,15 +1,20 @@
-"""Options for the engine that holds the rows of a table: memory, polars or Spark."""
+"""The engine that holds the rows of a table: its options, its table, and what it is doing."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+from rich.console import Console
 
-from dpselect.cli.waiting import working
 from dpselect.errors import ParameterError
+from dpselect.passes import watching
+
+if TYPE_CHECKING:
+    from dpselect.tables import Source
 
 Data: TypeAlias = Annotated[
     str,
@@ -20,75 +25,79 @@ Data: TypeAlias = Annotated[
 ]
 Separator: TypeAlias = Annotated[
     str | None,
-    typer.Option("--separator", help="Of the fields of a text file, such as ';'."),
+    typer.Option(
+        "--separator",
+        help="What separates the fields of a text file, such as ';'.",
+        rich_help_panel="Data",
+    ),
 ]
 Where: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
         help='Only rows such as "year >= 2024" or "ward = \'A\'"; repeated, all must hold.',
+        rich_help_panel="Data",
     ),
 ]
 Engine: TypeAlias = Annotated[
     str,
     typer.Option(
         help="memory; polars, for files larger than memory; or spark. Only counts leave the "
-        "last two; the law of the draw is the same."
+        "last two; the law of the draw is the same.",
+        rich_help_panel="Engine",
     ),
 ]
 Master: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="With --engine spark: such as spark://host:7077 or local[4]."),
+    typer.Option(
+        help="With --engine spark: such as spark://host:7077 or local[[4].",
+        rich_help_panel="Engine",
+    ),
 ]
 
 ENGINES = ("memory", "polars", "spark")
 
-
-def separated(path: str, separator: str | None) -> str:
-    """Return the path of a table, with what separates its fields if that was given."""
-    if separator is None:
-        return path
-    from dpselect import tables
-
-    return tables.SeparatedFile(path, separator.replace("\\t", "\t"))
+REPLACED = (
+    "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep one "
+    "version and drop the other, which changes how many rows there are"
+)
+"""Then there is one less, which no guarantee for a replaced row has to cover."""
 
 
 def rows_of(
-    path: str, separator: str | None, where: Sequence[str] | None, neighbours: str | None
-) -> str:
-    """Return the path of a table, with what separates fields and which rows are asked for.
-
-    A row that is replaced can be kept before and dropped after: then there is one less, which
-    no guarantee for a replaced row has to cover.
+    path: str, separator: str | None, where: Sequence[str] | None = None
+) -> str | Source:
+    """Return the rows that are asked for of a table.
 
     Raises:
-        ParameterError: A comparison cannot be read, or rows may be replaced.
+        ParameterError: A comparison cannot be read, or the separator is none.
     """
-    path = separated(path, separator)
-    if not where:
+    if separator is None and not where:
         return path
-    if neighbours not in {None, "add-remove"}:
-        raise ParameterError(
-            "--where goes with --neighbours add-remove: of a row that is replaced it can keep "
-            "one version and drop the other, which changes how many rows there are"
-        )
-    from dpselect.tables.where import FilteredFile
+    from dpselect.tables import Source
 
-    return FilteredFile(path, where)
+    one = None if separator is None else separator.replace("\\t", "\t")
+    return Source(path, separator=one, where=tuple(where or ()))
 
 
-def stated(source: str | Path) -> tuple[str, ...]:
+def stated(source: str | Path | Source | None) -> tuple[str, ...]:
     """Return the comparisons by which rows of a table are asked for; public."""
     return getattr(source, "where", ())
 
 
+def rows(source: str | Path | Source | None) -> dict[str, list[str]]:
+    """Return which rows of a file are asked for, by name; nothing if all are."""
+    where = list(stated(source))
+    return {"where": where} if where else {}
+
+
 def opened(
-    path: str,
+    path: str | Source,
     engine: str,
     master: str | None,
     *,
     numeric: Collection[str] = (),
-    whole: Collection[str] = (),
+    whole: Sequence[str] = (),
 ) -> object:
     """Return the table as the engine holds it; no row is read.
 
@@ -107,18 +116,34 @@ def opened(
     if engine == "memory":
         return path
     from dpselect import tables
+    from dpselect.tables.columns import as_integers
 
     if engine == "spark":
         with working("starting Spark and looking for the table"):
             return tables.spark_table(path, master=master, numeric=numeric, whole=whole)
     columns = list(numeric)
-    table = tables.check_columns(path, numeric=columns)
+    table = tables.check_columns(path, numeric=columns, plain=whole)
+    if whole and tables.Source.of(path).is_csv:
+        table = as_integers(table, whole)
     return tables.as_numbers(table, path, columns) if columns else table
 
 
 def checked(engine: str, master: str | None) -> None:
     """Raise unless there is such an engine, and a master only for Spark."""
     if engine not in ENGINES:
-        raise ParameterError(f"--engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+        raise ParameterError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}")
     if master is not None and engine != "spark":
-        raise ParameterError("--master goes with --engine spark")
+        raise ParameterError("`master` goes with `engine`=spark")
+
+
+@contextmanager
+def working(doing: str) -> Iterator[None]:
+    """Show on a terminal that something is going on, and which pass an engine makes."""
+    with Console(stderr=True).status(f"{doing} ...") as line:
+
+        def show(done: int, whole: int) -> None:
+            step = f"{doing}, pass {done + 1} of {whole}" if done < whole else doing
+            line.update(f"{step} ...")
+
+        with watching(show):
+            yield

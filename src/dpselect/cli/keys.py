@@ -1,14 +1,28 @@
-"""``dpselect keys``: release which values of a column there are."""
+"""``dpselect keys`` and ``dpselect top``: which values there are, and the most common.
+
+:data:`TOP` and :data:`KEYS` are the commands.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli import engines, key_options, options, output, waiting
+from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.errors import DataError, ParameterError
 
-HELP = """Release which values of a column there are: those that enough people have.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpselect.keys import KeyRelease, Keys, TopKeys
+
+SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
+"""Probabilities for which a dry run says how many people they take."""
+
+KEYS_HELP = """Release which values of a column there are: those that enough people have.
 
 With --user one person is protected with all rows, of which --max-per-user different values
 count; else one row. With --dry-run it is said how many people a value needs.
@@ -19,97 +33,132 @@ count; else one row. With --dry-run it is said how many people a value needs.
 With --engine spark only values of at least --min-people leave the cluster.
 """
 
+TOP_HELP = """Release the k values of a column that most people have.
+
+With --candidates the values are drawn from these public ones. Without, they are drawn from
+the most common ones there are, until a draw says to stop: this needs --delta. With --user one
+person is protected with all rows, of which --max-per-user different values count; else one
+row. With --dry-run it is said how many people a value needs.
+
+[bold]dpselect top visits.parquet --column diagnosis --k 10 --user patient --max-per-user 3 \
+--epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
+
+[bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
+--neighbours add-remove[/bold]
+
+With --by the top of each group is released: of public ones (--groups), or of those that are
+released first.
+
+With --above in place of --k all candidates of at least so many noisy people are released.
+
+With --engine spark only counts of the candidates, or the largest ones, leave the cluster.
+"""
+
+
+def _keys() -> type[Keys]:
+    from dpselect.keys import Keys
+
+    return Keys
+
+
+def _top() -> type[TopKeys]:
+    from dpselect.keys import TopKeys
+
+    return TopKeys
+
+
+def values_of(name: str, column: str) -> Option:
+    """Return the option of a field that lists public values of a column.
+
+    Args:
+        name: The field.
+        column: The field that names the column.
+    """
+
+    def read(text: str, given: Given) -> list[Hashable]:
+        named = given.options[column]
+        if not named or (isinstance(named, list) and len(named) > 1):
+            raise ParameterError(f"`{name}` is for one column, `{column}`")
+        from dpselect import tables
+        from dpselect.keys.columns import parsed
+        from dpselect.tables.kinds import kind_of
+
+        asked = named[0] if isinstance(named, list) else named
+        frame = tables.check_columns(given.table, plain=[asked])
+        kind = kind_of(tables.schema(frame, given.table)[asked], asked)
+        return [parsed(one, kind) for one in _lines(name, text)]
+
+    return Option(
+        read=read, help="Public values: a list as a,b,c, or a text file of one per line."
+    )
+
+
+def _lines(name: str, text: str) -> list[str]:
+    path = Path(text)
+    if not path.is_file():
+        if "," in text:
+            return text.split(",")
+        raise DataError(
+            f"`{name}` must be a list such as a,b,c or a text file; there is no {path}"
+        )
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"`{name}` must be a text file with one value per line") from None
+    return [line for line in lines if line]
+
+
+def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
+    """Return how many people it takes until a value is released with some probabilities."""
+    from dpselect.keys.release import MOST_PEOPLE
+
+    facts = {}
+    for one in query.chances():
+        people = {share: one.people_for(share) for share in SHOWN}
+        facts[one.of] = {
+            f"P(released) >= {share:g}": (
+                f"{'from' if number < MOST_PEOPLE else 'above'} {number} people{one.more_than}"
+            )
+            for share, number in people.items()
+        }
+    return facts
+
+
+def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> Axes:
+    from dpselect.keys import plot_chances
+
+    return plot_chances(query.chances(), title=query.plan.mechanism)
+
+
+def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
+    """Return the refund in words, and the groups, if there are any."""
+    facts = {}
+    if release.groups is not None:
+        facts["groups"] = ", ".join(map(str, release.groups)) or "(none)"
+    if release.refunded:
+        facts["given back"] = f"epsilon {release.refunded:.6g}, of draws that were not made"
+    return facts
+
+
+KEYS = QueryCommand(
+    name="keys", query=_keys, help=KEYS_HELP, facts=_facts, after=_besides, plot=_plot
+)
+
+TOP = QueryCommand(
+    name="top",
+    query=_top,
+    help=TOP_HELP,
+    options={
+        "candidates": values_of("candidates", "column"),
+        "groups": values_of("groups", "by"),
+    },
+    facts=_facts,
+    after=_besides,
+    plot=_plot,
+)
+
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("keys", help=HELP)(keys)
-
-
-def keys(
-    data: engines.Data,
-    column: key_options.Columns,
-    epsilon: options.Epsilon,
-    delta: Annotated[
-        float, typer.Option(help="Far below one over the number of people; public.")
-    ],
-    neighbours: key_options.Neighbours,
-    user: options.User = None,
-    max_per_user: key_options.MaxPerUser = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="optimal; laplace or gaussian, with noisy counts; weighted or rounds, for "
-            "many values a person. If not given, the one that needs the fewest people."
-        ),
-    ] = None,
-    min_people: Annotated[
-        int, typer.Option(help="A value of fewer people is never released.")
-    ] = 1,
-    missing_is_key: key_options.MissingIsKey = False,
-    assumed_people: key_options.AssumedPeople = None,
-    where: engines.Where = None,
-    separator: engines.Separator = None,
-    engine: engines.Engine = "memory",
-    master: engines.Master = None,
-    ledger: options.Ledger = None,
-    note: options.Note = "",
-    analyst: options.Analyst = "",
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-    plot: options.Plot = None,
-) -> None:
-    """Release which values there are."""
-    data = engines.rows_of(data, separator, where, neighbours)
-    from dpselect.categories import key_probabilities, plan_keys, release_keys
-
-    relation = options.relation("--neighbours", neighbours)
-    law: dict[str, Any] = {
-        "method": method,
-        "min_people": min_people,
-        "epsilon": epsilon,
-        "delta": delta,
-        "neighbours": relation,
-    }
-    rows: dict[str, Any] = {
-        "column": key_options.column_of(column),
-        "user": user,
-        "max_per_user": max_per_user,
-        "missing": key_options.missing(missing_is_key),
-    }
-    plan = plan_keys(**rows, **law, assumed_people=assumed_people)
-    law["method"] = plan.arguments["method"]
-    chances: key_options.ChancesOf = lambda people: key_probabilities(  # noqa: E731
-        people, max_per_user=max_per_user or 1, **law
-    )
-    budget = options.open_ledger(ledger, source=data, note=note, analyst=analyst)
-    table = engines.opened(data, engine, master)
-    if dry_run:
-        from dpselect.categories.asked import asked_question
-        from dpselect.categories.counts import people_in
-
-        people_in(table, asked_question(**rows))
-        needed = key_options.people_for(chances)
-        output.print_plan(
-            plan,
-            budget,
-            source=data,
-            as_json=as_json,
-            more={"a value": needed},
-            engine=engine,
-        )
-    else:
-        with waiting.working("counting and choosing"):
-            release = release_keys(table, **rows, **law, budget=budget)
-        output.print_release(
-            release,
-            "values",
-            budget,
-            source=data,
-            as_json=as_json,
-            more=key_options.besides(release),
-        )
-    if plot is not None:
-        from dpselect.categories import plot_chances
-
-        people = key_options.people_shown(chances)
-        output.save(plot_chances(people, {plan.mechanism: chances(people)}), plot)
+    """Add the commands."""
+    KEYS.register(app)
+    TOP.register(app)

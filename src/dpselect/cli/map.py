@@ -1,21 +1,27 @@
-"""``dpselect map``: release a map of points, query a released one, or write it elsewhere."""
+"""``dpselect map``: release a map of points, query a released one, or write it elsewhere.
+
+:data:`MAP` and :data:`HEAVY` are the commands that release.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import engines, heavy_cells, map_options, map_query, options, output, waiting
+from dpselect._optional import needed, replaced
+from dpselect.cli import options, output
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.budget import Budget
-    from dpselect.spatial import SpatialHistogram
-    from dpselect.spatial.box import Box
-    from dpselect.typing import Values
+    from matplotlib.axes import Axes
+
+    from dpselect.maps import Estimates, HeavyCells, Map, MapRelease
+    from dpselect.maps.box import Box
 
 HELP = """Release noisy counts of points in cells that were chosen privately.
 
@@ -24,16 +30,165 @@ map is tuned for rectangles of several sizes all over the bounds. With --engine 
 counts of cells and rectangles leave the cluster.
 
 [bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --crs EPSG:4326 \
---epsilon 1 --out map.parquet --out map.gpkg --plot map.png[/bold]
+--epsilon 1 --neighbours add-remove --out map.parquet --out map.gpkg --plot map.png[/bold]
 
 [bold]dpselect map query map.parquet --areas districts.gpkg --name district[/bold]
 
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
---crs EPSG:4326 --grid 32 --k 5 --epsilon 1[/bold]
+--crs EPSG:4326 --grid 32 --k 5 --epsilon 1 --neighbours add-remove[/bold]
 """
 
 RELEASE = "release"
 QUERIED = (".parquet", ".geoparquet")
+
+Out: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--out",
+        help="Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .gpkg, "
+        ".geojson or .tif; can be repeated.",
+        rich_help_panel="Output",
+    ),
+]
+Released: TypeAlias = Annotated[
+    Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")
+]
+
+
+def _map() -> type[Map]:
+    from dpselect.maps import Map
+
+    return Map
+
+
+def _heavy() -> type[HeavyCells]:
+    from dpselect.maps import HeavyCells
+
+    return HeavyCells
+
+
+def rectangle(name: str, text: str) -> list[float]:
+    """Return west, south, east and north.
+
+    Raises:
+        ParameterError: These are not four numbers.
+    """
+    numbers = options.numbers(name, text)
+    if len(numbers) != 4:
+        raise ParameterError(f"`{name}` must be four numbers: WEST,SOUTH,EAST,NORTH")
+    return numbers
+
+
+def _rows(path: Path, _given: Given) -> list[list[float]]:
+    """Return the rectangles of a table."""
+    from dpselect import tables
+
+    table = tables.read_columns(path, numeric=["west", "south", "east", "north"])
+    if len(table) == 0:
+        raise DataError(f"{path} holds no rectangle")
+    columns = (tables.series_numbers(table[name]).tolist() for name in table.columns)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _grid(text: str, _given: Given) -> int | list[int]:
+    numbers = options.integers("grid", text)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+BOUNDS = Option(
+    read=lambda text, _given: rectangle("bounds", text),
+    help="WEST,SOUTH,EAST,NORTH of the map.",
+)
+
+
+def check_outputs(paths: Sequence[Path], box: Box) -> None:
+    """Raise if cells of a box could not be written to each path; nothing is written."""
+    from dpselect.maps.export import format_of
+
+    for path in paths:
+        _check_writable(path)
+        format_of(path, box)
+
+
+def _check_writable(path: Path) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+
+
+def _before(query: Map, given: Given) -> None:
+    from dpselect.maps.box import Box
+
+    out, plot, dry_run = (given.options[name] for name in ("out", "plot", "dry_run"))
+    check_outputs(out or [], Box.of(query.bounds, query.crs))
+    if plot is not None:
+        _check_writable(plot)
+    if dry_run and plot is not None:
+        raise ParameterError("`plot` draws the released map: leave it out of a dry run")
+    if not out and not dry_run:
+        raise ParameterError("give `out`, where to write the map, such as map.parquet")
+
+
+def _after(release: MapRelease, given: Given) -> Mapping[str, object]:
+    out = given.options["out"]
+    for path in out:
+        release.to_file(path)
+    many = len(release.candidates)
+    facts: dict[str, object] = {"chosen among": many} if many > 1 else {}
+    facts["noise"] = f"of a cell, standard deviation {release.standard_deviation:.4g} points"
+    facts["written to"] = _listed(out)
+    if all(path.suffix not in QUERIED for path in out):
+        facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
+    return facts
+
+
+def _plot(_query: Map, release: MapRelease, _given: Given) -> Axes:
+    return release.plot()
+
+
+MAP = QueryCommand(
+    name=RELEASE,
+    query=_map,
+    help="Release a map; the word can be left out.",
+    options={
+        "bounds": BOUNDS,
+        "grids": Option(
+            read=lambda text, _given: options.integers("grids", text),
+            help="Uniform grids to choose from: cells along a side, as 30,40,50.",
+        ),
+        "queries": Option(
+            read=_rows,
+            kind=Path,
+            help="A table of rectangles to tune for: west, south, east, north.",
+        ),
+        "method": Option(
+            read=lambda text, _given: [name.strip() for name in text.split(",")],
+            help="One or several of uniform, guideline, adaptive, quadtree, privtree; "
+            "without it and --grids the quadtree, which needs no choice.",
+        ),
+    },
+    more={"out": Out},
+    numeric=("x", "y"),
+    before=_before,
+    after=_after,
+    plot=_plot,
+)
+
+HEAVY = QueryCommand(
+    name="heavy",
+    query=_heavy,
+    help="""Release the k cells of a public grid that hold most points, or all --above.
+
+[bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
+--crs EPSG:4326 --grid 32 --k 5 --epsilon 1 --neighbours add-remove[/bold]
+""",
+    options={
+        "bounds": BOUNDS,
+        "grid": Option(
+            read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."
+        ),
+    },
+    numeric=("x", "y"),
+)
 
 
 class _ReleaseByDefault(TyperGroup):
@@ -58,188 +213,87 @@ class _ReleaseByDefault(TyperGroup):
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(cls=_ReleaseByDefault, help=HELP, no_args_is_help=True)
-    group.command(RELEASE, help="Release a map; the word can be left out.")(release)
-    map_query.register(group)
-    group.command(
-        "export", help="Write a released map in another format, for a geographic program."
-    )(export)
-    heavy_cells.register(group)
+    MAP.register(group)
+    group.command("query")(query)
+    group.command("export")(export)
+    HEAVY.register(group)
     app.add_typer(group, name="map")
 
 
-def release(
-    points: engines.Data,
-    x: map_options.X,
-    y: map_options.Y,
-    bounds: map_options.Bounds,
-    epsilon: options.Epsilon,
-    out: map_options.Out = None,
-    crs: map_options.Crs = None,
-    grids: Annotated[
-        str, typer.Option(help="Uniform grids to choose from: cells along a side, as 30,40,50.")
-    ] = "",
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="One or several of uniform, guideline, adaptive, quadtree, privtree; "
-            "without it and --grids the quadtree, which needs no tuning."
-        ),
-    ] = None,
-    queries: Annotated[
-        Path | None,
-        typer.Option(help="A table of rectangles to tune for: west, south, east, north."),
-    ] = None,
-    neighbours: map_options.Neighbours = "add-remove",
-    tuning_share: Annotated[float, typer.Option(help="Share of epsilon for the tuning.")] = 0.2,
-    sanity: Annotated[
-        float, typer.Option(help="Share of all points below which errors count as absolute.")
-    ] = 0.001,
-    error: Annotated[
-        str, typer.Option(help="To choose cells for: relative, or absolute in points.")
-    ] = "relative",
-    mechanism: Annotated[
-        str | None, typer.Option(help="What draws the cells; permute-and-flip if not given.")
-    ] = None,
-    clip: map_options.Clip = False,
-    user: options.User = None,
-    max_points_per_user: map_options.MaxPointsPerUser = None,
-    where: engines.Where = None,
-    separator: engines.Separator = None,
-    engine: engines.Engine = "memory",
-    master: engines.Master = None,
-    plot: options.Plot = None,
-    ledger: options.Ledger = None,
-    note: options.Note = "",
-    analyst: options.Analyst = "",
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-) -> None:
-    """Release a map."""
-    points = engines.rows_of(points, separator, where, neighbours)
-    budget = options.open_ledger(ledger, source=points, note=note, analyst=analyst)
-    box = map_options.box_of(bounds, crs)
-    public: dict[str, Any] = {
-        "x": x,
-        "y": y,
-        "user": user,
-        "bounds": box,
-        "grids": _sizes(grids),
-        "queries": _queries(queries, box),
-        "method": method and [name.strip() for name in method.split(",")],
-        "tuning_share": tuning_share,
-        "sanity": sanity,
-        "measure": error,
-        "mechanism": mechanism,
-        "max_points_per_user": max_points_per_user,
-        "epsilon": epsilon,
-        "neighbours": options.relation("--neighbours", neighbours),
-        "outside": "clip" if clip else "drop",
-    }
-    table = engines.opened(points, engine, master, numeric=[x, y])
-    map_options.check_outputs(out or [], box)
-    if plot is not None:
-        map_options.writable(plot)
-    if dry_run:
-        _print_plan(table, public, budget, source=points, as_json=as_json, engine=engine)
-        return
-    if not out:
-        raise ParameterError("give --out, where to write the map, such as map.parquet")
-    from dpselect.spatial import release_histogram
-
-    with waiting.working("drawing the map"):
-        released = release_histogram(table, budget=budget, **public)
-        for path in out:
-            released.to_file(path)
-    if plot is not None:
-        output.save(released.plot(), plot)
-    _print_map(released, out, budget, source=points, as_json=as_json)
-
-
-def export(
-    path: Annotated[Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")],
-    out: map_options.Out,
-) -> None:
+def export(path: Released, out: Out) -> None:
     """Write a released map in another format; it costs no epsilon."""
-    from dpselect.spatial import SpatialHistogram
+    from dpselect.maps import MapRelease
 
-    released = SpatialHistogram.from_parquet(path)
-    paths = out or []
-    map_options.check_outputs(paths, released.box)
+    released, paths = MapRelease.from_parquet(path), out or []
+    check_outputs(paths, released.box)
     for one in paths:
         released.to_file(one)
-    output.print_facts({"cells": released.chosen, "written to": _listed(paths)})
+    output.print_facts({"cells": released.candidate, "written to": _listed(paths)})
 
 
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")] if text else []
-    except ValueError:
-        raise ParameterError("--grids must be integers such as 30,40,50") from None
-
-
-def _queries(path: Path | None, box: Box) -> Values:
-    from dpselect.spatial import even_queries
-
-    if path is None:
-        return even_queries(box)
-    from dpselect import tables
-
-    table = tables.read_columns(path, numeric=["west", "south", "east", "north"])
-    if len(table) == 0:
-        raise DataError(f"{path} holds no rectangle")
-    import numpy as np
-
-    return np.column_stack([tables.series_numbers(table[name]) for name in table.columns])
-
-
-def _print_plan(
-    points: object,
-    public: dict[str, Any],
-    budget: Budget | None,
-    *,
-    source: str,
-    as_json: bool,
-    engine: str,
+def query(
+    path: Released,
+    rect: Annotated[
+        list[str] | None,
+        typer.Option("--rect", help="WEST,SOUTH,EAST,NORTH; can be repeated."),
+    ] = None,
+    areas: Annotated[
+        Path | None,
+        typer.Option(help="A file of polygons, such as districts.gpkg; needs dpselect[geo]."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="With --areas: the column of their names.")
+    ] = None,
+    as_json: options.Json = False,
 ) -> None:
-    """Print the plan, after a check that the columns are there; no row is read."""
-    from dpselect.spatial import plan_histogram
+    """Estimate how many points of a released map lie in rectangles or areas, at no epsilon."""
+    from dpselect.maps import MapRelease
 
-    plan = plan_histogram(**public)
-    map_options.check_columns(points, public["x"], public["y"], public["user"])
-    output.print_plan(plan, budget, source=source, as_json=as_json, engine=engine)
+    if bool(rect) == (areas is not None):
+        raise ParameterError("give `rect` or `areas`, one of them")
+    if name is not None and areas is None:
+        raise ParameterError("`name` goes with `areas`")
+    released = MapRelease.from_parquet(path)
+    asked: Any = [rectangle("rect", text) for text in rect or []]
+    names = [", ".join(f"{edge:g}" for edge in one) for one in asked]
+    if areas is not None:
+        asked, names = _polygons(areas, name)
+    stated = {"area": names} if areas else {"rect": asked}
+    _print_estimates(released.estimate(asked), names, stated, as_json=as_json)
 
 
-def _print_map(
-    released: SpatialHistogram,
-    out: list[Path],
-    budget: Budget | None,
-    *,
-    source: str,
-    as_json: bool,
+def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:
+    """Return the polygons of a file, and what they are called."""
+    geopandas = needed("geopandas", extra="geo")
+    read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
+    frame = replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
+    if name is not None and name not in frame.columns:
+        raise ParameterError(f"{path} has no column {name!r}")
+    names = [str(one) for one in (frame.index if name is None else frame[name])]
+    if len(set(names)) < len(names):
+        names = [f"{number}: {one}" for number, one in enumerate(names, 1)]
+    return frame, names
+
+
+def _print_estimates(
+    found: Estimates, names: list[str], stated: Mapping[str, list[Any]], *, as_json: bool
 ) -> None:
-    kept = output.recorded(budget, released.entry)
-    facts: dict[str, object] = {
-        "cells": released.chosen,
-        "number of cells": released.partition.cells,
-        "chosen among": len(released.candidates),
-        "points, noisy": round(released.total),
-        "noise of a cell, standard deviation": round(released.standard_deviation, 4),
-        "written to": _listed(out),
-    }
-    if all(path.suffix not in QUERIED for path in out):
-        facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
     if as_json:
-        stated = {"source": source, **output.rows(source)}
-        output.print_json({**stated, **released.plan.to_dict(), **facts, **kept})
+        columns = {**stated, **found.to_frame().to_dict(as_series=False)}
+        rows = zip(*columns.values(), strict=True)
+        output.print_json({"answers": [dict(zip(columns, row, strict=True)) for row in rows]})
         return
-    if len(released.candidates) == 1:
-        del facts["chosen among"]
+    numbers = (
+        found.values,
+        found.standard_errors,
+        found.noise_errors,
+        found.non_uniformity_errors,
+    )
     output.print_facts(
         {
-            "asked": output.asked(released.plan, source),
-            **facts,
-            "price": output.price(released.plan),
-            **output.in_words(kept),
+            name: f"{count:,.1f} ± {error:,.1f} points "
+            f"(standard error; noise {noise:,.1f}, uneven points in cut cells {uneven:,.1f})"
+            for name, count, error, noise, uneven in zip(names, *numbers, strict=True)
         }
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -13,6 +14,7 @@ from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
+    from dpselect.tables import Source
 
 Epsilon: TypeAlias = Annotated[
     float, typer.Option("--epsilon", help="What the release costs, in nats; > 0.")
@@ -23,42 +25,39 @@ Epsilons: TypeAlias = Annotated[
 Ledger: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--ledger", help="Budget file to spend from; make one with 'dpselect budget --create'."
+        "--ledger",
+        help="Budget file to spend from; make one with 'dpselect budget --create'.",
+        rich_help_panel="Output",
     ),
 ]
 Note: TypeAlias = Annotated[
-    str, typer.Option("--note", help="With --ledger: kept beside the answer.")
+    str,
+    typer.Option(
+        "--note", help="With --ledger: kept beside the answer.", rich_help_panel="Output"
+    ),
 ]
 Analyst: TypeAlias = Annotated[
     str,
-    typer.Option("--analyst", help="With --ledger: who asks; your login if not given."),
-]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DryRun: TypeAlias = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Say what would be spent; read no private value."),
-]
-Plot: TypeAlias = Annotated[
-    Path | None, typer.Option("--plot", help="Write a picture, such as out.png.")
-]
-Above: TypeAlias = Annotated[
-    float | None,
     typer.Option(
-        "--above",
-        help="In place of --k: all whose noisy score is at least this. Not read off the data.",
+        "--analyst",
+        help="With --ledger: who asks; your login if not given.",
+        rich_help_panel="Output",
     ),
 ]
-Scores: TypeAlias = Annotated[
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")
+]
+DryRun: TypeAlias = Annotated[
     bool,
-    typer.Option("--scores", help="Draw by one noisy sequence and release its noisy scores."),
+    typer.Option(
+        "--dry-run",
+        help="Say what would be spent; read no private value.",
+        rich_help_panel="Output",
+    ),
 ]
-User: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--user", help="The column of the person that a row belongs to."),
-]
-MaxPerUser: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--max-per-user", help="With --user: how many rows of a person count."),
+Plot: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", help="Write a picture, such as out.png.", rich_help_panel="Output"),
 ]
 DataIsPublic: TypeAlias = Annotated[
     bool,
@@ -70,23 +69,38 @@ DataIsPublic: TypeAlias = Annotated[
 
 
 def open_ledger(
-    path: Path | None, *, source: str | Path, note: str = "", analyst: str = ""
+    path: Path | None,
+    *,
+    source: str | Path | Source,
+    note: str = "",
+    analyst: str = "",
+    asked: Mapping[str, object] | None = None,
 ) -> Budget | None:
     """Open the budget of ``--ledger`` for a question about a file; the ledger must be there.
+
+    Args:
+        path: The ledger.
+        source: The file.
+        note: Kept with the answer.
+        analyst: Who asks.
+        asked: What is asked beside the fields of the query, by name; which rows are.
 
     Raises:
         ParameterError: There is a note or an analyst, and no ledger to keep them.
         LedgerError: There is no ledger at ``path``.
     """
     if path is None:
-        for option, text in (("--note", note), ("--analyst", analyst)):
+        for name, text in (("note", note), ("analyst", analyst)):
             if text:
-                raise ParameterError(f"{option} goes with --ledger, which keeps it")
+                raise ParameterError(f"`{name}` goes with `ledger`, which keeps it")
         return None
     from dpselect.budget import Budget
 
     return Budget.open(path).for_request(
-        note=note, source=str(source), analyst=analyst or _login(), where=engines.stated(source)
+        note=note,
+        source=str(source),
+        analyst=analyst or _login(),
+        arguments={**(asked or {}), **engines.rows(source)},
     )
 
 
@@ -99,7 +113,19 @@ def _login() -> str:
         return ""
 
 
-def numbers(option: str, text: str) -> list[float]:
+def integers(name: str, text: str) -> list[int]:
+    """Return the integers of a list such as ``48,32``.
+
+    Raises:
+        ParameterError: A part is not an integer.
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"`{name}` must be integers such as 48,32") from None
+
+
+def numbers(name: str, text: str) -> list[float]:
     """Return the numbers of a list such as ``0.1,1,10``.
 
     Raises:
@@ -108,16 +134,16 @@ def numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise ParameterError(f"{option} must be numbers such as 0.1,1,10") from None
+        raise ParameterError(f"`{name}` must be numbers such as 0.1,1,10") from None
 
 
-def relation(option: str, text: str) -> Neighbours:
+def relation(name: str, text: str) -> Neighbours:
     """Return the neighbour relation of a name such as ``add-remove``."""
     try:
         return Neighbours(text)
     except ValueError:
         names = ", ".join(map(str, Neighbours))
-        raise ParameterError(f"{option} must be one of {names}, not {text!r}") from None
+        raise ParameterError(f"`{name}` must be one of {names}, not {text!r}") from None
 
 
 def declared_public(declared: bool, command: str) -> None:
@@ -125,5 +151,5 @@ def declared_public(declared: bool, command: str) -> None:
     if not declared:
         raise ParameterError(
             f"'{command}' prints exact values, which no epsilon protects: run it on public "
-            "or synthetic data of the same kind and say --data-is-public"
+            "or synthetic data of the same kind and say `data_is_public`"
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect.cli import engines
+from dpselect.errors import ParameterError
 from dpselect.passes import BYTES_A_ROW, Load, load
+from dpselect.release import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.accuracy import Comparison
     from dpselect.budget import Budget
     from dpselect.plan import Plan
     from dpselect.release import Release
+    from dpselect.tables import Source
 
 
 def console() -> Console:
@@ -52,69 +55,72 @@ def print_facts(facts: Mapping[str, object]) -> None:
 
 
 def print_release(
-    release: Release,
-    chosen: str,
+    release: Release[Any],
     budget: Budget | None,
     *,
-    source: str | Path,
+    source: str | Path | Source,
     as_json: bool,
     more: Mapping[str, object] | None = None,
+    asked: Mapping[str, object] | None = None,
 ) -> None:
     """Print a release, for a person to read and sign for or for a machine.
 
     Args:
         release: The release.
-        chosen: What its answers are.
         budget: What it was charged to.
         source: The file that was read.
         as_json: Print one JSON object.
-        more: What else of the release a person should see, by name.
+        more: What else of the release should be seen, by name.
+        asked: What was asked beside the fields of the query, by name.
     """
-    kept = recorded(budget, release.entry)
+    kept = _recorded(budget, release.entry)
+    asked = {**(asked or {}), **engines.rows(source)}
     if as_json:
-        print_json({"source": str(source), **rows(source), **release.to_dict(), **kept})
+        head = {**(more or {}), "source": str(source), **asked}
+        print_json({**head, **release.to_dict(), **kept})
         return
     facts: dict[str, object] = {
-        "asked": asked(release.plan, source),
-        chosen: ", ".join(map(_answer, release.answer)),
+        "question": _question(release.plan, source, asked),
+        "answer": "\n".join(_answer(release)),
         **(more or {}),
         "mechanism": release.mechanism,
-        "price": price(release.plan),
-        "drawn": "exactly" if release.exact else "not exactly",
     }
-    print_facts({**facts, **in_words(kept)})
+    if release.plan.error is not None:
+        facts["error"] = release.plan.error
+    facts["price"] = release.plan.price
+    facts["drawn"] = "exactly" if release.exact else "not exactly"
+    print_facts({**facts, **_in_words(kept)})
 
 
-def _answer(candidate: object) -> str:
-    return f"{candidate:.15g}" if isinstance(candidate, float) else str(candidate)
+def _answer(release: Release[Any]) -> list[str]:
+    """Return one value as it is, and more as the lines of a table."""
+    columns = release.table()
+    head, *rows = aligned(columns)
+    if len(columns) == len(rows) == 1:
+        return [rows[0].strip()]
+    return [head, *rows] if rows else ["none"]
 
 
-def asked(plan: Plan, source: str | Path) -> str:
+def _question(plan: Plan, source: str | Path | Source, asked: Mapping[str, object]) -> str:
     """Return what a plan asks of a file, in words."""
-    from dpselect.budget import wording
+    from dpselect.budget import report
     from dpselect.plan import shown
 
-    arguments = {**plan.arguments, **rows(source)}
-    return wording.question(plan.function, shown(arguments), str(source))
+    arguments = {**plan.arguments, **asked}
+    return report.question(plan.name, shown(arguments), str(source))
 
 
-def rows(source: str | Path | None) -> dict[str, list[str]]:
-    """Return which rows of a file are asked for, by name; nothing if all are."""
-    where = [] if source is None else list(engines.stated(source))
-    return {"where": where} if where else {}
-
-
-def recorded(budget: Budget | None, entry: int | None) -> dict[str, object]:
+def _recorded(budget: Budget | None, entry: int | None) -> dict[str, object]:
     """Return where a release was recorded and what is left there, by name."""
     if budget is None or entry is None:
         return {"recorded": None, "remaining_budget": None}
     return {"recorded": f"{budget.path}#{entry}", "remaining_budget": budget.remaining}
 
 
-def in_words(kept: Mapping[str, object]) -> dict[str, str]:
+def _in_words(kept: Mapping[str, object]) -> dict[str, str]:
     """Return the same for a person to read."""
     if kept["recorded"] is None:
-        return {"recorded": "nothing: give --ledger, or nobody can add up what was spent"}
+        return {"recorded": "not recorded: pass --ledger"}
     path, _, entry = str(kept["recorded"]).rpartition("#")
     left = f"{kept['remaining_budget']:.6g}"
     return {"recorded": f"entry {entry} of {path}", "remaining budget": left}
@@ -124,7 +130,7 @@ def print_plan(
     plan: Plan,
     budget: Budget | None,
     *,
-    source: str | Path | None = None,
+    source: str | Path | Source | None = None,
     as_json: bool,
     more: Mapping[str, object] | None = None,
     engine: str = "memory",
@@ -147,11 +153,17 @@ def print_plan(
     counted = None if engine == "memory" else load(plan.passes, spark=engine == "spark")
     if as_json:
         counting = {} if counted is None else {"counting": counted._asdict()}
-        known = {"dry_run": True, **rows(source), **plan.to_dict(), **(more or {}), **counting}
+        known = {
+            "dry_run": True,
+            **engines.rows(source),
+            **plan.to_dict(),
+            **(more or {}),
+            **counting,
+        }
         print_json({**known, "remaining_budget": remaining})
         return
-    facts: dict[str, object] = {"would spend": price(plan), "mechanism": plan.mechanism}
-    if asked_rows := rows(source):
+    facts: dict[str, object] = {"would spend": plan.price, "mechanism": plan.mechanism}
+    if asked_rows := engines.rows(source):
         facts["rows where"] = "\n".join(asked_rows["where"])
     if len(plan.spends) > 1:
         facts["in steps"] = "\n".join(
@@ -185,48 +197,33 @@ def _counting(counted: Load) -> dict[str, str]:
 
 
 def _fact(fact: object) -> str:
+    if isinstance(fact, list | tuple):
+        return "\n".join(map(str, fact))
     if not isinstance(fact, Mapping):
         return str(fact)
     return "\n".join(f"{name}: {value}" for name, value in fact.items())
 
 
-def price(plan: Plan) -> str:
-    """Return epsilon, delta and the neighbour relation of a plan."""
-    delta = f", delta {plan.delta:.3g}" if plan.delta else ""
-    return f"epsilon {plan.epsilon:g}{delta} ({plan.neighbours} neighbours)"
-
-
-def comparison_table(comparison: Comparison, unit: str) -> Table:
-    """Return a table of a comparison, one row per mechanism, one column per epsilon."""
-    epsilons = list(dict.fromkeys(row.epsilon for row in comparison.rows))
-    table = Table(title=f"expected error ({unit}) and P(best), by epsilon")
-    table.add_column("mechanism")
-    for epsilon in epsilons:
-        table.add_column(f"{epsilon:g}", justify="right")
-    for mechanism in dict.fromkeys(row.mechanism for row in comparison.rows):
-        cells = {
-            row.epsilon: f"{row.expected_error:.4g}  {row.best:.3f}"
-            for row in comparison.rows
-            if row.mechanism == mechanism
-        }
-        table.add_row(mechanism, *(cells[epsilon] for epsilon in epsilons))
-    if comparison.uniform is not None:
-        one = comparison.uniform
-        cell = f"{one.expected_error:.4g}  {one.best:.3f}"
-        table.add_row(one.mechanism, *(cell for _ in epsilons))
-    return table
-
-
 def save(axes: Axes, path: Path) -> None:
     """Write the figure of some axes; a folder that is missing is an error of the caller's."""
-    from dpselect.errors import ParameterError
-
     figure = axes.get_figure(root=True)
     if figure is None:
         raise ParameterError("the axes to save belong to no figure")
-    try:
+    with writing(path, "a picture such as out.png"):
         figure.savefig(path, dpi=150)
+
+
+@contextmanager
+def writing(path: Path, kind: str) -> Iterator[None]:
+    """Raise an error of the caller's if the file of a block cannot be written.
+
+    Args:
+        path: The file.
+        kind: What it is, with an example.
+    """
+    try:
+        yield
     except (OSError, ValueError):
         raise ParameterError(
-            f"cannot write {path}: give a picture such as out.png in an existing folder"
+            f"cannot write {path}: give {kind} in an existing folder"
         ) from None

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from math import nan
+from typing import Annotated
 
+import numpy as np
 import typer
+from numpy.typing import ArrayLike
 
-from dpselect.cli import engines, options, output, waiting
-from dpselect.cli.choices import ListsNames
+from dpselect import tables
+from dpselect.cli import engines, options, output
+from dpselect.combine import COMBINATIONS, by_name as combined, weighted_sum
+from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dpselect.mechanisms import Mechanism
-    from dpselect.neighbours import Neighbours
-    from dpselect.objective import Objective
-    from dpselect.plan import Plan
-    from dpselect.sensitivity import Sensitivity
-    from dpselect.typing import Values
+from dpselect.mechanisms import MECHANISMS, Mechanism, Selection, by_name
+from dpselect.mechanisms.base import checked_k
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.plan import ErrorBound
+from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity, Sensitivity
 
 FORM = "COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:highest=SCORE][:monotone]"
 
-HELP = f"""Choose from a table with one row per candidate; the rows are public, scores private.
+HELP = f"""Release candidates by scores of your own: a table with one row per candidate.
+
+Which rows there are is public, scores are private.
 
 An objective is {FORM}. WEIGHT -1 makes smaller
 better. BOUND is what one individual can change of a score: a number, or a column with one
@@ -32,17 +36,19 @@ for each candidate. With local=PREFIX the columns PREFIX0, PREFIX1, ... hold the
 distance 0, 1, ...; beyond the last the bound is taken. SCORE is one that no candidate exceeds,
 whatever the data.
 
-[bold]dpselect select offers.csv --objective votes:global=1:monotone --label-column offer \
+[bold]dpselect select offers.csv --objective votes:global=1:monotone --label offer \
 --neighbours add-remove --epsilon 1[/bold]
 
 [bold]dpselect select offers.csv --objective cost:-2:global=5 --objective quality:global=1 \
 --combine margin --neighbours substitute --epsilon 1[/bold]
 """
 
+_INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("select", help=HELP, cls=ListsNames)(select)
+    app.command("select", help=HELP)(select)
 
 
 def select(
@@ -58,12 +64,19 @@ def select(
     epsilon: options.Epsilon,
     k: Annotated[int, typer.Option("--k", help="How many candidates.")] = 1,
     combine: Annotated[
-        str, typer.Option(help="For several objectives: {combinations}.")
+        str, typer.Option(help=f"For several objectives: {', '.join(COMBINATIONS)}.")
     ] = "pareto",
-    label_column: Annotated[
-        str | None, typer.Option(help="A public column to release from; else the row number.")
+    dominance: Annotated[
+        str,
+        typer.Option(help="For pareto: standard, weak (also if equal in all) or strict."),
+    ] = "standard",
+    label: Annotated[
+        str | None,
+        typer.Option(help="A public column to release from; row numbers if not given."),
     ] = None,
-    mechanism: Annotated[str, typer.Option(help="{mechanisms}.")] = "permute-and-flip",
+    mechanism: Annotated[
+        str, typer.Option(help=f"{', '.join(MECHANISMS)}.")
+    ] = "permute-and-flip",
     direction: Annotated[
         str | None,
         typer.Option(
@@ -79,29 +92,38 @@ def select(
     as_json: options.Json = False,
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    scores = engines.separated(scores, separator)
-    relation = options.relation("--neighbours", neighbours)
+    source = engines.rows_of(scores, separator)
+    relation = options.relation("neighbours", neighbours)
     terms = [_parse(text) for text in objective]
-    how = _mechanism(mechanism, epsilon, direction)
-    budget = options.open_ledger(ledger, source=scores, note=note, analyst=analyst)
-    table = _Table(scores, terms, combine, relation)
-    how, plan = _plan(table, how, k, label_column)
+    kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")
+    table = _Table(source, terms, combine, kind, relation)
+    how = by_name({"name": mechanism, **_given(mechanism, direction)}, epsilon)
+    asked: dict[str, object] = {"objective": objective}
+    asked |= {"combine": combine} if len(objective) > 1 else {}
+    asked |= {"dominance": kind} if kind != "standard" else {}
+    asked |= {} if label is None else {"label": label}
+    budget = options.open_ledger(ledger, source=source, note=note, analyst=analyst, asked=asked)
+    # Of scores of 0: candidates, bounds and facts are public and stay the same.
+    rows = table.rows(label)
+    public = table.objective(lambda _: np.zeros(rows))
+    how = _with_facts(how, public)
+    query = Selection(mechanism=how, k=k, neighbours=relation)
+    error = {"error": _error(how, k, public, table)}
     if dry_run:
-        output.print_plan(plan, budget, as_json=as_json)
+        output.print_plan(query.plan, budget, as_json=as_json, more={**asked, **error})
         return
-    with waiting.working("choosing"):
-        whole = table.objective(table.column, table.labels(label_column))
-        release = how.release(whole, k, budget, plan=plan)
+    with engines.working("choosing"):
+        whole = table.objective(table.scores, table.labels(label))
+        release = query.release(whole, budget=budget)
     output.print_release(
-        release, "candidates" if k > 1 else "candidate", budget, source=scores, as_json=as_json
+        release, budget, source=source, as_json=as_json, more=error, asked=asked
     )
 
 
 @dataclass(frozen=True)
 class _Term:
-    """One ``--objective``, as text and in its parts."""
+    """One ``--objective``, in its parts."""
 
-    text: str
     column: str
     bound: str
     weight: float = 1.0
@@ -113,7 +135,7 @@ class _Term:
 def _parse(text: str) -> _Term:
     """Return the parts of ``FORM``."""
     column, *parts = text.split(":")
-    term = _Term(text, column, "")
+    term = _Term(column, "")
     for part in parts:
         key, given, value = part.partition("=")
         if given and value and key == "global":
@@ -146,43 +168,38 @@ def _is_number(text: str) -> bool:
 
 
 def _malformed(text: str) -> ParameterError:
-    return ParameterError(f"--objective {text} must be {FORM}, as cost:-1:global=5")
+    return ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
 
 
-def _mechanism(name: str, epsilon: float, direction: str | None) -> Mechanism:
-    from dpselect import _validate
-    from dpselect.mechanisms import ShiftedLocalDampening, by_name
-
-    mechanism = by_name(name, epsilon)
-    if direction is None or not isinstance(mechanism, ShiftedLocalDampening):
-        return mechanism
-    try:
-        return replace(mechanism, direction=_validate.direction(direction))
-    except ParameterError as error:
-        raise ParameterError(f"--{error}") from None
+def _given(mechanism: str, direction: str | None) -> dict[str, str]:
+    """Return the option that one mechanism alone has."""
+    return {} if direction is None or mechanism != "shifted" else {"direction": direction}
 
 
 @dataclass(frozen=True)
 class _Table:
     """A file of candidates, and the objectives that it holds."""
 
-    path: str
+    path: str | tables.Source
     terms: Sequence[_Term]
     combine: str
+    dominance: Dominance
     relation: Neighbours
 
+    @property
+    def unit(self) -> str:
+        """The unit of the scores."""
+        return f"units of {self.combine if len(self.terms) > 1 else self.terms[0].column}"
+
     def objective(
-        self, column: Callable[[str], Values], labels: Sequence[object] | None = None
+        self, column: Callable[[str], ArrayLike], labels: Sequence[object] | None = None
     ) -> Objective:
         """Return the combined objective.
 
         Args:
             column: Returns a private column by its name, or zeros in its place.
-            labels: Of the candidates.
+            labels: Labels of the candidates.
         """
-        from dpselect import combine
-        from dpselect.objective import Objective
-
         parts = [
             Objective(
                 column(term.column),
@@ -195,46 +212,48 @@ class _Table:
         ]
         weights = [term.weight for term in self.terms]
         if len(parts) == 1:
-            return combine.weighted_sum(parts, weights)
-        return combine.by_name(self.combine, parts, weights)
+            return weighted_sum(parts, weights)
+        return combined(self.combine, parts, weights, dominance=self.dominance)
 
-    def column(self, name: str) -> Values:
-        """Return a column of numbers."""
-        from dpselect import tables
-
-        return tables.numeric_column(self.path, name)
+    def scores(self, name: str) -> list[float]:
+        """Return a column of numbers, integers with all their digits."""
+        tables.check_columns(self.path, numeric=[name])
+        column = tables.read_columns(self.path, numeric=[], plain=[name])[name]
+        if column.dtype.is_integer():
+            return [nan if one is None else one for one in column.to_list()]
+        numbers: list[float] = tables.numeric_column(self.path, name).tolist()
+        if column.dtype.is_numeric():
+            return numbers
+        fields = zip(column.to_list(), numbers, strict=True)
+        return [int(text) if _INTEGER.fullmatch(str(text)) else one for text, one in fields]
 
     def labels(self, name: str | None) -> list[object] | None:
         """Return the public column that is released."""
-        from dpselect import tables
-
         if name is None:
             return None
         return list(tables.read_columns(self.path, numeric=[], plain=[name])[name])
 
     def rows(self, label: str | None) -> int:
         """Return the number of candidates, which is public."""
-        from dpselect import tables
-
         numeric = [term.column for term in self.terms]
         return tables.count_records(
             self.path, numeric=numeric, plain=[] if label is None else [label]
         )
 
-    def _sensitivity(self, term: _Term, column: Callable[[str], Values]) -> Sensitivity:
+    def _sensitivity(self, term: _Term, column: Callable[[str], ArrayLike]) -> Sensitivity:
         """Return the local sensitivity where the table has one, else the global one."""
-        from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
-
-        bound = float(term.bound) if _is_number(term.bound) else self.column(term.bound)
+        bound = (
+            float(term.bound)
+            if _is_number(term.bound)
+            else tables.numeric_column(self.path, term.bound)
+        )
         if term.local is None:
             return GlobalSensitivity(bound, self.relation)
         names = self._local_columns(term.local)
-        values = [column(name) for name in names]
+        values = [np.asarray(column(name), dtype=np.float64) for name in names]
         return ElementSensitivity(values.__getitem__, bound, len(names), self.relation)
 
     def _local_columns(self, prefix: str) -> list[str]:
-        from dpselect import tables
-
         names = tables.open_table(self.path).collect_schema().names()
         columns: list[str] = []
         while f"{prefix}{len(columns)}" in names:
@@ -244,53 +263,25 @@ class _Table:
         return columns
 
 
-def _plan(
-    table: _Table, mechanism: Mechanism, k: int, label: str | None
-) -> tuple[Mechanism, Plan]:
-    """Plan with scores of 0: candidates, bounds and facts are public and stay the same.
-
-    Returns:
-        The mechanism, with the facts of the objective, and the plan.
-    """
-    import numpy as np
-
-    from dpselect import _validate
-    from dpselect.accuracy import error_bound
-
-    rows, terms = table.rows(label), table.terms
-    if _validate.at_least("k", k, 1) > rows:
-        raise ParameterError(f"k must be at most the number of candidates, {rows}, not {k}")
-    public = table.objective(lambda _: np.zeros(rows))
-    mechanism = _with_facts(mechanism, public)
-    several = len(terms) > 1
-    error = error_bound(
-        replace(mechanism, epsilon=mechanism.epsilon / k),
-        candidates=rows,
-        bound=public.sensitivity.bound,
-        unit=f"units of {table.combine if several else terms[0].column}",
-        # Some candidate is on the front of every table.
-        attained=0.0 if several and table.combine == "pareto" else None,
-    )
-    return mechanism, mechanism.plan(
-        k,
-        neighbours=table.relation,
-        function="select",
-        arguments={
-            "objectives": [term.text for term in terms],
-            "combine": table.combine if several else None,
-            "label_column": label,
-            "k": k,
-        },
-        public=("the candidates", "every bound and weight"),
-        error=error,
-    )
-
-
-def _with_facts(mechanism: Mechanism, objective: Objective) -> Mechanism:
+def _with_facts(mechanism: Mechanism, public: Objective) -> Mechanism:
+    """Return the mechanism with the facts of an objective of no data."""
     try:
-        return mechanism.for_objective(objective)
+        return mechanism.for_objective(public)
     except ParameterError:
-        needs = {"shifted": "--direction", "anchored": "highest=SCORE in every --objective"}
+        needs = {"shifted": "`direction`", "anchored": "highest=SCORE in every `objective`"}
         raise ParameterError(
-            f"--mechanism {mechanism.name} needs {needs.get(mechanism.name, 'more')}"
+            f"`mechanism` {mechanism.name} needs {needs.get(mechanism.name, 'more')}"
         ) from None
+
+
+def _error(mechanism: Mechanism, k: int, public: Objective, table: _Table) -> ErrorBound:
+    """Return how far one drawn candidate can be from the best."""
+    front = len(table.terms) > 1 and table.combine == "pareto" and table.dominance != "weak"
+    return mechanism.single_round(checked_k(k, public)).error_bound(
+        candidates=len(public),
+        bound=public.sensitivity.bound,
+        unit=table.unit,
+        # Some candidate is on the front of every table, where the score is 0 unless equal
+        # candidates dominate each other.
+        attained=0.0 if front else None,
+    )

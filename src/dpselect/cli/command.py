@@ -1,0 +1,301 @@
+"""Commands made of queries: their options are the query's fields.
+
+The name of an option is that of the field, its type and default are the field's, and its help
+is the first sentence of the field's documentation. So the words of the library and of the
+command line are the same. A command adds how texts become values where a type does not say it,
+and what is shown beside an answer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
+
+import typer
+from rich.markup import escape
+
+from dpselect.cli import engines, options, output
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import MECHANISMS
+from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpselect.query import Query
+    from dpselect.tables import Source
+
+DATA, QUESTION, PRIVACY, ENGINE, OUTPUT = "Data", "Question", "Privacy", "Engine", "Output"
+
+PANELS = {
+    **dict.fromkeys(("column", "label", "x", "y", "crs", "source", "target", "by"), DATA),
+    **dict.fromkeys(("epsilon", "delta", "neighbours", "user", "max_per_user"), PRIVACY),
+    **dict.fromkeys(("assumed_people", "assumed_records", "max_records"), PRIVACY),
+}
+"""The part of the help that a field stands in, if not the question."""
+
+SCALARS = (bool, int, float, str, Path)
+
+_ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?([^`]*)`|``([^`]*)``")
+_ATTRIBUTE = re.compile(r"^ {8}(?P<name>\w+): (?P<text>.*(?:\n {12}.*)*)", re.MULTILINE)
+
+
+class Given(NamedTuple):
+    """What a command was called with."""
+
+    source: str | Source
+    table: object
+    """As the engine holds it."""
+
+    options: Mapping[str, Any]
+    """By field, or by the name of another option; None if not given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """An option of a field whose type does not say how it is written.
+
+    Attributes:
+        read: Returns the value of the field, of the text and of what else was given.
+        help: In place of the first sentence of the field's documentation.
+        kind: What is typed: a type that typer knows.
+        default: What is used where the option is not given; None is left to the query.
+    """
+
+    read: Callable[[Any, Given], Any] = lambda value, _given: value
+    help: str = ""
+    kind: Any = str
+    default: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryCommand:
+    """A command that plans and releases a query of one table.
+
+    Attributes:
+        name: The name of the command.
+        query: The class of its queries.
+        help: Paragraphs and examples.
+        options: By field, where its type does not say how it is written.
+        more: Options that are not fields, by name.
+        left_out: Fields that have no option.
+        declared: Fields that a file states which an option names, by what was given.
+        numeric: Fields that name columns of numbers; or such columns, by what was given.
+        whole: Columns of integers, by what was given.
+        make: Returns the query of what was given; of its class, with the fields, if not
+            stated.
+        facts: What a dry run shows beside the plan, by name.
+        before: Checks what else was given, before anything is spent.
+        after: Writes files, and returns what is shown beside the answer, by name.
+        plot: Draws the picture of ``--plot``, of the query and of the release, if one was made.
+    """
+
+    name: str
+    query: Callable[[], type[Query[Any]]]
+    help: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+    declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
+    numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
+    whole: Callable[[Mapping[str, Any]], Sequence[str]] = lambda _options: ()
+    make: Callable[[Mapping[str, Any], Given], Query[Any]] | None = None
+    facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
+    before: Callable[[Any, Given], None] = lambda _query, _given: None
+    after: Callable[[Any, Given], Mapping[str, object]] = lambda _release, _given: {}
+    plot: Callable[[Any, Any, Given], Axes] | None = None
+
+    def register(self, app: typer.Typer) -> None:
+        """Add the command."""
+
+        def run(**given: Any) -> None:  # noqa: ANN401 -- the options
+            self.run(given)
+
+        parameters = [*self._parameters(self.query())]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(self.name, help=self.help)(run)
+
+    def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
+        types, said = get_type_hints(kind), documented(kind)
+        every = [_parameter("data", engines.Data), *map(_shared, ("where", "separator"))]
+        for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
+            if one.name in self.left_out:
+                continue
+            stated = self.options.get(one.name)
+            shown = (stated.help if stated else "") or said[one.name]
+            if one.name == "mechanism" and stated is None:
+                shown += f" One of {', '.join(MECHANISMS)}."
+            default = False if _plain_type(types[one.name]) is bool else None
+            annotated: Any = Annotated[
+                _typed(types[one.name]) if stated is None else stated.kind | None,
+                typer.Option(
+                    flag(one.name),
+                    help=escape(shown) + _usual(one.default),
+                    rich_help_panel=PANELS.get(one.name, QUESTION),
+                    show_default=False,
+                ),
+            ]
+            every.append(_parameter(one.name, annotated, default))
+        every += [_parameter(name, kind, None) for name, kind in self.more.items()]
+        drawn = () if self.plot is None else ("plot",)
+        return [*every, *map(_shared, (*AFTER, *drawn))]
+
+    def run(self, options_given: dict[str, Any]) -> None:
+        """Run the command."""
+        query, given = self._made(options_given)
+        shared = given.options
+        budget = options.open_ledger(
+            shared["ledger"],
+            source=given.source,
+            note=shared["note"],
+            analyst=shared["analyst"],
+        )
+        as_json = shared["as_json"]
+        if engines.stated(given.source) and query.plan.neighbours is Neighbours.SUBSTITUTE:
+            raise ParameterError(engines.REPLACED)
+        self.before(query, given)
+        release = None
+        if shared["dry_run"]:
+            query.check(given.table)
+            output.print_plan(
+                query.plan,
+                budget,
+                source=given.source,
+                as_json=as_json,
+                more=self.facts(query, given),
+                engine=shared["engine"],
+            )
+        else:
+            with engines.working("counting and choosing"):
+                release = query.release(given.table, budget=budget)
+                beside = self.after(release, given)
+            output.print_release(
+                release, budget, source=given.source, as_json=as_json, more=beside
+            )
+        if self.plot is not None and shared["plot"] is not None:
+            output.save(self.plot(query, release, given), shared["plot"])
+
+    def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
+        """Return the query, and the table without a row being read."""
+        engines.checked(given["engine"], given["master"])
+        source = engines.rows_of(given["data"], given["separator"], given["where"])
+        kind, given = self.query(), {**given, **self.declared(given)}
+        known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
+        missing = [
+            f"`{one.name}`"
+            for one in known
+            if one.default is MISSING and given[one.name] is None
+        ]
+        if missing and self.make is None:
+            raise ParameterError(f"give {' and '.join(missing)}")
+        whole, numeric = self.whole(given), self.numeric
+        if callable(numeric):
+            numeric = numeric(given)
+        else:
+            numeric = [given[name] for name in numeric if given[name] is not None]
+        table = engines.opened(
+            source, given["engine"], given["master"], numeric=numeric, whole=whole
+        )
+        held = Given(source, table, given)
+        stated = {one.name: self._read(one.name, held) for one in known}
+        stated = {name: value for name, value in stated.items() if value is not None}
+        made = kind(**stated) if self.make is None else self.make(stated, held)
+        return made, held
+
+    def _read(self, name: str, given: Given) -> Any:  # noqa: ANN401 -- of any field
+        value, option = given.options[name], self.options.get(name)
+        if isinstance(value, list):
+            value = None if not value else value[0] if len(value) == 1 else tuple(value)
+        if option is None:
+            return value
+        return option.default if value is None else option.read(value, given)
+
+
+SHARED: dict[str, tuple[Any, Any]] = {
+    "where": (engines.Where, None),
+    "separator": (engines.Separator, None),
+    "engine": (engines.Engine, "memory"),
+    "master": (engines.Master, None),
+    "ledger": (options.Ledger, None),
+    "note": (options.Note, ""),
+    "analyst": (options.Analyst, ""),
+    "dry_run": (options.DryRun, False),
+    "as_json": (options.Json, False),
+    "plot": (options.Plot, None),
+}
+"""Options of every query, with their defaults."""
+
+
+AFTER = ("engine", "master", "ledger", "note", "analyst", "dry_run", "as_json")
+"""Those that every command has, after those of its question."""
+
+
+def _shared(name: str) -> inspect.Parameter:
+    return _parameter(name, *SHARED[name])
+
+
+def flag(name: str) -> str:
+    """Return the option of a field."""
+    return f"--{name.replace('_', '-')}"
+
+
+def documented(kind: type) -> dict[str, str]:
+    """Return the first sentence about each attribute of a class, by name, as plain text."""
+    found: dict[str, str] = {}
+    for one in reversed(kind.__mro__):
+        text = (one.__dict__.get("__doc__") or "").partition("Attributes:")[2]
+        for attribute in _ATTRIBUTE.finditer(text.partition("\n\n    ")[0] + "\n"):
+            words = " ".join(attribute["text"].split())
+            found[attribute["name"]] = re.split(r"(?<=[.]) (?=[A-Z`:])", words, maxsplit=1)[0]
+    return {name: _ROLE.sub(partial(_in_words, found), text) for name, text in found.items()}
+
+
+def _in_words(names: Mapping[str, str], role: re.Match[str]) -> str:
+    """Return what a role of a docstring says: an option where it is a field."""
+    text = role[1] or role[2]
+    return flag(text) if text in names else text
+
+
+def _parameter(
+    name: str,
+    annotation: Any,  # noqa: ANN401
+    default: Any = inspect.Parameter.empty,  # noqa: ANN401
+) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )
+
+
+def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 -- a type
+    """Return the one type that a command line can hold, of those that a field can have."""
+    options_ = [one for one in get_args(annotation) if one is not NoneType] or [annotation]
+    for one in options_:
+        with suppress(TypeError):
+            if issubclass(one, SCALARS):
+                return one
+    return str
+
+
+def _typed(annotation: Any) -> Any:  # noqa: ANN401 -- a type
+    found = _plain_type(annotation)
+    several = any("Sequence" in str(one) for one in get_args(annotation))
+    if several and found is str:
+        return list[str] | None
+    return found if found is bool else found | None
+
+
+def _usual(value: object) -> str:
+    """Return what the help says of a default."""
+    # As typer writes it of options that are not made here.
+    if value is MISSING:
+        return r" [dim red]\[required][/]"
+    usual = value not in (None, (), False)
+    return rf" [dim]\[default: {value}][/]" if usual else ""

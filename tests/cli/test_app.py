@@ -1,0 +1,175 @@
+"""The program: its list of commands, its errors and how it ends."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import dpselect as dp
+from dpselect.cli import app
+
+ASK = ("--column", "days", "--p", 50, "--upper", 20, "--step", 1,
+       "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip
+
+
+class TestCommands:
+    @pytest.mark.parametrize("name", app.COMMANDS)
+    def test_the_help_of_a_command_begins_with_its_line_in_the_list(self, name):
+        command = app.made(name)
+        summary = app.COMMANDS[name].summary
+
+        assert command.name == name
+        assert command.help.startswith(summary.removesuffix("."))
+        assert summary.endswith(".")
+        assert len(summary) <= 72
+
+    def test_every_module_of_commands_is_listed(self):
+        folder = Path(app.__file__).parent
+        modules = {
+            path.stem
+            for path in folder.glob("*.py")
+            if "def register" in path.read_text("utf-8")
+        }
+        listed = {home.module for home in app.COMMANDS.values()}
+
+        assert {one for one in listed if one.startswith("dpselect.cli.")} == {
+            f"dpselect.cli.{one}" for one in modules - {"command"}
+        }
+
+    def test_help_lists_every_command_and_imports_none(self, run):
+        shown = run("--help").out
+
+        assert all(f" {name} " in shown for name in app.COMMANDS)
+
+    def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
+        home = app.Home("dpselect_absent.command", "Do what is absent.")
+        monkeypatch.setitem(app.COMMANDS, "absent", home)
+        ran = run("absent")
+
+        assert ran.code == 2
+        assert "needs the package dpselect-absent: pip install dpselect-absent" in ran.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("percentile", "{stays}", *ASK, "--mechanism", "flip"), "--mechanism must be one of"),
+        (("percentile", "{stays}", *ASK, "--epsilon", -1), "--epsilon must"),
+        (("percentile", "{stays}", "--column", "dayz", *ASK[2:]), "did you mean 'days'?"),
+        (("percentile", "{stays}", *ASK, "--neighbors", "edge"), "did you mean --neighbours?"),
+        (("percentil",), "no such command: percentil; did you mean percentile?"),
+        (("percentile", "{stays}", *ASK, "--separator", ";;"), "--separator must be one"),
+    ],
+)
+def test_an_error_says_what_was_meant(run, stays, arguments, message):
+    ran = run(*(str(one).format(stays=stays) for one in arguments))
+
+    assert ran.code == 2
+    assert message in ran.error
+
+
+def test_values_of_an_option_are_joined_by_commas(run, stays):
+    box = ("--x", "x", "--y", "y", "--bounds", 0, 0, 1, 1)
+    ran = run("map", stays, *box, "--epsilon", 1)
+
+    assert ran.code == 2
+    assert "nothing takes the words 0 1 1: join the values of an option by commas" in ran.error
+
+
+def test_a_weight_in_the_help_is_no_emoji(run):
+    assert "cost:-2:global=5" in run("select", "--help").out
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+@pytest.mark.parametrize("kind", ["semicolons.csv", "tabs.tsv", "small.csv.gz"])
+def test_text_files_of_every_kind_are_read(run, stays, kind, engine):
+    text = stays.read_text(encoding="utf-8")
+    path = stays.with_name(kind)
+    more = ()
+    if kind.startswith("semi"):
+        path.write_text(text.replace(",", ";"), encoding="utf-8")
+        more = ("--separator", ";")
+    elif kind.startswith("tabs"):
+        path.write_text(text.replace(",", "\t"), encoding="utf-8")
+    else:
+        path.write_bytes(gzip.compress(text.encode()))
+    ran = run("percentile", path, *ASK[:-1], 1000, *more, "--engine", engine, "--json")
+
+    assert ran.json["answer"] == [10.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("xyzzy",), "no such command: xyzzy\n"), (("demo", "--nope"), "No such option")],
+)
+def test_what_does_not_exist_is_one_line(run, arguments, message):
+    ran = run(*arguments)
+
+    assert ran.code == 2
+    assert message in ran.error
+    assert ran.error.count("\n") == 1
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Return how to make the command ``fails`` raise an error."""
+
+    def make(error):
+        def fails():
+            raise error
+
+        module = ModuleType("failing")
+        module.register = lambda commands: commands.command("fails")(fails)
+        monkeypatch.setitem(sys.modules, "failing", module)
+        monkeypatch.setitem(app.COMMANDS, "fails", app.Home("failing", "Fail."))
+
+    yield make
+    app.made.cache_clear()
+
+
+def test_a_bug_shows_no_message(run, failing):
+    failing(KeyError("the income of Ann is 424242"))
+    ran = run("fails")
+
+    assert ran.code == 70
+    assert "424242" not in ran.error
+    assert "internal error (KeyError at" in ran.error
+
+
+def test_a_bug_is_shown_to_who_asks(failing, monkeypatch):
+    failing(KeyError("x"))
+    monkeypatch.setenv(app.DEBUG, "1")
+
+    with pytest.raises(KeyError):
+        app.main(["fails"])
+
+
+def test_an_interrupt_is_not_a_crash(run, failing):
+    failing(KeyboardInterrupt())
+
+    assert run("fails").code == 130
+
+
+def test_the_program_is_installed_and_help_imports_nothing_heavy():
+    command = Path(sys.executable).with_name("dpselect")
+    listed = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
+    code = "import sys, dpselect.cli; import json; print(json.dumps(list(sys.modules)))"
+    loaded = json.loads(subprocess.check_output([sys.executable, "-c", code], text=True))
+
+    assert "percentile" in listed.stdout
+    assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)
+
+
+def test_the_version_is_printed(run):
+    assert run("--version").out == f"dpselect {dp.__version__}\n"
+
+
+def test_without_a_command_there_is_help_and_no_empty_error(run):
+    ran = run()
+
+    assert "percentile" in ran.out
+    assert ran.error == ""
