@@ -3,8 +3,7 @@ from math import exp, inf, log, nan
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.audit import bounded_range, check_private, delta, privacy_loss, renyi

@@ -14,7 +14,7 @@ import dpselect as dp
 from dpselect.audit import replay
 from dpselect.audit.loss import Loss
 from dpselect.audit.replay import compose
-from dpselect.draws import noisy_counts
+from dpselect.draws.exact import noisy_counts
 from dpselect.errors import AuditError, ParameterError
 from dpselect.release import Release
 from support.releases import all_cases
@@ -25,7 +25,7 @@ PAIRS = 1 if settings.default.derandomize else 100
 """Neighbouring pairs of each case; ``HYPOTHESIS_PROFILE=exploring`` looks at many."""
 
 CASES = all_cases()
-SECRET = {"draw_replaced", "draw_swapped"}
+SECRET = {"ReplacedSamples", "SwappedPools"}
 """Cases whose draws have no private input and must stay secret."""
 
 
@@ -119,12 +119,12 @@ def gaussian_at_twice_the_epsilon(votes):
 
 def sampler_by_the_data(votes):
     mechanism = dp.PermuteAndFlip if len(votes) == 9 else dp.ExponentialMechanism
-    return mechanism(epsilon=1.0).release(counted(votes), plan=PLAN)
+    return with_changes(mechanism(epsilon=1.0).release(counted(votes)), plan=PLAN)
 
 
 def plan_by_the_data(votes):
     plan = with_changes(PLAN, arguments={"votes": len(votes)})
-    return dp.PermuteAndFlip(epsilon=1.0).release(counted(votes), plan=plan)
+    return with_changes(dp.PermuteAndFlip(epsilon=1.0).release(counted(votes)), plan=plan)
 
 
 PLAN = dp.PermuteAndFlip(epsilon=1.0).plan(neighbours=AR)
@@ -199,7 +199,7 @@ def test_a_plan_is_needed():
 
 
 def test_an_unknown_sampler_is_a_problem():
-    from dpselect.draws.door import sampler
+    from dpselect.draws.exact.samplers import sampler
 
     @sampler
     def own(votes):

@@ -6,7 +6,7 @@ from fractions import Fraction
 from importlib import import_module
 from itertools import combinations, product
 from math import comb, exp, log
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ from dpselect.audit import sampler_losses
 from dpselect.audit.sampler_losses import RULES, SCOPES, SECRET
 from dpselect.budget.zcdp import delta_of
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
-from dpselect.draws.pieces import Pieces
-from dpselect.draws.swaps import DistanceLaw, Part
+from dpselect.draws.range_exponential import Pieces
+from dpselect.draws.subset_distance import DistanceLaw, Part
 
 N = 4
 SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)]
@@ -26,10 +26,10 @@ SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)
 
 def every_sampler():
     """Yield the name and the parameters of every function of the room that draws."""
-    for info in iter_modules(draws.__path__):
-        if info.name in {"door", "reference"}:
+    for info in walk_packages(draws.__path__, f"{draws.__name__}."):
+        if info.name.rsplit(".", 1)[-1] in {"opendp", "samplers"}:
             continue
-        module = import_module(f"{draws.__name__}.{info.name}")
+        module = import_module(info.name)
         for name, found in inspect.getmembers(module, inspect.isfunction):
             if found.__module__ == module.__name__ and hasattr(found, "__wrapped__"):
                 yield f"{module.__name__}.{name}", tuple(inspect.signature(found).parameters)
@@ -171,7 +171,7 @@ def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():
 
 def test_gaussian_noise_has_the_rho_of_its_move_and_a_delta_that_covers_the_exact_one():
     scale, here, there = 3.0, np.array([5, 0, 7]), np.array([4, 2, 7])
-    loss = RULES["dpselect.draws.noisy_counts.discrete_gaussian"].loss(
+    loss = RULES["dpselect.draws.exact.noisy_counts.discrete_gaussian"].loss(
         here, there, {"scale": scale}, here
     )
     z = np.arange(-40, 41)
@@ -185,7 +185,7 @@ def test_gaussian_noise_has_the_rho_of_its_move_and_a_delta_that_covers_the_exac
         assert exact <= delta_of(loss.rho, epsilon) <= 20 * exact
 
 
-def test_coins_lose_what_their_law_says_for_any_counts():
+def test_selections_by_count_lose_what_their_law_says_for_any_counts():
     class Chances(list):
         sure = 3
 
@@ -203,10 +203,10 @@ def test_coins_lose_what_their_law_says_for_any_counts():
 
     every = list(product(range(5), repeat=3))[::3]
     for one, other in product(every, repeat=2):
-        loss = sampler_losses.coins(np.array(one), np.array(other), {"chances": chances}, [])
+        loss = sampler_losses.select(np.array(one), np.array(other), {"chances": chances}, [])
         agrees(loss, law(one), law(other))
     assert (
-        sampler_losses.coins(np.array([1]), np.array([1, 1]), {"chances": chances}, []) is None
+        sampler_losses.select(np.array([1]), np.array([1, 1]), {"chances": chances}, []) is None
     )
 
 

@@ -9,7 +9,7 @@ import opendp.prelude as opendp
 import pytest
 
 import dpselect as dp
-from dpselect.draws import selection, uniform
+from dpselect.draws.exact import bernoulli, selection, uniform
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
@@ -17,7 +17,7 @@ from dpselect.release import Release
 AR = dp.Neighbours.ADD_REMOVE
 VOTES = dp.Objective([3.0, 9.0, 4.0], dp.GlobalSensitivity(1, AR))
 PLAN = Plan(
-    function="mine",
+    name="mine",
     mechanism="mine",
     spends=(Spend("all", 0.5),),
     epsilon=0.5,
@@ -70,7 +70,7 @@ def test_our_mechanisms_spend_first(mechanism, k):
     assert report.spent == (0.5,)
     # Later rounds of pairwise dampening compare the candidates that are left.
     assert len(report.draws) == (k if mechanism.name == "pairwise" else 1)
-    assert report.draws[0].startswith("dpselect.draws.selection.top_k")
+    assert report.draws[0].startswith("dpselect.draws.exact.selection.top_k")
     assert str(report).startswith("spends first: epsilon = 0.5")
 
 
@@ -203,7 +203,7 @@ def test_a_method_called_plan_is_no_plan():
 
 @pytest.mark.parametrize(
     "sampler",
-    [lambda: uniform.sample([1, 2], 1), lambda: uniform.flipped([True], Fraction(1, 2))],
+    [lambda: uniform.sample([1, 2], 1), lambda: bernoulli.flipped([True], Fraction(1, 2))],
 )
 def test_the_system_s_randomness_is_seen(sampler):
     assert check(pays_before(sampler)).ok

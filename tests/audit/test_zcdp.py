@@ -6,12 +6,11 @@ candidates at any distance from each other, with up to hundreds of candidates in
 """
 
 from itertools import product
-from math import inf, tanh
+from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 
@@ -91,17 +90,27 @@ def test_rho_of_the_exponential_draw_is_attained(epsilon):
     assert max(shares) > 0.999
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "share"), [(0.05, 0.991), (0.3, 0.957), (1.0, 0.896), (3.0, 0.845)]
-)
-def test_rho_of_permute_and_flip_is_nearly_attained_and_above_that_of_the_exponential(
-    epsilon, share
-):
-    """Two candidates that change places; the shares are the largest that a search found."""
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_rho_of_permute_and_flip_is_attained(epsilon):
+    """Two candidates that change places: nothing smaller would do, and more is not needed."""
     draw = dp.draws.PermuteAndFlip()
-    gaps = np.linspace(0, 2, 201)
+    gaps = np.linspace(0, 2, 2001)
     shares = [worst_share(draw, epsilon, *two_groups((1, 1), gap)) for gap in gaps]
 
-    assert max(shares) == pytest.approx(share, abs=0.003)
-    assert dp.draws.Exponential().rho(epsilon) < max(shares) * draw.rho(epsilon)
-    assert draw.rho(epsilon) < epsilon * tanh(epsilon / 2)
+    assert max(shares) == pytest.approx(1, abs=3e-6)
+    assert dp.draws.Exponential().rho(epsilon) < draw.rho(epsilon)
+    assert draw.rho(epsilon) < dp.draws.LaplaceNoisyMax().rho(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_rho_of_permute_and_flip_bounds_all_that_are_best_before_or_after(epsilon):
+    """The pairs that all others are mixtures of (Theorem 38)."""
+    draw = dp.draws.PermuteAndFlip()
+    shares = []
+    for sizes in product([1, 2, 5], [1, 2, 5], [0, 1, 2, 5]):
+        for part in (0.1, 0.3, 0.5, 0.7):
+            before = np.repeat([0.0, 2 * part - 2, 0.0], sizes)
+            after = np.repeat([-2 * part, 0.0, 0.0], sizes)
+            shares.append(worst_share(draw, epsilon, before, after))
+
+    assert max(shares) <= 1 + 1e-9

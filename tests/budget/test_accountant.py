@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect.budget import Budget, Entry
 from dpselect.budget.zcdp import rho_of_pure

@@ -9,8 +9,7 @@ import pytest
 from dp_accounting import NeighboringRelation
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.budget import Budget
@@ -50,7 +49,7 @@ def test_json_holds_all_that_the_budget_knows():
         "epsilon",
         "delta",
         "rho",
-        "laplace",
+        "laplace_rounds",
         "refunded",
         "neighbours",
         "mechanism",
@@ -58,7 +57,7 @@ def test_json_holds_all_that_the_budget_knows():
         "version",
         "source",
         "analyst",
-        "asked",
+        "question",
         "answer",
     }
 
@@ -117,7 +116,7 @@ def test_permute_and_flip_is_exported_as_laplace_noise():
     for accountant in (pld, rdp):
         accountant.compose(events)
 
-    assert {entry.laplace for entry in budget.entries} == {2}
+    assert {entry.laplace_rounds for entry in budget.entries} == {2}
     assert len(events.events) == 100
     assert 1 / events.events[0].noise_multiplier == pytest.approx(0.1)
     assert 1 / events.events[0].noise_multiplier > 0.1
@@ -129,7 +128,7 @@ def test_permute_and_flip_is_exported_as_laplace_noise():
     "mechanism", [dp.ExponentialMechanism(epsilon=0.2), dp.LocalDampening(epsilon=0.2)]
 )
 def test_an_exponential_draw_is_not(mechanism):
-    assert not mechanism.plan(3, neighbours=EDGE).laplace
+    assert not mechanism.plan(3, neighbours=EDGE).laplace_rounds
 
 
 def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
@@ -141,15 +140,15 @@ def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
         ([], 0),
     ):
         plan = dp.Plan(
-            function="f", mechanism="m", spends=tuple(spends), epsilon=1.0, neighbours=EDGE
+            name="f", mechanism="m", spends=tuple(spends), epsilon=1.0, neighbours=EDGE
         )
-        assert plan.laplace == rounds
+        assert plan.laplace_rounds == rounds
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.0, True, "2"])
 def test_laplace_rounds_are_a_count(wrong):
-    with pytest.raises(ParameterError, match="laplace must be an integer >= 0"):
-        Budget(1.0, neighbours=EDGE).spend(0.1, neighbours=EDGE, laplace=wrong)
+    with pytest.raises(ParameterError, match="laplace_rounds must be an integer >= 0"):
+        Budget(1.0, neighbours=EDGE).spend(0.1, neighbours=EDGE, laplace_rounds=wrong)
 
 
 def test_a_pure_budget_keeps_its_pure_guarantee_whatever_its_rho():

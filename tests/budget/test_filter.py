@@ -6,13 +6,11 @@ from itertools import permutations, product
 from math import exp, prod
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import Totals, cost
-from dpselect.budget.sums import Sums
+from dpselect.budget.entry import Sums, Totals, cost
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget, connection
 from dpselect.errors import (
@@ -107,7 +106,7 @@ ANSWER = {"answer": ["a", 2], "noisy_scores": [0.5]}
 
 def test_an_answer_is_kept_beside_its_spend(path, budget):
     spent = budget.for_request(note="board 7", source="a.csv", analyst="Ann").spend(
-        0.1, neighbours=EDGE, asked={"function": "release_nodes", "arguments": {"k": 2}}
+        0.1, neighbours=EDGE, question={"query": "TopNodes", "arguments": {"k": 2}}
     )
     before = Budget.open(path).entries
     budget.record_answer(spent, {"answer": ("a", 2), "noisy_scores": [0.5]})
@@ -116,7 +115,7 @@ def test_an_answer_is_kept_beside_its_spend(path, budget):
     [entry] = Budget.open(path).entries
     assert entry == replace(spent, answer=ANSWER)
     assert (entry.note, entry.source, entry.analyst) == ("board 7", "a.csv", "Ann")
-    assert entry.asked == {"function": "release_nodes", "arguments": {"k": 2}}
+    assert entry.question == {"query": "TopNodes", "arguments": {"k": 2}}
 
 
 @pytest.mark.parametrize("where", ["memory", "ledger"])

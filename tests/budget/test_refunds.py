@@ -11,8 +11,7 @@ from functools import cache
 from math import exp
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget, connection
 from dpselect.errors import (

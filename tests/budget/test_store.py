@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 
 import pytest
 
 from dpselect.budget import connection
-from dpselect.budget.entry import Entry, Totals
+from dpselect.budget.entry import Entry, Sums, Totals
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Memory
 from dpselect.neighbours import Neighbours
@@ -28,24 +30,28 @@ def store(request, tmp_path, monkeypatch):
     return Ledger.create_or_open(tmp_path / "budget.db", totals)
 
 
-def following(sums):
-    return Entry(
-        epsilon=0.1,
-        delta=0.0,
-        rho=0.005,
-        sequence=sums.number + 1,
-        time="",
-        neighbours=EDGE,
-        mechanism="",
-        note="",
-        version="",
-    )
+def following(sums, many=1):
+    return [
+        Entry(
+            epsilon=0.1,
+            delta=0.0,
+            rho=0.005,
+            sequence=sums.number + 1 + place,
+            time="",
+            neighbours=EDGE,
+            mechanism="",
+            note="",
+            version="",
+        )
+        for place in range(many)
+    ]
 
 
 def test_entries_are_kept_in_order(store):
-    entries = [store.append(following) for _ in range(3)]
+    entries = [store.append(partial(following, many=many)) for many in (1, 3, 2)]
 
-    assert store.entries() == tuple(entries)
+    assert store.entries() == tuple(chain(*entries))
+    assert store.sums() == Sums.of(store.entries())
 
 
 def test_no_thread_comes_between_a_decision_and_its_entry(store):
@@ -55,7 +61,7 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
         return following(sums)
 
     with ThreadPoolExecutor(16) as threads:
-        returned = list(threads.map(lambda _: store.append(decide).sequence, range(32)))
+        returned = list(threads.map(lambda _: store.append(decide)[0].sequence, range(32)))
 
     assert sorted(returned) == list(range(1, 33))
     assert [entry.sequence for entry in store.entries()] == list(range(1, 33))
@@ -67,7 +73,7 @@ def test_a_refusal_changes_nothing_and_frees_the_lock(store):
 
     with pytest.raises(KeyError):
         store.append(refuse)
-    assert store.append(following).sequence == 1
+    assert store.append(following)[0].sequence == 1
 
 
 FORK = """

@@ -6,8 +6,7 @@ from math import exp, inf, log, sqrt, tanh
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy.stats import norm
 
 from dpselect.budget.zcdp import epsilon_of, rho_of_pure

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 import numpy as np
 
 from dpselect import _validate
-from dpselect.audit import conditions, together
+from dpselect.audit import conditions
 from dpselect.audit.conditions import Scaling
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness
 from dpselect.audit.universe import Relation, Tables, Universe, build, evaluate, tabulate
@@ -125,8 +125,8 @@ def _conditions(tables: Tables) -> tuple[Finding, ...]:
         conditions.condition_two(tables),
         conditions.bounded(tables),
         conditions.global_bound(tables),
-        together.l1_bound(tables),
-        together.multiples(tables),
+        conditions.l1_bound(tables),
+        conditions.multiples(tables),
         conditions.monotone(tables),
         conditions.sums(tables),
     )

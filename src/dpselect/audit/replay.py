@@ -30,7 +30,7 @@ from dpselect.audit.outcomes import difference
 from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of
-from dpselect.draws import door
+from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import AuditError, ParameterError
 from dpselect.plan import ROUNDING, Plan
 
@@ -126,7 +126,7 @@ def replay(
         as planned on this pair: epsilon 0.5 of 1, in 1 draws
     """
     recorded = _Recording()
-    with door.handled(recorded.handle):
+    with intercepted(recorded.handle):
         outcome = release(x)
     stated = plan_of(outcome) if plan is None else plan
     if stated is None:
@@ -181,7 +181,7 @@ def _run_again(
 ) -> Iterator[str]:
     """Yield what the second run shows, but for the losses."""
     try:
-        with door.handled(replayed.handle):
+        with intercepted(replayed.handle):
             other = release(y)
     except _DivergedError:
         yield from replayed.problems

@@ -15,13 +15,13 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
-``draw_chain``               the same
+``draw_path``               the same
 others                       :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
 spread counts: two equal shifts of all scores are no loss. Decisions by a noisy threshold are
-bounded along a whole path of decisions only (see ``dpselect.spatial.privtree``), so theirs
+bounded along a whole path of decisions only (see ``dpselect.maps.privtree``), so theirs
 is the loss of the outputs that were drawn.
 """
 
@@ -40,11 +40,11 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, chains
-from dpselect.draws.chains import Chain
-from dpselect.draws.coins import BITS
+from dpselect.draws import above_threshold, path_exponential
+from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
-from dpselect.draws.pieces import Pieces
+from dpselect.draws.path_exponential import Chain
+from dpselect.draws.range_exponential import Pieces
 from dpselect.typing import Indices, Values
 
 LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
@@ -105,7 +105,7 @@ def discrete_gaussian(
 def reveal(
     here: tuple[int, int], there: tuple[int, int], public: Mapping[str, Any], _: int | None
 ) -> Loss:
-    """Return the loss of revealing one of two leaders, or the same one, or nobody."""
+    """Return the loss of revealing one of two positions, or the same one, or none."""
     chances = public["chances"]
     laws = []
     for position, lead in (here, there):
@@ -186,14 +186,14 @@ def is_above(
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
 
 
-def draw_chain(
+def draw_path(
     here: Chain, there: Chain, public: Mapping[str, Any], path: list[int]
 ) -> Loss | None:
     """Return the loss of ascending positions, at those that were drawn."""
     if here.shares != there.shares or here.counts.shape != there.counts.shape:
         return None
     decay = float(public["decay"])
-    logs = [chains.log_probability(chain, decay, path) for chain in (here, there)]
+    logs = [path_exponential.log_probability(chain, decay, path) for chain in (here, there)]
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
@@ -211,10 +211,10 @@ def flipped(
     return Loss(differ * abs(log(under) - log(over)) if over and under else inf)
 
 
-def coins(
+def select(
     here: Indices, there: Indices, public: Mapping[str, Any], _: NDArray[np.bool_]
 ) -> Loss | None:
-    """Return the loss of coins that are tossed with a chance for each count."""
+    """Return the loss of selections with a probability that depends on a count."""
     if np.shape(here) != np.shape(there):
         return None
     chances = public["chances"]
@@ -264,16 +264,16 @@ _MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
-        "dpselect.draws.selection.top_k_exponential_noise": _MAXIMUM,
-        "dpselect.draws.selection.top_k_gumbel_noise": _MAXIMUM,
-        "dpselect.draws.selection.top_k_laplace_noise": _MAXIMUM,
-        "dpselect.draws.noisy_counts.discrete_laplace": Rule(
+        "dpselect.draws.exact.selection.top_k_exponential_noise": _MAXIMUM,
+        "dpselect.draws.exact.selection.top_k_gumbel_noise": _MAXIMUM,
+        "dpselect.draws.exact.selection.top_k_laplace_noise": _MAXIMUM,
+        "dpselect.draws.exact.noisy_counts.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
-        "dpselect.draws.noisy_counts.discrete_gaussian": Rule(
+        "dpselect.draws.exact.noisy_counts.discrete_gaussian": Rule(
             ("counts", "scale"), "counts", discrete_gaussian
         ),
-        "dpselect.draws.noisy_counts.exceeds": Rule(
+        "dpselect.draws.exact.noisy_counts.exceeds": Rule(
             ("counts", "threshold", "scale"), "counts", exceeds
         ),
         "dpselect.draws.above_threshold.first_above": Rule(
@@ -286,14 +286,20 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "stream",
             is_above,
         ),
-        "dpselect.draws.chains.draw_chain": Rule(("chain", "decay"), "chain", draw_chain),
-        "dpselect.draws.coins.select": Rule(("counts", "chances"), "counts", coins),
-        "dpselect.draws.pieces.draw_position": Rule(("pieces", "decay"), "pieces", positions),
-        "dpselect.draws.coins.reveal": Rule(("leader", "chances"), "leader", reveal),
-        "dpselect.draws.uniform.token": Rule(("size",), "size", token),
-        "dpselect.draws.uniform.flipped": Rule(("bits", "chance"), "bits", flipped),
-        "dpselect.draws.subsets.swapped": Rule(("members", "law"), "members", swapped),
-        "dpselect.draws.subsets.joined": Rule(("members", "n", "beta"), "members", joined),
+        "dpselect.draws.path_exponential.draw_path": Rule(
+            ("chain", "decay"), "chain", draw_path
+        ),
+        "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
+        "dpselect.draws.range_exponential.draw_position": Rule(
+            ("pieces", "decay"), "pieces", positions
+        ),
+        "dpselect.draws.exact.bernoulli.reveal": Rule(("leader", "chances"), "leader", reveal),
+        "dpselect.draws.exact.uniform.token": Rule(("size",), "size", token),
+        "dpselect.draws.exact.bernoulli.flipped": Rule(("bits", "chance"), "bits", flipped),
+        "dpselect.draws.subset_distance.swapped": Rule(("members", "law"), "members", swapped),
+        "dpselect.draws.subset_distance.joined": Rule(
+            ("members", "n", "beta"), "members", joined
+        ),
     }
 )
 """The rules of samplers whose output may be published, by name."""
@@ -301,9 +307,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 SECRET = frozenset(
     {
         "dpselect.draws.repetitions.draw_number",
-        "dpselect.draws.swaps.draw_distance",
-        "dpselect.draws.uniform.positions",
-        "dpselect.draws.uniform.sample",
+        "dpselect.draws.subset_distance.draw_distance",
+        "dpselect.draws.exact.uniform.positions",
+        "dpselect.draws.exact.uniform.sample",
     }
 )
 """Samplers without a private input: their output protects only while it is secret."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import fsum
@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpselect.budget import Budget, Entry
-from dpselect.draws import door
+from dpselect.draws.exact.samplers import drawing, intercepted
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import ROUNDING, Plan
@@ -75,8 +75,8 @@ def check_spends_first(
     :class:`~dpselect.Plan` as ``plan_`` or ``plan``, as every release and fitted estimator of
     the library does, the spends must add up to the epsilon and delta that it states. In the
     second run every spend is refused, and nothing may be drawn. Calls are recorded by
-    :func:`dpselect.draws.door.handled` and a profile function, so nothing is mocked; calls in
-    other processes are not seen.
+    :func:`dpselect.draws.exact.samplers.intercepted` and a profile function, so nothing is
+    mocked; calls in other processes are not seen.
 
     Args:
         release: Makes one release, charged to the budget that it is called with. Use
@@ -99,7 +99,7 @@ def check_spends_first(
         ...     neighbours=dp.Neighbours.ADD_REMOVE,
         ... )
         >>> print(report)
-        spends first: epsilon = 0.1, before dpselect.draws.selection.top_k_exponential_noise
+        spends first: epsilon = 0.1, before ...draws.exact.selection.top_k_exponential_noise
     """
     watched = frozenset(_code_of(sampler) for sampler in samplers)
     allowed = _Watch(watched, refuses=False)
@@ -166,7 +166,7 @@ class _Watch:
         sys.setprofile(self._profile)
         threading.setprofile(self._profile)
         try:
-            with door.handled(self._handle):
+            with intercepted(self._handle):
                 yield
         finally:
             threading.setprofile(in_threads)
@@ -179,7 +179,7 @@ class _Watch:
         return draw()
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:  # noqa: ANN401
-        if event == "call" and self._draws_in(frame) and not door.drawing():
+        if event == "call" and self._draws_in(frame) and not drawing():
             self._record(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
 
     def _record(self, name: str) -> None:
@@ -203,35 +203,15 @@ class _WatchedBudget(Budget):
         super().__init__(total, delta, neighbours=neighbours)
         self._watch = watch
 
-    def spend(
-        self,
-        epsilon: float,
-        *,
-        neighbours: NeighboursLike,
-        delta: float = 0.0,
-        rho: float | None = None,
-        mechanism: str = "",
-        note: str = "",
-        laplace: int = 0,
-        asked: Mapping[str, object] | None = None,
-    ) -> Entry:
-        if self._watch.refuses:
+    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+        amounts = [(one["epsilon"], one.get("delta", 0.0)) for one in spends]
+        entries = () if self._watch.refuses else super().spend_all(spends)
+        for epsilon, delta in amounts:
             self._watch.spends.append(epsilon)
             self._watch.deltas.append(delta)
+        if self._watch.refuses:
             raise InsufficientBudgetError("refused, to see whether the release stops")
-        entry = super().spend(
-            epsilon,
-            neighbours=neighbours,
-            delta=delta,
-            rho=rho,
-            mechanism=mechanism,
-            note=note,
-            laplace=laplace,
-            asked=asked,
-        )
-        self._watch.spends.append(epsilon)
-        self._watch.deltas.append(delta)
-        return entry
+        return entries
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         if self._watch.refunded_after is None:

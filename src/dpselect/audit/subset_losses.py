@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
-from dpselect.draws.swaps import DistanceLaw
+from dpselect.draws.subset_distance import DistanceLaw
 from dpselect.typing import Values
 
 

@@ -257,7 +257,7 @@ def tabulate(
         max_distance: The largest distance ``T``.
     """
     scores, rests = (
-        np.array(part) for part in zip(*(o.exact for o in objectives), strict=True)
+        np.array(part) for part in zip(*(o.scores_twofold for o in objectives), strict=True)
     )
     exact = Twofold(scores, rests)
     steps = difference(exact.at(universe.right), exact.at(universe.left))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from dpselect._version import version
-from dpselect.budget import filter as stopping
-from dpselect.budget.amount import positive
-from dpselect.budget.entry import Entry, Totals, cost, kept, plain, same_relation
+from dpselect._optional import version
+from dpselect.budget import filter as stopping, lists
+from dpselect.budget.amount import exact, floor, positive
+from dpselect.budget.entry import LONGEST, Cost, Entry, Sums, cost, kept, plain
+from dpselect.budget.group import grouped
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.store import Entries, Memory, Store
-from dpselect.budget.sums import Sums
+from dpselect.budget.store import Entries, Memory, State, Store
+from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
 from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
@@ -29,8 +31,46 @@ class _Request:
 
     note: str = ""
     source: str = ""
+    version: str = ""
     analyst: str = ""
-    where: tuple[str, ...] = ()
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    user: str | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The arguments of a spend."""
+
+    epsilon: float
+    neighbours: NeighboursLike
+    delta: float = 0.0
+    rho: float | None = None
+    user: str | None = None
+    mechanism: str = ""
+    note: str = ""
+    laplace_rounds: int = 0
+    question: Mapping[str, object] = field(default_factory=dict)
+    repeatable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """What a share of a budget has in the period of now.
+
+    Attributes:
+        share: Whose it is; empty for all who have none, or if there are no shares.
+        epsilon: What it grants, in nats.
+        delta: What it grants.
+        spent: Epsilon that its spends amount to.
+        remaining: ``epsilon - spent``, rounded down.
+    """
+
+    share: str
+    epsilon: float
+    delta: float
+    spent: float
+    remaining: float
 
 
 class Budget:
@@ -40,30 +80,39 @@ class Budget:
     spends of 0.01 fit into 1.0, the next one does not.
 
     With ``delta=0`` epsilons add up. With ``delta > 0`` the cheaper of that sum and of
-    composition by zCDP counts, which after many small spends is far less. When the *first*
-    spend has a delta of its own, epsilons and deltas add up; a budget that began with a
-    spend without one takes no spend with one. :mod:`dpselect.budget.filter` says why.
+    composition by zCDP counts, which after many small spends is far less; half of delta is for
+    the deltas of spends and half for zCDP, unless ``composition`` says otherwise. The order of
+    spends does not matter. :mod:`dpselect.budget.filter` says why.
 
     A copy, also one by :func:`copy.deepcopy`, is the same budget, so nothing is spent twice.
     A budget with a ledger can be pickled, one in memory cannot.
 
     Guarantee:
-        All releases together are ``(epsilon, delta)``-DP under ``neighbours`` against an
-        analyst who chooses each after seeing the ones before it, provided that each keeps
-        the guarantee it was spent for and is drawn after :meth:`spend` returned. Entries
-        are public.
+        All releases together are ``(epsilon, delta)``-DP under ``neighbours`` for one of what
+        ``protects`` says, against an analyst who chooses each after seeing the ones before
+        it, provided that each keeps the guarantee it was spent for and is drawn after
+        :meth:`spend` returned. Entries are public. With a ``period`` that is the guarantee of
+        each (:class:`~dpselect.budget.totals.Period`).
 
     Args:
         epsilon: Total, in nats; finite, > 0.
         delta: Total, in [0, 1).
         neighbours: The one relation that every spend must be stated for.
+        protects: The column that names persons, or
+            :class:`~dpselect.budget.totals.Persons`, which may say how many rows one has at
+            most. If not given, or ``"row"``, one record: a row, an edge or a member.
+        composition: ``"sum"`` (all of delta for the deltas of spends), ``"zcdp"`` (none) or
+            ``"either"``.
+        shares: The epsilon of each analyst who has a share of it, by name. They get the same
+            part of delta; all others together what is left.
+        period: How the totals renew, and what makes that honest.
         path: File of the ledger, shared by all processes that name it. An existing one must
             have the same totals. A budget notices if the file is replaced, emptied or
             restored from a copy while it lives. ``None`` keeps the entries in this process.
 
     Raises:
-        ParameterError: ``epsilon`` or ``delta`` is out of range.
-        NeighboursError: ``neighbours`` is not a neighbour relation.
+        ParameterError: An amount is out of range, or a term is none of those above.
+        NeighboursError: ``neighbours`` is not a neighbour relation, or none of persons.
         LedgerError: The file at ``path`` is not a ledger (it is left as it is), is one for
             other totals or of another schema version, or cannot be opened or made.
 
@@ -80,9 +129,24 @@ class Budget:
         delta: float = 0.0,
         *,
         neighbours: NeighboursLike,
+        protects: str | Persons | None = None,
+        composition: Composition = "either",
+        shares: Mapping[str, float] | None = None,
+        period: Period | None = None,
         path: str | Path | None = None,
     ) -> None:
-        self._totals = Totals(epsilon=epsilon, delta=delta, neighbours=relation(neighbours))
+        granted = relation(neighbours)
+        if protects is not None and not isinstance(protects, Persons):
+            protects = None if protects == RECORDS[granted] else Persons(protects)
+        self._totals = Totals(
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=granted,
+            persons=protects,
+            composition=composition,
+            shares=tuple((shares or {}).items()),
+            period=period,
+        )
         self._store: Store = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )
@@ -101,6 +165,11 @@ class Budget:
         budget._totals, budget._store = ledger.totals, ledger  # noqa: SLF001 -- its own
         budget._request = _Request()  # noqa: SLF001 -- its own
         return budget
+
+    @property
+    def totals(self) -> Totals:
+        """All that is granted, with its terms."""
+        return self._totals
 
     @property
     def epsilon(self) -> float:
@@ -123,28 +192,42 @@ class Budget:
         return self._store.path if isinstance(self._store, Ledger) else None
 
     @property
+    def lists(self) -> Path | None:
+        """The folder of long lists; ``None`` for a budget in memory, which has them whole."""
+        return self._store.lists
+
+    @property
     def entries(self) -> Entries:
         """All spends, the first one first."""
         return self._store.entries()
 
     @property
-    def composition(self) -> stopping.Composition:
-        """How spends add up: ``"pure"``, ``"basic"`` (with deltas) or ``"zcdp"``."""
-        return stopping.composition(self._totals, self._store.sums())
+    def pots(self) -> tuple[Pot, ...]:
+        """What each share has in the period of now; the whole budget, if there are none."""
+        names = [name for name, _ in self._totals.shares]
+        if self._totals.left > 0:
+            names.append("")
+        return self._store.look(lambda state: tuple(self._pot(state, name) for name in names))
 
     @property
     def spent(self) -> float:
-        """Epsilon that all spends together amount to, in nats; at most :attr:`epsilon`."""
-        return float(stopping.spent(self._totals, self._store.sums()))
+        """Epsilon that all spends of the period of now together amount to, in nats.
+
+        At most :attr:`epsilon`.
+        """
+        return float(sum(exact(pot.spent) for pot in self.pots))
 
     @property
     def remaining(self) -> float:
-        """``epsilon - spent``, in nats, >= 0, rounded down.
+        """What is left of epsilon for the analyst who asks, in nats, >= 0, rounded down.
 
-        A spend of this much fits when the composition is ``"pure"``. Under ``"zcdp"`` the
-        price of a spend depends on the others; see :meth:`remaining_after`.
+        A spend of this much fits. Where zCDP counts, the price of a spend depends on the
+        others: see :meth:`remaining_after`.
         """
-        return stopping.remaining(self._totals, self._store.sums())
+        share = self._totals.share_of(self._request.analyst)
+        if not share and self._totals.left == 0:
+            return 0.0
+        return self._store.look(lambda state: self._pot(state, share).remaining)
 
     def spend(
         self,
@@ -153,10 +236,10 @@ class Budget:
         neighbours: NeighboursLike,
         delta: float = 0.0,
         rho: float | None = None,
+        user: str | None = None,
         mechanism: str = "",
         note: str = "",
-        laplace: int = 0,
-        asked: Mapping[str, object] | None = None,
+        laplace_rounds: int = 0,
     ) -> Entry:
         """Record what a release is about to cost; draw only after this returned.
 
@@ -165,16 +248,18 @@ class Budget:
                 release costs delta alone.
             neighbours: The relation that the release is private for.
             delta: In [0, 1).
-            rho: The release's own zCDP parameter, finite, > 0, where it is known to be
-                better than the ``epsilon * tanh(epsilon / 2)`` of any pure release. A
-                larger one is replaced by that.
+            rho: The zCDP parameter of a release without a delta, finite, > 0, where it is
+                known to be better than the ``epsilon * tanh(epsilon / 2)`` of any pure
+                release. A larger one is replaced by that.
+            user: The column of the persons that it protects; None if it protects a record.
+                In a budget of persons that states how many rows one has, a release by rows
+                is charged for so many.
             mechanism: What is released.
             note: Anything to remember; public, like the rest of the entry. That of
                 :meth:`for_request` if empty.
-            laplace: Where the release is so many adaptive rounds, each dominated by the
-                Laplace mechanism at ``epsilon / laplace``, as permute-and-flip is: their
-                number; else 0. :meth:`to_dp_events` makes use of it.
-            asked: The function and its public arguments; :meth:`Plan.charge` gives them.
+            laplace_rounds: The number of adaptive rounds at ``epsilon / laplace_rounds`` each,
+                if the Laplace mechanism of that epsilon dominates each of them, as it does
+                permute-and-flip; else 0. :meth:`to_dp_events` makes use of it.
 
         Returns:
             The entry, which no crash of this process can undo when there is a ledger.
@@ -182,78 +267,190 @@ class Budget:
         Raises:
             ParameterError: An amount is not a number or out of its range, epsilon and delta
                 are both 0, or a text is not one.
-            NeighboursError: ``neighbours`` is not the budget's relation.
+            NeighboursError: ``neighbours`` or ``user`` is not what the budget protects.
             InsufficientBudgetError: The spend does not fit; nothing was recorded.
             LedgerError: The ledger cannot be read or written; do not draw.
         """
-        same_relation(self.neighbours, neighbours)
-        new = cost(epsilon, delta, rho, laplace)
-        mechanism, note = _text("mechanism", mechanism), _text("note", note)
-        request = self._request if not note else replace(self._request, note=note)
-        arguments = plain({} if asked is None else asked)
-        if request.where:
-            stated = {**dict(arguments.get("arguments", {})), "where": list(request.where)}
-            arguments = {**arguments, "arguments": stated}
+        asked = {
+            "epsilon": epsilon,
+            "neighbours": neighbours,
+            "delta": delta,
+            "rho": rho,
+            "user": user,
+            "mechanism": mechanism,
+            "note": note,
+            "laplace_rounds": laplace_rounds,
+        }
+        return self.spend_all([asked])[0]
 
-        def decide(sums: Sums) -> Entry:
-            stopping.admit(self._totals, sums, new)
-            return Entry(
-                epsilon=new.epsilon,
-                delta=new.delta,
-                rho=new.rho,
-                laplace=new.laplace,
-                sequence=sums.number + 1,
-                time=datetime.now(UTC).isoformat(timespec="seconds"),
-                neighbours=self.neighbours,
-                mechanism=mechanism,
-                version=version(),
-                asked=arguments,
-                note=request.note,
-                source=request.source,
-                analyst=request.analyst,
-            )
+    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Entries:
+        """Record what several releases are about to cost, all of it or nothing.
 
-        return self._store.append(decide)
+        Args:
+            spends: The arguments of :meth:`spend`, by name; and as ``question`` the query and
+                its plan, and as ``repeatable`` whether they say all that is asked of a source:
+                :meth:`Plan.charge` gives them.
 
-    def record_answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        Returns:
+            The entries, in the same order; no other spend came in between.
+
+        Raises:
+            InsufficientBudgetError: They do not fit together; nothing was recorded.
+            ParameterError, NeighboursError, LedgerError: As for :meth:`spend`.
+        """
+        files: dict[str, str] = {}
+        asked = [self._checked(_Asked(**one), files) for one in spends]
+
+        def decide(state: State) -> list[tuple[Entry, Sums]]:
+            made = self._decided(state, asked)
+            if self._store.lists is not None:
+                lists.keep(self._store.lists, files)
+            return made
+
+        return self._store.append(decide) if asked else ()
+
+    def _decided(
+        self, state: State, asked: Sequence[tuple[Cost, dict[str, Any]]]
+    ) -> list[tuple[Entry, Sums]]:
+        """Admit spends, add them to the state, and return their entries with the sums."""
+        time = _now()
+        period, share = self._period(state, time), self._totals.share_of(self._request.analyst)
+        granted, made = part(self._totals, share), []
+        for new, facts in asked:
+            sums = stopping.admit(granted, state.sums(period, share), new)
+            known = {
+                "sequence": state.number + 1,
+                "time": time,
+                "period": period,
+                "share": share,
+            }
+            entry = Entry(**asdict(new), **known, **facts)
+            state.add(entry, sums)
+            made.append((entry, sums))
+        return made
+
+    def _checked(self, asked: _Asked, files: dict[str, str]) -> tuple[Cost, dict[str, Any]]:
+        """Return the cost of a spend, and what its entry says beside it.
+
+        Long lists of the question are added to ``files``, if they are not kept in the entry.
+        """
+        request = self._request
+        steps = self._totals.steps(asked.neighbours, asked.user or request.user)
+        new = cost(asked.epsilon, asked.delta, asked.rho, asked.laplace_rounds)
+        question = plain(asked.question)
+        if request.arguments:
+            stated = {**question.get("arguments", {}), **request.arguments}
+            question = {**question, "arguments": stated}
+        written = question.get("written")
+        return grouped(new, steps), {
+            "neighbours": self.neighbours,
+            "mechanism": _text("mechanism", asked.mechanism),
+            "version": version(),
+            "question": question if self.lists is None else lists.folded(question, files),
+            "note": _text("note", asked.note) or request.note,
+            "source": request.source,
+            "source_version": request.version,
+            "analyst": request.analyst,
+            "key": self._key(written) if asked.repeatable else "",
+        }
+
+    def answered(self, question: Mapping[str, object]) -> Entry | None:
+        """Return the entry that answers a question of the same source once more, if one does.
+
+        It is the last one in this period with the same written form of the query, the same
+        source and version, and the same arguments of the request, if the release can be made
+        of it again. There is none without a source, or where the request says ``again``.
+
+        Args:
+            question: The written form of a query that says all that is asked of a source.
+        """
+        if self._request.again or not (key := self._key(question)):
+            return None
+        period = self._store.look(lambda state: self._period(state, _now()))
+        return self._store.find(key, period)
+
+    def _key(self, question: object) -> str:
+        """Return what two entries of one question of one source share; empty without one."""
+        request = self._request
+        if not request.source:
+            return ""
+        same = [question, request.source, request.version, request.arguments, request.user]
+        return hashlib.sha256(json.dumps(same).encode()).hexdigest()
+
+    def _period(self, state: State, time: str) -> str:
+        """Return the period that a spend is charged to."""
+        if self._totals.period is None:
+            return ""
+        return max(self._totals.period.at(time), state.period)
+
+    def _pot(self, state: State, share: str) -> Pot:
+        granted = part(self._totals, share)
+        sums = state.sums(self._period(state, _now()), share)
+        spent, left = stopping.spent(granted, sums), stopping.remaining(granted, sums)
+        return Pot(share, granted.epsilon, granted.delta, float(spent), left)
+
+    def record_answer(
+        self,
+        entry: Entry,
+        answer: Mapping[str, object],
+        release: Mapping[str, object] | None = None,
+    ) -> None:
         """Keep the released answer of an entry; every release of the library does.
 
         Args:
             entry: What :meth:`spend` returned.
             answer: Released values alone, by name. Of an answer of more than 20,000
                 characters a summary is kept, with the SHA-256 of its JSON.
+            release: The fields that the release is made of again, as JSON has them; kept if
+                they are as short.
 
         Raises:
             LedgerError: It is no entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
-        self._store.answer(entry, kept(answer))
+        if release is not None and len(json.dumps(release)) > LONGEST:
+            release = None
+        self._store.answer(entry, kept(answer), release)
 
     def for_request(
         self,
         *,
         note: str = "",
         source: str = "",
+        version: str = "",
         analyst: str = "",
-        where: Iterable[str] = (),
+        arguments: Mapping[str, object] | None = None,
+        user: str | None = None,
+        again: bool = False,
     ) -> Self:
         """Return the same budget, with what its entries say about who asked, and of what.
+
+        With a ``source``, a query that was answered for the same source and version, with the
+        same ``arguments``, is answered by that entry (:meth:`answered`): nothing is drawn and
+        nothing is spent.
 
         Args:
             note: Anything to remember, such as the number of an application.
             source: The file or table that is read.
+            version: Which state of it, such as a date: another one is another source. Never
+                a hash of the data, which would tell that a record changed.
             analyst: Who asks.
-            where: Which rows of the source are asked for, in public words.
+            arguments: What else is asked beside the query's own fields, such as which rows of
+                the source; public.
+            user: The column of persons of whom the source has one record each, declared
+                public: releases by records then protect them.
+            again: Draw anew, and pay, where an entry would have answered.
 
         Raises:
             ParameterError: One is not a text.
         """
-        texts = {"note": note, "source": source, "analyst": analyst}
+        texts = {"note": note, "source": source, "version": version, "analyst": analyst}
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         checked = {name: _text(name, one) for name, one in texts.items()}
-        rows = tuple(_text("where", one) for one in where)
-        view._request = _Request(**checked, where=rows)
+        view._request = _Request(
+            **checked, arguments=plain(arguments or {}), user=user, again=again
+        )
         return view
 
     def refund(self, entry: Entry, epsilon: float) -> None:
@@ -262,25 +459,32 @@ class Budget:
         A spend counts in full until this returned: who dies before loses nothing but epsilon.
 
         Guarantee:
-            That of the budget, if outside an event of probability ``entry.delta`` the outcome
-            that was drawn is at most ``exp(entry.epsilon - epsilon)`` times as probable as
-            under any neighbour (:mod:`dpselect.budget.filter` has the proof).
+            That of the budget, if outside an event of probability ``delta`` of the release the
+            outcome that was drawn is at most ``exp(c)`` times as probable as under any
+            neighbour of the release, with c its epsilon less the refund
+            (:mod:`dpselect.budget.filter` has the proof).
 
         Args:
             entry: What :meth:`spend` returned.
-            epsilon: What is given back, in nats; > 0, at most ``entry.epsilon``.
+            epsilon: What is given back, in nats; > 0. Of an entry for ``steps`` rows so many
+                times as much is; that is at most ``entry.epsilon``.
 
         Raises:
             ParameterError: ``epsilon`` is out of its range.
             LedgerError: It is no entry of this budget, had a refund, or cannot be written.
         """
-        given = positive("epsilon", epsilon)
+        given = floor(entry.steps * exact(positive("epsilon", epsilon)))
         if given > entry.epsilon:
             raise ParameterError(f"a refund is at most the {entry.epsilon!r} that was spent")
         self._store.refund(entry, given)
 
     def remaining_after(
-        self, epsilon: float, *, delta: float = 0.0, rho: float | None = None
+        self,
+        epsilon: float,
+        *,
+        delta: float = 0.0,
+        rho: float | None = None,
+        user: str | None = None,
     ) -> float:
         """Return what would remain after a spend, without spending.
 
@@ -288,31 +492,55 @@ class Budget:
             epsilon: As in :meth:`spend`.
             delta: As in :meth:`spend`.
             rho: As in :meth:`spend`.
+            user: As in :meth:`spend`.
 
         Returns:
             In nats, >= 0, rounded down.
 
         Raises:
             ParameterError: An amount is not a number or out of its range.
+            NeighboursError: ``user`` is not what the budget protects.
             InsufficientBudgetError: :meth:`spend` would refuse this now.
         """
-        new = cost(epsilon, delta, rho)
-        after = stopping.admit(self._totals, self._store.sums(), new)
-        return stopping.remaining(self._totals, after)
+        asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
+        return self.remaining_after_all([{**asked, "neighbours": self.neighbours}])
+
+    def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
+        """Return what would remain after several spends, without spending.
+
+        Args:
+            spends: As in :meth:`spend_all`.
+
+        Returns:
+            In nats, >= 0, rounded down.
+
+        Raises:
+            InsufficientBudgetError: :meth:`spend_all` would refuse them now.
+            ParameterError, NeighboursError: As for :meth:`spend`.
+        """
+        asked = [self._checked(_Asked(**one), {}) for one in spends]
+
+        def after(state: State) -> float:
+            changed = state.copy()
+            ((last, _),) = self._decided(changed, asked)[-1:]
+            return self._pot(changed, last.share).remaining
+
+        return self._store.look(after) if asked else self.remaining
 
     def to_json(self) -> str:
-        """Return totals, relation, composition, sums and entries as strict JSON."""
-        entries = self.entries
-        sums = Sums.of(entries)
+        """Return totals and their terms, sums and entries as strict JSON."""
+        entries = [asdict(entry) for entry in self.entries]
         document = {
-            "epsilon": self._totals.epsilon,
-            "delta": self._totals.delta,
-            "neighbours": str(self._totals.neighbours),
-            "composition": stopping.composition(self._totals, sums),
-            "spent": float(stopping.spent(self._totals, sums)),
-            "remaining": stopping.remaining(self._totals, sums),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbours": str(self.neighbours),
+            **self._totals.terms(),
+            "spent": self.spent,
+            "pots": [asdict(pot) for pot in self.pots],
             "entries": [
-                asdict(entry) | {"neighbours": str(entry.neighbours)} for entry in entries
+                {name: one for name, one in entry.items() if name != "release"}
+                | {"neighbours": str(self.neighbours)}
+                for entry in entries
             ],
         }
         return json.dumps(document, allow_nan=False, indent=2)
@@ -378,6 +606,10 @@ class Budget:
 
 def _reopened(kind: type[Budget], path: Path, request: _Request) -> Budget:
     return kind.open(path).for_request(**asdict(request))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _text(name: str, value: object) -> str:

@@ -1,80 +1,45 @@
-"""Totals of a budget, the cost of one release, and the entry that records it."""
+"""The cost of one release, its entry, and exact sums of costs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 from dpselect.budget import amount, zcdp
-from dpselect.errors import NeighboursError
-from dpselect.neighbours import Neighbours, NeighboursLike, relation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """The totals of a budget; public.
-
-    Attributes:
-        epsilon: In nats; finite, > 0.
-        delta: In [0, 1).
-        neighbours: The one relation that every spend must be stated for.
-
-    Raises:
-        ParameterError: ``epsilon`` or ``delta`` is out of range.
-        NeighboursError: ``neighbours`` is not a neighbour relation.
-    """
-
-    epsilon: float
-    delta: float
-    neighbours: Neighbours
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", amount.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", amount.probability("delta", self.delta))
-        object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
-
-
-def same_relation(granted: Neighbours, stated: NeighboursLike) -> None:
-    """Refuse a spend that is stated for another relation than the budget's.
-
-    Raises:
-        NeighboursError: ``stated`` is another relation, or none.
-    """
-    if relation(stated) is not granted:
-        raise NeighboursError(
-            f"this budget protects {granted} neighbours, the spend {stated} neighbours; "
-            "give each relation a budget of its own"
-        )
+from dpselect.budget.amount import exact
+from dpselect.neighbours import Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """The guarantee of one release.
 
-    Outside an event of probability ``delta`` (none, when it is 0) the release is both
-    ``epsilon``-DP and ``rho``-zCDP; an (epsilon, delta)-DP release is so by Kairouz, Oh &
-    Viswanath (2015), arXiv:1311.0776. With an epsilon of 0 it does not depend on anybody's
+    It is ``(epsilon, delta)``-DP and, if ``delta`` is 0, ``rho``-zCDP. Outside an event of
+    probability ``delta`` it is both ``epsilon``-DP and ``rho``-zCDP
+    (:mod:`~dpselect.budget.filter`). With an epsilon of 0 it does not depend on anybody's
     record but in that event: delta is all that it costs.
 
     Attributes:
         epsilon: In nats; finite, > 0, or 0 beside a delta > 0.
         delta: In [0, 1).
-        rho: Finite, >= 0, and never more than what ``epsilon`` implies.
-        laplace: Where the release is so many adaptive rounds at ``epsilon / laplace`` each,
-            all of them dominated by the Laplace mechanism of that epsilon, their number;
-            else 0.
-        refunded: What was given back of ``epsilon`` when the outcome was known, in nats
-            (:mod:`~dpselect.budget.filter`).
+        rho: Finite, >= 0, and never more than what ``epsilon`` implies; that beside a delta.
+        laplace_rounds: The number of adaptive rounds at ``epsilon / laplace_rounds`` each, if
+            the Laplace mechanism of that epsilon dominates each of them; else 0.
+        steps: How many neighbour steps of the release one of the budget's is: the rows of a
+            person, where the release protects a row; all amounts are for so many.
+        refunded: What was given back of ``epsilon`` when the outcome was known, in nats.
     """
 
     epsilon: float
     delta: float
     rho: float
-    laplace: int = 0
+    laplace_rounds: int = 0
+    steps: int = 1
     refunded: float = 0.0
 
 
@@ -90,10 +55,17 @@ class Entry(Cost):
         note: Free text of the caller.
         version: The version of dpselect that recorded it.
         source: The file or table that was read, as the caller named it.
+        source_version: Which state of it, as the caller named it.
         analyst: Who made the request, as the caller named them.
-        asked: Function, public arguments, steps and public claims of the plan; plain values.
+        share: The share of the budget that paid: an analyst's, or empty.
+        period: The period of the budget that paid, such as ``"2026-07"``; empty without.
+        question: Query, its written form, steps and public claims of the plan; plain values,
+            of long lists what :mod:`~dpselect.budget.lists` says.
+        key: SHA-256 of question, source, version and unit, all public; empty if its answer is
+            not to be given again.
         answer: What was released; None if the process ended before it was kept, or if
             nothing but the spend was recorded. Plain values.
+        release: The fields that the release is made of again; None if that cannot be.
     """
 
     sequence: int
@@ -103,13 +75,59 @@ class Entry(Cost):
     note: str
     version: str
     source: str = ""
+    source_version: str = ""
     analyst: str = ""
-    asked: Mapping[str, object] = field(default_factory=dict, hash=False)
+    share: str = ""
+    period: str = ""
+    question: Mapping[str, object] = field(default_factory=dict, hash=False)
+    key: str = ""
     answer: Mapping[str, object] | None = field(default=None, hash=False)
+    release: Mapping[str, object] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """All that a privacy filter looks at of the spends so far.
+
+    Attributes:
+        epsilon: Sum of all epsilons, less what was refunded.
+        delta: Sum of all deltas.
+        rho: Sum of all rhos.
+        refunded: Sum of all refunds.
+    """
+
+    epsilon: Fraction = Fraction()
+    delta: Fraction = Fraction()
+    rho: Fraction = Fraction()
+    refunded: Fraction = Fraction()
+
+    @classmethod
+    def of(cls, costs: Iterable[Cost]) -> Self:
+        """Return the sums of costs, in the order of the spends."""
+        sums = cls()
+        for cost in costs:
+            sums = sums.plus(cost)
+        return sums
+
+    def plus(self, cost: Cost) -> Self:
+        """Return the sums with one spend more."""
+        spent = replace(
+            self,
+            epsilon=self.epsilon + exact(cost.epsilon),
+            delta=self.delta + exact(cost.delta),
+            rho=self.rho + exact(cost.rho),
+        )
+        return spent.less(cost.refunded) if cost.refunded else spent
+
+    def less(self, epsilon: float) -> Self:
+        """Return the sums after a refund."""
+        given = exact(epsilon)
+        return replace(self, epsilon=self.epsilon - given, refunded=self.refunded + given)
 
 
 LONGEST = 20_000
-"""Characters of an answer as JSON; of a longer one the ledger keeps a summary and its hash."""
+"""Characters of an answer as JSON; of a longer one the ledger keeps a summary and its hash, and
+nothing that it could be given again from."""
 
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 """Types that need no second look; most values are of one of them."""
@@ -155,8 +173,10 @@ def _end(value: object) -> str:
     return str(value)
 
 
-def cost(epsilon: object, delta: object, rho: object, laplace: object = 0) -> Cost:
+def cost(epsilon: object, delta: object, rho: object, laplace_rounds: object = 0) -> Cost:
     """Return the checked cost of a release; ``rho=None`` means what epsilon implies.
+
+    Beside a delta it always does: a better one may need another event than epsilon.
 
     Raises:
         ParameterError: An amount is not a number or out of its range, or epsilon and delta
@@ -170,6 +190,6 @@ def cost(epsilon: object, delta: object, rho: object, laplace: object = 0) -> Co
     return Cost(
         epsilon=pure,
         delta=failure,
-        rho=min(implied, given),
-        laplace=amount.count("laplace", laplace),
+        rho=implied if failure > 0 else min(implied, given),
+        laplace_rounds=amount.count("laplace_rounds", laplace_rounds),
     )

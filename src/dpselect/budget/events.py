@@ -37,11 +37,11 @@ def composed(entries: Entries, *, delta: float) -> dp_accounting.ComposedDpEvent
                 f"dp_accounting has no event for entry {entry.sequence}, which has a delta of "
                 "its own"
             )
-        if delta > 0 and entry.laplace > 0:
-            each = entry.epsilon / entry.laplace
+        if delta > 0 and entry.laplace_rounds > 0:
+            each = entry.epsilon / entry.laplace_rounds
             # Integer noise of 2^21 steps and more costs the last term (Theorem 3).
             each *= 1 + zcdp.SLACK + each * 2.0**-44
-            events += [dp_accounting.LaplaceDpEvent(1 / each)] * entry.laplace
+            events += [dp_accounting.LaplaceDpEvent(1 / each)] * entry.laplace_rounds
         elif delta > 0 and entry.rho < zcdp.rho_of_pure(entry.epsilon):
             events.append(dp_accounting.ZCDpEvent(entry.rho))
         else:

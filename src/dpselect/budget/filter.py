@@ -1,84 +1,107 @@
-r"""Privacy filters: the sequences of spends that stay within a budget's totals.
+r"""The privacy filter: the sequences of spends that stay within a budget's totals.
 
 An analyst chooses each release after seeing the ones before it, its parameters included. A
 *privacy filter* is a rule that, whatever they choose, keeps the whole within
 :math:`(\varepsilon, \delta)`-DP. Write :math:`\varepsilon_i, \delta_i, \rho_i` for the cost of
-release i. There are three rules; nothing that was released decides between them.
+release i. There is one rule. It splits :math:`\delta` into :math:`\delta_s + \delta_z` when the
+budget is made, and admits a release if after it
 
-``pure``, for a budget with :math:`\delta = 0`: all :math:`\delta_i = 0` and
-:math:`\sum \varepsilon_i \le \varepsilon`.
+.. math::
 
-``zcdp``, for a budget with :math:`\delta > 0` whose first spend has :math:`\delta_1 = 0`: all
-:math:`\delta_i = 0`, and EITHER :math:`\sum \varepsilon_i \le \varepsilon` OR
-:math:`\sum \rho_i` converts to at most :math:`\varepsilon` at :math:`\delta`.
+    \sum \delta_i \le \delta_s \quad\text{and}\quad
+    \Bigl(\sum \varepsilon_i \le \varepsilon \quad\text{or}\quad
+    \sum \rho_i \text{ converts to at most } \varepsilon \text{ at } \delta_z\Bigr).
 
-``basic``, for a budget with :math:`\delta > 0` whose first spend has :math:`\delta_1 > 0`:
-:math:`\sum \varepsilon_i \le \varepsilon` and :math:`\sum \delta_i \le \delta`.
+``either`` has :math:`\delta_s = \delta_z = \delta/2`; it admits whatever one of the other two
+admits with its half. ``sum`` has :math:`\delta_z = 0`: epsilons and deltas add up. ``zcdp`` has
+:math:`\delta_s = 0`: no release may have a delta, and all of it is there to convert. Half of
+delta costs either side little: noise and thresholds grow with :math:`\ln(1/\delta)`, of which a
+factor 2 is five per cent at :math:`10^{-6}`, and the converted epsilon with its square root.
+Sums do not depend on an order, so whether all of some releases fit does not either.
 
 Guarantee:
     The transcript of all releases, refusals included, is :math:`(\varepsilon, \delta)`-DP
     under the budget's neighbour relation against an adaptive analyst.
 
-Proof. ``pure`` and ``basic``: losses, and probabilities of failure, add along each path
-(Rogers, Roth, Ullman & Vadhan 2016, arXiv:1605.08294).
-For ``zcdp`` let P and Q be the laws of the transcript on two neighbours; we bound
-:math:`\sum_y [P(y) - e^\varepsilon Q(y)]_+`. A path y that ends with
-:math:`\sum \varepsilon_i \le \varepsilon` has :math:`P(y) \le e^\varepsilon Q(y)` and adds
-nothing. Any other y ends within the zCDP limit and, sums being monotone, was within it all
-along. So the mechanism that stops by the zCDP limit alone accepts and refuses the same
-requests along y and gives y the same P(y) and Q(y). It is
-:math:`(\varepsilon, \delta)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
-order), so these y add at most :math:`\delta`.
+A release may be *refunded*: its price depends on its outcome. It is spent for
+:math:`\varepsilon_i` and, when its outcome o is known, :math:`\varepsilon_i - c_i(o)` is given
+back, once; :math:`\rho_i, \delta_i` stay. What it must keep is, for every two neighbours in
+either order, :math:`\sum_o [P(o) - e^{c_i(o)} Q(o)]_+ \le \delta_i` with
+:math:`0 \le c_i(o) \le \varepsilon_i`, and :math:`\rho_i`-zCDP if :math:`\delta_i = 0`. Without a
+refund :math:`c_i = \varepsilon_i` and this is :math:`(\varepsilon_i, \delta_i)`-DP. The sums of
+the rule are those of the net epsilons at every admission.
 
-Refunds: the price of a release may depend on its outcome. Let release i cost at most
-:math:`c_i(o)` and :math:`\delta_i`: for every two neighbours in either order
-:math:`\sum_o [P(o) - e^{c_i(o)} Q(o)]_+ \le \delta_i`, as where
-:math:`P(o) \le e^{c_i(o)} Q(o)` outside of an event of probability :math:`\delta_i`. It is
-spent for :math:`\varepsilon_i \ge c_i`, and refunded :math:`\varepsilon_i - c_i(o)` when ``o``
-is known; :math:`\rho_i, \delta_i` stay. All rules then hold with the net epsilons at every
-admission, and the guarantee is the same. For let :math:`P' = \min(P, e^{c_i} Q)` at every step.
-Along each path the product of the :math:`P'` is at most :math:`e^{\sum c_i(o_i)}` times that of
-the :math:`Q`, and :math:`\sum c_i(o_i)` is at most the net sum, as that of the last admission
-was and refunds are given once. Which requests are admitted, and so which :math:`\delta_i` there
-are, is determined by the outcomes. Step i takes at most :math:`\delta_i` off the mass of the
-paths that came to it, together at most :math:`E \sum \delta_i \le \delta`. A spend that is
-not refunded yet, or never because its process died, counts in full. (Prices by outcome:
-Ligett, Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829; for selection Durfee & Rogers 2019,
-arXiv:1905.04273, Theorem 2.)
+Lemma. Let P, Q be the laws of such a release on two neighbours. There are measures
+:math:`P^\circ \le P`, :math:`Q^\circ \le Q` of one mass, at least :math:`1 - \delta_i`, with
+:math:`e^{-c_i(o)} Q^\circ(o) \le P^\circ(o) \le e^{c_i(o)} Q^\circ(o)` for every o; made
+probabilities, they are :math:`\rho_i`-zCDP, where beside a delta :math:`\rho_i` is what
+:math:`\varepsilon_i` implies (:func:`~dpselect.budget.zcdp.rho_of_pure`).
+Proof. With :math:`\delta_i = 0` they are P and Q. Else let
+:math:`P' = \min(P, e^{c_i} Q)` and :math:`Q' = \min(Q, e^{c_i} P)`. Both have a mass of at least
+:math:`1 - \delta_i`, and :math:`P' \le e^{c_i} Q'`, :math:`Q' \le e^{c_i} P'`. Let P' be the one of
+larger mass. The mass of Q' lies between those of :math:`e^{-c_i} Q'` and P', and
+:math:`e^{-c_i} Q' \le P'`; so some :math:`P^\circ` between these two has it, and
+:math:`Q^\circ = Q'`. The factors are at most :math:`e^{\varepsilon_i}`, and those of equal mass
+stay when they are made probabilities.
 
-Why the rules do not mix: under ``zcdp`` the paths with a large loss may use up all of
-:math:`\delta`. If paths with a small loss could still buy failures, which count in full
-there, the two could add up to more than :math:`\delta`. The first spend may choose the rule
-because nothing had been released before it.
+Proof of the guarantee. Fix the analyst's strategy (a random one is a mixture) and two
+neighbours; let P and Q be the laws of the transcript. Put :math:`P^\circ_i, Q^\circ_i` of the
+lemma for the laws of every release, given what was drawn before: on a path y their products are
+:math:`P^\circ(y) \le P(y)` and :math:`Q^\circ(y) \le Q(y)`. Which releases are admitted, and so
+their :math:`\delta_i`, is determined by the outcomes before. Release i takes at most
+:math:`\delta_i` off the mass of the paths that came to it, and these sum up to at most
+:math:`\delta_s` along each path, so :math:`\sum_y P(y) - P^\circ(y) \le \delta_s`, and
+
+.. math::
+
+    \sum_y [P(y) - e^\varepsilon Q(y)]_+
+        \le \delta_s + \sum_y [P^\circ(y) - e^\varepsilon Q^\circ(y)]_+ .
+
+On a path y the product of the factors is at most :math:`e^{\sum c_i(o_i)}`, where
+:math:`\sum c_i(o_i)` is at most the net sum at the last admission. If that is at most
+:math:`\varepsilon`, y adds nothing. Any other y was admitted last by the zCDP limit and, sums of
+rho being monotone, within it all along. So the mechanism that stops by the limits of
+delta and of zCDP alone makes the same releases along y. Let :math:`\hat P, \hat Q` be its laws where each release draws
+from the :math:`P^\circ_i, Q^\circ_i` made probabilities. It is
+:math:`(\varepsilon, \delta_z)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
+order). :math:`P^\circ(y)` and :math:`Q^\circ(y)` are :math:`\hat P(y)` and :math:`\hat Q(y)` times
+the same product of masses, at most 1; so these y add at most :math:`\delta_z` together.
+
+Why :math:`\delta_s + \delta_z` cannot be more than :math:`\delta`: few paths with a large loss may
+use up :math:`\delta_z`, while all others buy failures worth :math:`\delta_s`. The tests let the
+best analyst play that game by exact enumeration, also against rules that are wrong.
+
+Sources: sums, Rogers, Roth, Ullman & Vadhan 2016, arXiv:1605.08294; prices by outcome, Ligett,
+Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829, and for selection Durfee & Rogers 2019,
+arXiv:1905.04273, Theorem 2.
+
+Shares of a budget are filters of their own, whose totals add up to its own. Releases of several
+take turns as the analysts like: what each filter lets through is an interactive mechanism that
+is :math:`(\varepsilon_a, \delta_a)`-DP, and such compose like those that are not interactive
+(Lyu 2022, arXiv:2207.09397), here by their sums.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import inf
-from typing import Literal, TypeAlias
 
 from dpselect.budget import zcdp
 from dpselect.budget.amount import exact, floor
-from dpselect.budget.entry import Cost, Totals
-from dpselect.budget.sums import Sums
+from dpselect.budget.entry import Cost, Sums
+from dpselect.budget.totals import Totals
 from dpselect.errors import InsufficientBudgetError
 
-Composition: TypeAlias = Literal["pure", "basic", "zcdp"]
-
-
-def composition(totals: Totals, sums: Sums) -> Composition:
-    """Return the rule that the spends are added up by."""
-    if totals.delta == 0:
-        return "pure"
-    return "basic" if sums.first_delta > 0 else "zcdp"
+FOR_SPENDS = {"sum": Fraction(1), "zcdp": Fraction(), "either": Fraction(1, 2)}
+"""The part of delta that is for the deltas of spends, by composition."""
 
 
 def spent(totals: Totals, sums: Sums) -> Fraction:
-    """Return the epsilon that the spends amount to, in nats, under their rule."""
-    if composition(totals, sums) != "zcdp":
+    """Return the epsilon that the spends amount to, in nats: by their sum, or by zCDP."""
+    part = 1 - FOR_SPENDS[totals.composition]
+    if part == 0:
         return sums.epsilon
-    converted = zcdp.epsilon_of(_total_rho(sums), totals.delta)
+    converted = zcdp.epsilon_of(_total_rho(sums), totals.delta * float(part))
     return sums.epsilon if converted == inf else min(sums.epsilon, Fraction(converted))
 
 
@@ -94,43 +117,30 @@ def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
         InsufficientBudgetError: ``new`` does not fit.
     """
     after = sums.plus(new)
-    _admit_delta(totals, sums, after, new)
+    granted = FOR_SPENDS[totals.composition] * exact(totals.delta)
+    if new.delta > 0 and after.delta > granted:
+        kept = ""
+        if granted < exact(totals.delta):
+            kept = (
+                f"; the rest of {totals.delta!r} is for composing spends by zCDP, as "
+                f"`composition`={totals.composition} says"
+            )
+        raise InsufficientBudgetError(
+            f"delta does not suffice: for spends {float(granted)!r}, "
+            f"spent {float(sums.delta)!r}, requested {new.delta!r}, "
+            f"remaining {floor(granted - sums.delta)!r}{kept}"
+        )
     if spent(totals, after) > exact(totals.epsilon):
-        raise InsufficientBudgetError(_too_much_epsilon(totals, sums, new))
+        by_zcdp = "" if spent(totals, sums) == sums.epsilon else BY_ZCDP
+        raise InsufficientBudgetError(
+            f"epsilon does not suffice: total {totals.epsilon!r}, "
+            f"spent {float(spent(totals, sums))!r}, requested {new.epsilon!r}, "
+            f"remaining {remaining(totals, sums)!r}{by_zcdp}"
+        )
     return after
 
 
-def _admit_delta(totals: Totals, sums: Sums, after: Sums, new: Cost) -> None:
-    if new.delta == 0:
-        return
-    rule = composition(totals, after)
-    granted = exact(totals.delta) if rule == "basic" else Fraction()
-    if after.delta <= granted:
-        return
-    reason = ""
-    if rule == "zcdp":
-        reason = (
-            f"; all of delta {totals.delta!r} is used to compose spends without one, as "
-            "the first spend was; give spends with a delta of their own another budget"
-        )
-    raise InsufficientBudgetError(
-        f"delta does not suffice: total {float(granted)!r}, spent {float(sums.delta)!r}, "
-        f"requested {new.delta!r}, remaining {floor(granted - sums.delta)!r}{reason}"
-    )
-
-
-def _too_much_epsilon(totals: Totals, sums: Sums, new: Cost) -> str:
-    message = (
-        f"epsilon does not suffice: total {totals.epsilon!r}, "
-        f"spent {float(spent(totals, sums))!r}, requested {new.epsilon!r}, "
-        f"remaining {remaining(totals, sums)!r}"
-    )
-    if composition(totals, sums) == "zcdp":
-        message += (
-            "; under zCDP the price of a spend depends on the others, and together they "
-            "exceed the total"
-        )
-    return message
+BY_ZCDP = "; under zCDP the price of a spend depends on the others, and together they exceed the total"
 
 
 def _total_rho(sums: Sums) -> float:

@@ -6,8 +6,8 @@ next reader rolls back what was begun. A file system without working locks (some
 mounts) is no place for a ledger, nor is one without hard links: a new ledger gets its name
 when it is complete.
 
-Each entry holds the exact sums of all entries up to it, so a spend takes the same time
-however many there are, and a random token. A ledger has a random identity. Whoever has it
+Each entry holds the exact sums of all entries of its share and period up to it, so a spend
+takes the same time however many there are, and a random token. A ledger has a random identity. Whoever has it
 open compares both with what they saw last, so a file that was replaced, emptied or restored
 from a copy is refused.
 
@@ -22,6 +22,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -29,20 +30,21 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from dpselect.budget.connection import Connections, connected
-from dpselect.budget.entry import Entry, Totals
-from dpselect.budget.store import Entries
-from dpselect.budget.sums import Sums
+from dpselect.budget.entry import Entry, Sums
+from dpselect.budget.store import Decide, Entries, State, T
+from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _CREATE = (
     """CREATE TABLE totals (
         epsilon REAL NOT NULL CHECK (epsilon > 0),
         delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
         neighbours TEXT NOT NULL,
+        terms TEXT NOT NULL,
         identity TEXT NOT NULL DEFAULT (hex(randomblob(16)))
     )""",
     """CREATE TABLE entries (
@@ -55,28 +57,39 @@ _CREATE = (
         note TEXT NOT NULL,
         version TEXT NOT NULL,
         source TEXT NOT NULL DEFAULT '',
+        source_version TEXT NOT NULL DEFAULT '',
         analyst TEXT NOT NULL DEFAULT '',
-        asked TEXT NOT NULL DEFAULT '{}',
-        laplace INTEGER NOT NULL DEFAULT 0 CHECK (laplace >= 0),
+        share TEXT NOT NULL DEFAULT '',
+        period TEXT NOT NULL DEFAULT '',
+        question TEXT NOT NULL DEFAULT '{}',
+        key TEXT NOT NULL DEFAULT '',
+        steps INTEGER NOT NULL DEFAULT 1 CHECK (typeof(steps) = 'integer' AND steps > 0),
+        laplace_rounds INTEGER NOT NULL DEFAULT 0 CHECK (laplace_rounds >= 0),
         epsilons TEXT NOT NULL,
         deltas TEXT NOT NULL,
         rhos TEXT NOT NULL,
         token TEXT NOT NULL DEFAULT (hex(randomblob(16))),
         CHECK (typeof(epsilon) = 'real' AND typeof(delta) = 'real' AND typeof(rho) = 'real'),
-        CHECK (typeof(laplace) = 'integer'),
+        CHECK (typeof(laplace_rounds) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
     """CREATE TABLE answers (
         sequence INTEGER PRIMARY KEY,
         token TEXT NOT NULL,
-        answer TEXT NOT NULL
+        answer TEXT NOT NULL,
+        release TEXT
     )""",
     """CREATE TABLE refunds (
         number INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL UNIQUE,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon > 0),
-        refunds TEXT NOT NULL
+        refunds TEXT NOT NULL,
+        share TEXT NOT NULL DEFAULT '',
+        period TEXT NOT NULL DEFAULT ''
     )""",
+    "CREATE INDEX entries_of ON entries (period, share)",
+    "CREATE INDEX refunds_of ON refunds (period, share)",
+    "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
     *(
         f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
         BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
@@ -114,11 +127,19 @@ _COLUMNS = (
     "note",
     "version",
     "source",
+    "source_version",
     "analyst",
-    "asked",
-    "laplace",
+    "share",
+    "period",
+    "question",
+    "key",
+    "steps",
+    "laplace_rounds",
 )
-_TEXTS = ("time", "mechanism", "note", "version", "source", "analyst")
+_TEXTS = (
+    *("time", "mechanism", "note", "version", "source", "source_version", "analyst", "share"),
+    *("period", "key"),
+)
 _SUMS = ("epsilons", "deltas", "rhos")
 _INSERT = (
     f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
@@ -126,14 +147,23 @@ _INSERT = (
 )
 _MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
 _ENTRIES = (
-    f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, answer, "  # noqa: S608
+    f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, answer, release, "  # noqa: S608
     "coalesce(refunds.epsilon, 0.0) FROM entries LEFT JOIN answers USING (sequence) "
-    "LEFT JOIN refunds USING (sequence) ORDER BY entries.sequence"
+    "LEFT JOIN refunds USING (sequence) "
+)
+_IN_ORDER = f"{_ENTRIES} ORDER BY entries.sequence"
+_LIKE = (
+    f"{_ENTRIES} WHERE key = ? AND entries.period = ? AND release IS NOT NULL "
+    "ORDER BY entries.sequence DESC LIMIT 1"
 )
 _LAST = (
-    "SELECT sequence, token, epsilons, deltas, rhos, coalesce("
-    "(SELECT refunds FROM refunds ORDER BY number DESC LIMIT 1), '0') "
-    "FROM entries ORDER BY sequence DESC LIMIT 1"
+    "SELECT sequence, token, (SELECT max(period) FROM entries) FROM entries "
+    "ORDER BY sequence DESC LIMIT 1"
+)
+_SUMS_OF = (
+    "SELECT epsilons, deltas, rhos, coalesce((SELECT refunds FROM refunds "
+    "WHERE period = ?1 AND share = ?2 ORDER BY number DESC LIMIT 1), '0') "
+    "FROM entries WHERE period = ?1 AND share = ?2 ORDER BY sequence DESC LIMIT 1"
 )
 
 
@@ -151,7 +181,7 @@ class Ledger:
         self._identity: str | None = None
         self._seen: tuple[int, str] = (0, "")
         self._connections = Connections(path)
-        self._known: tuple[sqlite3.Connection, int, Sums] | None = None
+        self._known: tuple[sqlite3.Connection, int, State] | None = None
 
     @classmethod
     def create_or_open(cls, path: str | Path, totals: Totals) -> Self:
@@ -182,8 +212,13 @@ class Ledger:
         ledger.entries()
         return ledger
 
+    @property
+    def lists(self) -> Path:
+        """The folder of long lists, which need not be there."""
+        return self.path.with_name(f"{self.path.name}.lists")
+
     def entries(self) -> Entries:
-        """Return all entries, and check that their sums are those of the last one.
+        """Return all entries, and check that their sums are those of the last of each share.
 
         Raises:
             LedgerError: The file is gone, was replaced, emptied or restored, holds an entry
@@ -191,24 +226,27 @@ class Ledger:
         """
         # One snapshot for all that is read.
         with self._connections.transaction("BEGIN") as connection:
-            sums = self._checked(connection)
-            rows = connection.execute(_ENTRIES)
+            state = self._checked(connection)
+            rows = connection.execute(_IN_ORDER)
             entries = tuple(map(self._entry, rows))
-        if Sums.of(entries) != sums:
+            found = State.of(entries)
+            for where in found.known:
+                state.sums(*where)
+        if found != state:
             raise LedgerError(f"the ledger {self.path} does not add up")
         return entries
 
-    def sums(self) -> Sums:
-        """Return the sums of all entries, as the last one states them.
+    def look(self, at: Callable[[State], T]) -> T:
+        """Return what a function makes of the state, as the last entries say it.
 
         Raises:
             LedgerError: As for :meth:`entries`.
         """
         with self._connections.transaction("BEGIN") as connection:
-            return self._checked(connection)
+            return at(self._checked(connection))
 
-    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the sums so far, on the disk.
+    def append(self, decide: Decide) -> Entries:
+        """Add the entries that ``decide`` makes of the state, on the disk, or none.
 
         Raises:
             LedgerError: The file is gone, was replaced, emptied or restored, or cannot be
@@ -216,21 +254,34 @@ class Ledger:
         """
         with self._connections.transaction("BEGIN IMMEDIATE") as connection:
             version = _pragma(connection, "data_version")
-            before = self._sums_at(connection, version)
-            entry = decide(before)
-            after = before.plus(entry)
-            row = [getattr(entry, column) for column in _COLUMNS]
-            row[_COLUMNS.index("asked")] = json.dumps(entry.asked)
-            sums = [str(after.epsilon + after.refunded), str(after.delta), str(after.rho)]
-            connection.execute(_INSERT, row + sums)
-            ((token,),) = connection.execute(_MARK_OF, (entry.sequence,)).fetchall()
+            after = self._state_at(connection, version).copy()
+            made = decide(after)
+            for entry, sums in made:
+                row = [getattr(entry, column) for column in _COLUMNS]
+                row[_COLUMNS.index("question")] = json.dumps(entry.question)
+                totals = [str(sums.epsilon + sums.refunded), str(sums.delta), str(sums.rho)]
+                connection.execute(_INSERT, row + totals)
+            ((token,),) = connection.execute(_MARK_OF, (after.number,)).fetchall()
             connection.execute("COMMIT")
             self._known = connection, version, after
-        self._seen = max(self._seen, (entry.sequence, token))
+        self._seen = max(self._seen, (after.number, token))
         self._connections.count_spend()
-        return entry
+        return tuple(entry for entry, _ in made)
 
-    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+    def find(self, key: str, period: str) -> Entry | None:
+        """Return the last entry of a key and a period that a release can be made of.
+
+        Raises:
+            LedgerError: As for :meth:`entries`.
+        """
+        with self._connections.transaction("BEGIN") as connection:
+            self._checked(connection)
+            row = connection.execute(_LIKE, (key, period)).fetchone()
+        return None if row is None else self._entry(row)
+
+    def answer(
+        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
+    ) -> None:
         """Add the answer of an entry, on the disk.
 
         Raises:
@@ -238,57 +289,59 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, token, _):
-            row = entry.sequence, token, json.dumps(answer)
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?)", row)
+            made_of = None if release is None else json.dumps(release)
+            row = entry.sequence, token, json.dumps(answer), made_of
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for :meth:`answer`."""
-        with self._holding(entry) as (connection, _, sums):
-            row = entry.sequence, epsilon, str(sums.less(epsilon).refunded)
-            insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ? FROM refunds"
+        with self._holding(entry) as (connection, _, state):
+            refunds = state.sums(entry.period, entry.share).less(epsilon).refunded
+            row = entry.sequence, epsilon, str(refunds), entry.share, entry.period
+            insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ?, ?, ? FROM refunds"
             connection.execute(insert, row)
 
     @contextmanager
-    def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, str, Sums]]:
-        """Write what belongs to an entry in one transaction, with its token and the sums."""
+    def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, str, State]]:
+        """Write what belongs to an entry in one transaction, with its token and the state."""
         with self._connections.transaction("BEGIN IMMEDIATE") as connection:
-            sums = self._checked(connection)
+            state = self._checked(connection)
             found = connection.execute(
                 "SELECT token FROM entries WHERE sequence = ? AND time = ? AND mechanism = ?",
                 (entry.sequence, entry.time, entry.mechanism),
             ).fetchone()
             if found is None:
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
-            yield connection, found[0], sums
+            yield connection, found[0], state
             # The sums that the last spend left are not those of now.
             self._known = None
             connection.execute("COMMIT")
 
     def _entry(self, row: tuple[object, ...]) -> Entry:
-        fields = dict(zip((*_COLUMNS, "answer", "refunded"), row, strict=True))
-        texts = [fields[name] for name in _TEXTS]
+        found = dict(zip((*_COLUMNS, "answer", "release", "refunded"), row, strict=True))
+        texts = [found[name] for name in _TEXTS]
         try:
-            for name in ("asked", "answer"):
-                fields[name] = _mapping(fields[name])
+            for name in ("question", "answer", "release"):
+                found[name] = _mapping(found[name])
         except ValueError:
             texts.append(None)
-        amounts = [fields[name] for name in ("epsilon", "delta", "rho", "refunded")]
+        amounts = [found[name] for name in ("epsilon", "delta", "rho", "refunded")]
         if not (
             all(isinstance(text, str) for text in texts)
             and all(isinstance(amount, float) and 0 <= amount < inf for amount in amounts)
-            and isinstance(fields["laplace"], int)
+            and all(isinstance(found[name], int) for name in ("laplace_rounds", "steps"))
         ):
             raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
-        return Entry(**fields, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
+        return Entry(**found, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
 
-    def _sums_at(self, connection: sqlite3.Connection, version: int) -> Sums:
-        """Return the sums, and check the file if another connection wrote since our spend."""
+    def _state_at(self, connection: sqlite3.Connection, version: int) -> State:
+        """Return the state, and check the file if another connection wrote since our spend."""
         if self._known is not None and self._known[:2] == (connection, version):
             return self._known[2]
         return self._checked(connection)
 
-    def _checked(self, connection: sqlite3.Connection) -> Sums:
-        """Return the sums of a file that is the one seen before, and remember it."""
+    def _checked(self, connection: sqlite3.Connection) -> State:
+        """Return the state of a file that is the one seen before, and remember it."""
         self._check_totals(connection)
         sequence, token = self._seen
         if sequence:
@@ -298,25 +351,31 @@ class Ledger:
                     f"the ledger {self.path} has lost spends: it was emptied or restored from "
                     "a copy"
                 )
+
+        def read(period: str, share: str) -> Sums:
+            found = connection.execute(_SUMS_OF, (period, share)).fetchone()
+            if found is None:
+                return Sums()
+            try:
+                epsilon, delta, rho, refunded = map(Fraction, found)
+            except (TypeError, ValueError, ZeroDivisionError):
+                raise LedgerError(
+                    f"the ledger {self.path} holds an entry that is not one"
+                ) from None
+            return Sums(epsilon - refunded, delta, rho, refunded)
+
         last = connection.execute(_LAST).fetchone()
         if last is None:
-            return Sums()
-        ((first_delta,),) = connection.execute("SELECT delta FROM entries WHERE sequence = 1")
-        try:
-            epsilon, delta, rho, refunded = (Fraction(text) for text in last[2:])
-            sums = Sums(last[0], float(first_delta), epsilon - refunded, delta, rho, refunded)
-        except (TypeError, ValueError, ZeroDivisionError):
-            raise LedgerError(
-                f"the ledger {self.path} holds an entry that is not one"
-            ) from None
-        self._seen = max(self._seen, (last[0], last[1]))
-        return sums
+            return State(read=read)
+        sequence, token, period = last
+        self._seen = max(self._seen, (sequence, token))
+        return State(sequence, str(period), read=read)
 
     def _check_totals(self, connection: sqlite3.Connection) -> None:
         stored, identity = _stored_totals(connection, self.path)
-        for name in ("epsilon", "delta", "neighbours"):
-            says, asked = getattr(stored, name), getattr(self.totals, name)
-            if says != asked:
+        for one in fields(Totals):
+            name, says = one.name, getattr(stored, one.name)
+            if says != (asked := getattr(self.totals, name)):
                 raise LedgerError(
                     f"the ledger {self.path} is for {name} {says}, not {asked}; open it with "
                     "its own totals, or give another path"
@@ -360,9 +419,11 @@ def _create(totals: Totals, path: Path) -> None:
                 connection.execute("BEGIN IMMEDIATE")
                 for statement in _CREATE:
                     connection.execute(statement)
+                amounts = totals.epsilon, totals.delta, totals.neighbours.value
                 connection.execute(
-                    "INSERT INTO totals (epsilon, delta, neighbours) VALUES (?, ?, ?)",
-                    (totals.epsilon, totals.delta, totals.neighbours.value),
+                    "INSERT INTO totals (epsilon, delta, neighbours, terms) "
+                    "VALUES (?, ?, ?, ?)",
+                    (*amounts, json.dumps(totals.terms())),
                 )
                 connection.execute("COMMIT")
             with suppress(FileExistsError):
@@ -381,8 +442,10 @@ def _stored_totals(connection: sqlite3.Connection, path: Path) -> tuple[Totals, 
             f"{SCHEMA_VERSION}"
         )
     try:
-        ((epsilon, delta, relation, identity),) = connection.execute("SELECT * FROM totals")
-        totals = Totals(epsilon=epsilon, delta=delta, neighbours=Neighbours(relation))
-    except ValueError:
+        (row,) = connection.execute("SELECT * FROM totals")
+        epsilon, delta, relation, terms, identity = row
+        amounts = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(relation)}
+        totals = Totals.read(terms=json.loads(terms), **amounts)
+    except (TypeError, ValueError, LookupError):
         raise LedgerError(f"the ledger {path} does not state its totals") from None
     return totals, str(identity)

@@ -1,17 +1,34 @@
-"""A budget as one printable HTML page, for those who sign for its releases."""
+"""A budget in words, and as one printable HTML page for those who sign for its releases."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
-from math import ceil
+from math import ceil, exp, log
 from typing import Protocol
 
-from dpselect.budget import wording
 from dpselect.budget.entry import Entry
 from dpselect.neighbours import Neighbours
+
+RELATIONS = {
+    Neighbours.ADD_REMOVE: "whether one record is in the data at all",
+    Neighbours.SUBSTITUTE: "what one record of the data says",
+    Neighbours.EDGE: "whether one connection between two nodes is in the network",
+    Neighbours.SWAP: "which of two people belongs to the subset",
+}
+"""What each neighbour relation hides."""
+
+PERSON = "whether one person, with all rows, is in the data at all"
+"""What a release hides whose question names a column of people, under add/remove."""
+
+_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Between the words of a name such as TopKeys."""
+
+LARGEST_FACTOR = 1e6
+"""Odds that grow by more are written as such, without digits."""
 
 STYLE = """
 body { font: 11pt/1.5 Georgia, serif; color: #111; max-width: 46rem; margin: 2rem auto;
@@ -99,25 +116,24 @@ def _summary(budget: Reported, number: int) -> Iterator[str]:
             "spent": f"epsilon {budget.spent:.6g} by {number} release"
             f"{'' if number == 1 else 's'} ({budget.composition} composition)",
             "left": f"epsilon {budget.remaining:.6g}",
-            "protects": f"{wording.RELATIONS[budget.neighbours]} ({budget.neighbours})",
+            "protects": f"{RELATIONS[budget.neighbours]} ({budget.neighbours})",
         }
     )
 
 
 def _promise(budget: Reported) -> Iterator[str]:
-    hidden = wording.RELATIONS[budget.neighbours]
+    hidden = RELATIONS[budget.neighbours]
     yield "<h2>What is promised</h2>"
     yield (
         f"<p>Somebody who knows everything else may have a suspicion about {escape(hidden)}. "
         "All releases of this budget together, those listed and those still to come, change "
         "the odds of that suspicion by a factor of at most "
-        f"<b>{escape(wording.odds(budget.epsilon))}</b> (e to the power of the granted "
-        f"epsilon); those listed by at most <b>{escape(wording.odds(budget.spent))}</b>"
+        f"<b>{escape(odds(budget.epsilon))}</b> (e to the power of the granted "
+        f"epsilon); those listed by at most <b>{escape(odds(budget.spent))}</b>"
         f"{_apart(budget.delta)}.</p>"
     )
     cells = [
-        f"from {before:.0%} to at most "
-        f"{ceil(1000 * wording.suspicion(budget.epsilon, before)) / 10:g}%"
+        f"from {before:.0%} to at most {ceil(1000 * suspicion(budget.epsilon, before)) / 10:g}%"
         for before in (0.01, 0.1, 0.5)
     ]
     yield f"<p>A suspicion can grow {'; '.join(cells)}.</p>"
@@ -129,17 +145,17 @@ def _promise(budget: Reported) -> Iterator[str]:
 
 
 def _release(entry: Entry) -> Iterator[str]:
-    asked = entry.asked
+    asked = entry.question
     yield f'<section class="release"><h3>{entry.sequence}. {escape(_title(entry))}</h3>'
     delta = f", delta {entry.delta:.3g}" if entry.delta else ""
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     yield _facts(
         {
-            "question": wording.question_of(entry),
+            "question": question_of(entry),
             "answer": _Html(f'<span class="answer">{_answer(entry)}</span>'),
             "price": f"epsilon {entry.epsilon:.6g}{delta}{back}: odds change by a factor of "
-            f"at most {wording.odds(entry.epsilon)}{_apart(entry.delta)}",
-            "protects": f"{wording.protected_by(entry)} ({entry.neighbours})",
+            f"at most {odds(entry.epsilon)}{_apart(entry.delta)}",
+            "protects": f"{protected_by(entry)} ({entry.neighbours})",
             "declared public": "; ".join(map(str, _list(asked.get("public")))) or None,
             "error": _error(asked.get("error_bound")),
             "mechanism": entry.mechanism,
@@ -159,8 +175,8 @@ def _apart(delta: float) -> str:
 
 
 def _title(entry: Entry) -> str:
-    function = entry.asked.get("function")
-    what = wording.question(function, {}, entry.source) if function else "spend"
+    function = entry.question.get("query")
+    what = question(function, {}, entry.source) if function else "spend"
     return what[:1].upper() + what[1:]
 
 
@@ -170,7 +186,7 @@ def _answer(entry: Entry) -> str:
             "none was kept: the program ended between spend and answer, or only the spend "
             "was recorded"
         )
-    text = wording.answer_of(entry)
+    text = answer_of(entry)
     return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
 
 
@@ -215,3 +231,74 @@ def _signatures() -> Iterator[str]:
     cells = "".join(f"<td>{word}</td>" for word in ("name and role", "date", "signature"))
     yield "<h2>Approval</h2>"
     yield f'<table class="sign">{2 * f"<tr>{cells}</tr>"}</table>'
+
+
+def question(query: object, arguments: object, source: str = "") -> str:
+    """Return a question: the query in words, the file, and the public arguments."""
+    name = _BOUNDARY.sub(" ", str(query)).lower()
+    of = f"{name} of {source}" if source else name
+    given = dict(arguments) if isinstance(arguments, Mapping) else {}
+    if where := given.pop("where", None):
+        of = f"{of} where {' and '.join(map(str, where))}"
+    stated = [
+        f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
+    ]
+    return f"{of}: {', '.join(stated)}" if stated else of
+
+
+def question_of(entry: Entry) -> str:
+    """Return what an entry says was asked, or its mechanism where it says no more."""
+    if not entry.question:
+        return entry.mechanism or "not stated"
+    return question(entry.question.get("query"), entry.question.get("arguments"), entry.source)
+
+
+def protected_by(entry: Entry) -> str:
+    """Return what an entry hides: a record, or all records of a person."""
+    given = entry.question.get("arguments")
+    limited = isinstance(given, Mapping) and given.get("max_per_user") is not None
+    of_person = limited and entry.neighbours is Neighbours.ADD_REMOVE
+    return PERSON if of_person else RELATIONS[entry.neighbours]
+
+
+def answer_of(entry: Entry) -> str:
+    """Return the answer of an entry, in one paragraph."""
+    if entry.answer is None:
+        return "none was kept"
+    if set(entry.answer) == {"answer"}:
+        return value_text(entry.answer["answer"])
+    return "; ".join(
+        value_text(one) if name == "answer" else f"{name.replace('_', ' ')}: {value_text(one)}"
+        for name, one in entry.answer.items()
+        if one is not None
+    )
+
+
+def value_text(value: object) -> str:
+    """Return a plain value as a person would write it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, Mapping):
+        stated = [f"{key}: {value_text(one)}" for key, one in value.items() if key != "name"]
+        more = f"({', '.join(stated)})" if "name" in value and stated else ", ".join(stated)
+        return f"{value.get('name', '')} {more}".strip()
+    if isinstance(value, Sequence):
+        return ", ".join(
+            f"({value_text(one)})" if isinstance(one, list | tuple) else value_text(one)
+            for one in value
+        )
+    return str(value)
+
+
+def odds(epsilon: float) -> str:
+    """Return the factor by which the odds of a suspicion can change, in words."""
+    if epsilon > log(LARGEST_FACTOR):
+        return "more than a million (no meaningful protection)"
+    return f"{exp(epsilon):.3g}"
+
+
+def suspicion(epsilon: float, before: float) -> float:
+    """Return the largest probability that a suspicion of probability ``before`` can get."""
+    return before / (before + (1 - before) * exp(-epsilon))

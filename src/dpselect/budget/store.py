@@ -1,40 +1,101 @@
-"""Stores of a budget's entries: the protocol, and the one in memory."""
+"""Stores of a budget's entries: the protocol, what spends are decided on, and one in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Lock
-from typing import Protocol, TypeAlias
+from typing import Protocol, Self, TypeAlias, TypeVar
 
-from dpselect.budget.entry import Entry
-from dpselect.budget.sums import Sums
+from dpselect.budget.entry import Entry, Sums
 from dpselect.errors import BudgetError, LedgerError
 
 Entries: TypeAlias = tuple[Entry, ...]
+
+T = TypeVar("T")
+
+
+def _nothing(_period: str, _share: str) -> Sums:
+    return Sums()
+
+
+@dataclass(slots=True)
+class State:
+    """What a store holds, in constant time.
+
+    Attributes:
+        number: How many entries there are.
+        period: The last period that was charged.
+        known: Sums by period and share, as far as they were asked for.
+        read: Returns those that are not known.
+    """
+
+    number: int = 0
+    period: str = ""
+    known: dict[tuple[str, str], Sums] = field(default_factory=dict)
+    read: Callable[[str, str], Sums] = field(default=_nothing, compare=False)
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Self:
+        """Return the state of a store that holds these."""
+        state = cls()
+        for entry in entries:
+            state.add(entry, state.sums(entry.period, entry.share).plus(entry))
+        return state
+
+    def sums(self, period: str, share: str) -> Sums:
+        """Return the sums of what a share paid in a period."""
+        where = period, share
+        if where not in self.known:
+            self.known[where] = self.read(*where)
+        return self.known[where]
+
+    def add(self, entry: Entry, sums: Sums) -> None:
+        """Count an entry, after which the sums of its share are these."""
+        self.known[entry.period, entry.share] = sums
+        self.number, self.period = entry.sequence, max(self.period, entry.period)
+
+    def copy(self) -> State:
+        """Return a state of which what is added is not counted here."""
+        return replace(self, known=dict(self.known))
+
+
+Decide: TypeAlias = Callable[[State], list[tuple[Entry, Sums]]]
+"""Makes entries of a state and adds them to it; with each the sums of its share after it."""
 
 
 class Store(Protocol):
     """A list of entries that only grows."""
 
+    @property
+    def lists(self) -> Path | None:
+        """The folder of long lists, if these are not kept in the entries."""
+
     def entries(self) -> Entries:
         """Return all entries in the order of their sequence numbers."""
         ...
 
-    def sums(self) -> Sums:
-        """Return the sums of all entries, in constant time."""
+    def look(self, at: Callable[[State], T]) -> T:
+        """Return what a function makes of the state, which it may not change."""
         ...
 
-    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the sums so far, and return it.
+    def append(self, decide: Decide) -> Entries:
+        """Add the entries that ``decide`` makes of a copy of the state, and return them.
 
-        No other thread or process adds one in between. The entry is kept before this
-        returns; if ``decide`` raises, nothing changes.
+        No other thread or process adds one in between. All are kept before this returns, or
+        none is; if ``decide`` raises, nothing changes.
         """
         ...
 
-    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+    def find(self, key: str, period: str) -> Entry | None:
+        """Return the last entry of a key and a period that a release can be made of."""
+        ...
+
+    def answer(
+        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
+    ) -> None:
         """Add the answer of an entry, once."""
         ...
 
@@ -49,9 +110,11 @@ class Memory:
     A forked copy raises: two copies could spend the same epsilon.
     """
 
+    lists = None
+
     def __init__(self) -> None:
         self._entries: list[Entry] = []
-        self._sums = Sums()
+        self._state = State()
         self._lock = Lock()
         self._process = os.getpid()
 
@@ -60,21 +123,34 @@ class Memory:
         self._check_process()
         return tuple(self._entries)
 
-    def sums(self) -> Sums:
-        """Return the sums of all entries."""
-        self._check_process()
-        return self._sums
-
-    def append(self, decide: Callable[[Sums], Entry]) -> Entry:
-        """Add the entry that ``decide`` makes of the sums so far."""
+    def look(self, at: Callable[[State], T]) -> T:
+        """Return what a function makes of the state."""
         self._check_process()
         with self._lock:
-            entry = decide(self._sums)
-            self._entries.append(entry)
-            self._sums = self._sums.plus(entry)
-        return entry
+            return at(self._state)
 
-    def answer(self, entry: Entry, answer: Mapping[str, object]) -> None:
+    def append(self, decide: Decide) -> Entries:
+        """Add the entries that ``decide`` makes of the state."""
+        self._check_process()
+        with self._lock:
+            after = self._state.copy()
+            entries = tuple(entry for entry, _ in decide(after))
+            self._entries += entries
+            self._state = after
+        return entries
+
+    def find(self, key: str, period: str) -> Entry | None:
+        """Return the last entry of a key and a period that a release can be made of."""
+        found = (
+            entry
+            for entry in reversed(self.entries())
+            if (entry.key, entry.period) == (key, period) and entry.release is not None
+        )
+        return next(found, None)
+
+    def answer(
+        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
+    ) -> None:
         """Add the answer of an entry.
 
         Raises:
@@ -85,7 +161,7 @@ class Memory:
             place, found = self._found(entry)
             if found.answer is not None:
                 raise LedgerError("an entry has one answer")
-            self._entries[place] = replace(found, answer=dict(answer))
+            self._entries[place] = replace(found, answer=dict(answer), release=release)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.
@@ -99,7 +175,8 @@ class Memory:
             if found.refunded:
                 raise LedgerError("an entry is refunded once")
             self._entries[place] = replace(found, refunded=epsilon)
-            self._sums = self._sums.less(epsilon)
+            where = found.period, found.share
+            self._state.known[where] = self._state.known[where].less(epsilon)
 
     def _found(self, entry: Entry) -> tuple[int, Entry]:
         """Return the place of an entry, and the entry as it is now."""

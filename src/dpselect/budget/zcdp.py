@@ -12,11 +12,13 @@ from __future__ import annotations
 import sys
 from math import exp, expm1, inf, log, log1p, sqrt, tanh
 
+from dpselect._numbers import boundary
+
 SLACK = 2.0**-40
 """Relative margin above the rounding errors of a few elementary functions (2^-50)."""
 
 MOST_STEPS = 60
-"""Of Newton's method, which takes 3 to 10."""
+"""Largest number of steps of Newton's method, which takes 3 to 10."""
 
 LARGEST_DELTA = 1 - 2.0**-40
 """Below 1, where no epsilon is needed."""
@@ -107,12 +109,11 @@ def delta_of(rho: float, epsilon: float) -> float:
         return 0.0
     if rho == inf:
         return 1.0
-    low, high = log(sys.float_info.min), 0.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        enough = epsilon_of(rho, min(exp(middle), LARGEST_DELTA)) <= epsilon
-        low, high = (low, middle) if enough else (middle, high)
-    return exp(high)
+
+    def enough(log_delta: float) -> bool:
+        return epsilon_of(rho, min(exp(log_delta), LARGEST_DELTA)) <= epsilon
+
+    return exp(boundary(enough, log(sys.float_info.min), 0.0)[1])
 
 
 def rho_for(epsilon: float, delta: float) -> float:
@@ -134,7 +135,4 @@ def rho_for(epsilon: float, delta: float) -> float:
     high = low
     while high < epsilon and epsilon_of(high, delta) <= epsilon:
         low, high = high, min(2 * high, epsilon)
-    for _ in range(45):
-        middle = (low + high) / 2
-        low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
-    return low
+    return boundary(lambda rho: epsilon_of(rho, delta) > epsilon, low, high)[0]

@@ -1,0 +1,59 @@
+r"""Group privacy: the price of a release for all rows of a person.
+
+Let a release be :math:`(\varepsilon, \delta)`-DP for one row more or less, and let x and y
+differ in one person, who has at most m rows. Then there are :math:`x = z_0, z_1, \dots, z_m = y`,
+each a neighbour of the one before. With :math:`P_i` the law on :math:`z_i`,
+
+.. math::
+
+    P_0 - e^{m\varepsilon} P_m
+        = \sum_{i<m} e^{i\varepsilon} (P_i - e^\varepsilon P_{i+1}),
+    \qquad
+    \sum_o [P_0 - e^{m\varepsilon} P_m]_+ \le \delta \sum_{i<m} e^{i\varepsilon}
+        = \delta\,\frac{e^{m\varepsilon} - 1}{e^\varepsilon - 1}.
+
+So it is :math:`(m\varepsilon, \delta')`-DP for a person with that :math:`\delta'`, which some
+releases attain. Where the price is that of the outcome, :math:`c(o) \le \varepsilon`, the same
+sum with :math:`e^{c(o)}` for :math:`e^\varepsilon` shows :math:`m\,c(o)` and the same
+:math:`\delta'`: m times what is given back is given back. A :math:`\rho`-zCDP release is
+:math:`m^2\rho`-zCDP (Bun & Steinke 2016, arXiv:1605.02065, Proposition 27).
+"""
+
+from __future__ import annotations
+
+from math import expm1, inf
+
+from dpselect.budget import zcdp
+from dpselect.budget.amount import ceiling, exact
+from dpselect.budget.entry import Cost
+from dpselect.errors import InsufficientBudgetError
+
+LARGEST = 700.0
+"""An exponent with a power of e that is a float."""
+
+
+def grouped(cost: Cost, rows: int) -> Cost:
+    """Return the price of a release by rows for a person with at most so many rows.
+
+    Laplace rounds are not kept. A delta of 1 or more is returned as 1, which no budget allows.
+
+    Raises:
+        InsufficientBudgetError: Its epsilon is more than any float.
+    """
+    if rows == 1:
+        return cost
+    try:
+        epsilon = ceiling(rows * exact(cost.epsilon))
+    except OverflowError:
+        raise InsufficientBudgetError(
+            f"epsilon does not suffice for {rows} rows of a person"
+        ) from None
+    rho = zcdp.rho_of_pure(epsilon)
+    if cost.delta == 0:
+        rho = min(rho, rows**2 * cost.rho * (1 + zcdp.SLACK))
+        return Cost(epsilon=epsilon, delta=0.0, rho=rho, steps=rows)
+    times = float(rows)
+    if cost.epsilon > 0:
+        times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST else inf
+    delta = min(1.0, cost.delta * times * (1 + zcdp.SLACK))
+    return Cost(epsilon=epsilon, delta=delta, rho=rho, steps=rows)

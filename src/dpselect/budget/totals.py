@@ -1,0 +1,237 @@
+"""What a budget grants: totals, whom they protect, composition, shares and periods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+from dpselect.budget import amount
+from dpselect.budget.amount import exact, floor
+from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.neighbours import Neighbours, NeighboursLike, relation
+
+RECORDS = {
+    Neighbours.ADD_REMOVE: "row",
+    Neighbours.SUBSTITUTE: "row",
+    Neighbours.EDGE: "edge",
+    Neighbours.SWAP: "member",
+}
+"""What a record is under each relation."""
+
+Composition: TypeAlias = Literal["sum", "zcdp", "either"]
+"""How spends add up (:mod:`~dpselect.budget.filter`)."""
+
+PeriodLength: TypeAlias = Literal["day", "month", "year"]
+
+PeriodUnit: TypeAlias = Literal["each-period", "one-period"]
+
+DIGITS = {"day": 10, "month": 7, "year": 4}
+"""How much of an ISO 8601 time names a period of each length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Protection of persons, with all their rows.
+
+    Attributes:
+        column: The column that names them: the ``user`` of every release.
+        rows: The most rows that a person has in any one source, declared public: a release by
+            rows is then charged for so many (:mod:`~dpselect.budget.group`). Without it,
+            releases by rows are refused.
+
+    Raises:
+        ParameterError: ``column`` is no name, or ``rows`` no number above 0.
+    """
+
+    column: str
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise ParameterError("`protects` must be 'row', or the name of a column of persons")
+        if self.rows is not None and amount.count("rows", self.rows) == 0:
+            raise ParameterError("`rows` must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Renewal of all totals with each day, month or year of UTC.
+
+    A spend is charged to the period in which it is made, and never to one before the last that
+    was charged, wherever the clock goes. The guarantee is that of the totals for the data of
+    one period, if the releases of a period read the data of one period alone, and those of
+    another period no data of it.
+
+    Attributes:
+        length: ``"day"``, ``"month"`` or ``"year"``.
+        unit: ``"each-period"``: protected is what a person (or row) has in one period; who has
+            data in n periods is protected by n times the totals. ``"one-period"``: declared
+            public is that all data of a person lie in one period.
+
+    Raises:
+        ParameterError: One is none of these.
+    """
+
+    length: PeriodLength
+    unit: PeriodUnit
+
+    def __post_init__(self) -> None:
+        _one_of("period", self.length, PeriodLength)
+        _one_of("period_unit", self.unit, PeriodUnit)
+
+    def at(self, time: str) -> str:
+        """Return the name of the period of an ISO 8601 time, such as ``"2026-07"``."""
+        return time[: DIGITS[self.length]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The totals of a budget and their terms; public.
+
+    Attributes:
+        epsilon: In nats; finite, > 0.
+        delta: In [0, 1).
+        neighbours: The one relation that every spend must be stated for.
+        persons: Whom they protect; None for a record: a row, an edge or a member of a subset.
+        composition: How spends add up; without a delta there is the sum alone.
+        shares: The epsilon of each analyst who has a share, with the same part of delta; what
+            is left is for all others together.
+        period: How long the totals last; None for good.
+
+    Raises:
+        ParameterError: An amount is out of range, ``composition`` is none, or shares are more
+            than ``epsilon`` together.
+        NeighboursError: ``neighbours`` is no relation, or none for persons.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    neighbours: Neighbours
+    persons: Persons | None = None
+    composition: Composition = "either"
+    shares: tuple[tuple[str, float], ...] = ()
+    period: Period | None = None
+
+    def __post_init__(self) -> None:
+        known = {
+            "epsilon": amount.positive("epsilon", self.epsilon),
+            "delta": amount.probability("delta", self.delta),
+            "neighbours": relation(self.neighbours),
+            "shares": _checked_shares(self.shares),
+        }
+        _one_of("composition", self.composition, Composition)
+        if known["delta"] == 0:
+            known["composition"] = "sum"
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+        if self.persons is not None and RECORDS[self.neighbours] != "row":
+            raise NeighboursError(
+                f"`neighbours`={self.neighbours} protects one {RECORDS[self.neighbours]}; to "
+                "protect persons give `neighbours`=add-remove or substitute"
+            )
+        if self.left < 0:
+            raise ParameterError(f"`share`s must be at most {self.epsilon!r} together")
+
+    @classmethod
+    def read(cls, *, terms: Mapping[str, Any], **amounts: Any) -> Self:  # noqa: ANN401
+        """Return totals of the amounts, and of what :meth:`terms` returned."""
+        persons, period = terms["persons"], terms["period"]
+        return cls(
+            **amounts,
+            persons=persons and Persons(**persons),
+            composition=terms["composition"],
+            shares=tuple((name, epsilon) for name, epsilon in terms["shares"]),
+            period=period and Period(**period),
+        )
+
+    def terms(self) -> dict[str, Any]:
+        """Return all but epsilon, delta and the relation, as plain values."""
+        amounts = ("epsilon", "delta", "neighbours")
+        return {name: one for name, one in asdict(self).items() if name not in amounts}
+
+    @property
+    def unit(self) -> str:
+        """What is protected: a column of persons, or ``"row"``, ``"edge"``, ``"member"``."""
+        return RECORDS[self.neighbours] if self.persons is None else self.persons.column
+
+    def steps(self, neighbours: NeighboursLike, user: str | None) -> int:
+        """Return how many steps of a release one of what is protected makes.
+
+        Args:
+            neighbours: What the release is stated for.
+            user: The column of the persons that it protects; None if it protects a record.
+
+        Raises:
+            NeighboursError: It protects another relation or unit, and no number is known.
+        """
+        if relation(neighbours) is not self.neighbours:
+            raise NeighboursError(
+                f"this budget protects {self.neighbours} neighbours, the release {neighbours} "
+                "neighbours; give each relation a budget of its own"
+            )
+        persons = self.persons
+        if user == (None if persons is None else persons.column):
+            return 1
+        if persons is None or user is not None:
+            raise NeighboursError(
+                f"this budget protects one {self.unit}, the release one {user!r} with all "
+                f"rows; make a budget with `protects`={user}"
+            )
+        cure = f"give `user`={persons.column} with `max_per_user`"
+        if persons.rows is None:
+            raise NeighboursError(
+                f"this budget protects one {persons.column!r} with all rows, the release one "
+                f"row: {cure}, or make a budget that states the most `rows` of one"
+            )
+        if self.neighbours is Neighbours.SUBSTITUTE and persons.rows > 1:
+            raise NeighboursError(
+                f"a release that knows the number of rows does not protect one "
+                f"{persons.column!r}, who may have another number: {cure}"
+            )
+        return persons.rows
+
+    def share_of(self, analyst: str) -> str:
+        """Return the share that an analyst spends from; empty for what all others have."""
+        return analyst if analyst in dict(self.shares) else ""
+
+    @property
+    def left(self) -> Fraction:
+        """The epsilon that is in nobody's share."""
+        return exact(self.epsilon) - sum(exact(epsilon) for _, epsilon in self.shares)
+
+
+@lru_cache(maxsize=1024)
+def part(totals: Totals, share: str) -> Totals:
+    """Return what a share grants.
+
+    Raises:
+        InsufficientBudgetError: All of epsilon is in the shares of others.
+    """
+    if not totals.shares:
+        return totals
+    granted = exact(dict(totals.shares)[share]) if share else totals.left
+    if granted == 0:
+        names = ", ".join(name for name, _ in totals.shares)
+        raise InsufficientBudgetError(
+            f"all of this budget is shared between {names}: `analyst` must be one of them"
+        )
+    delta = floor(exact(totals.delta) * granted / exact(totals.epsilon))
+    return replace(totals, epsilon=floor(granted), delta=delta, shares=())
+
+
+def _one_of(name: str, value: object, kinds: object) -> None:
+    if value not in get_args(kinds):
+        raise ParameterError(f"`{name}` must be one of {', '.join(get_args(kinds))}")
+
+
+def _checked_shares(shares: object) -> tuple[tuple[str, float], ...]:
+    pairs = tuple(shares.items() if isinstance(shares, Mapping) else shares)  # type: ignore[call-overload]
+    for name, _ in pairs:
+        if not isinstance(name, str) or not name:
+            raise ParameterError("`share` must name an analyst")
+    if len(dict(pairs)) < len(pairs):
+        raise ParameterError("`share` must name each analyst once")
+    return tuple((name, amount.positive("share", epsilon)) for name, epsilon in pairs)
