@@ -1,0 +1,11 @@
+"""Planner: which mechanism, which epsilon, how many people; in Python and as one page.
+
+A question (:class:`MostCommon`, :class:`BestScore`, :class:`Percentile`, :class:`Keys`,
+:class:`Subset`, :class:`Response`) is made of public or synthetic data, or of a shape.
+:func:`page` has the same answers without Python.
+"""
+
+from dpselect.lazy import attach
+
+# The names are listed in __init__.pyi.
+__getattr__, __dir__, __all__ = attach(__name__)

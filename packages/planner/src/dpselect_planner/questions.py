@@ -1,0 +1,446 @@
+"""Choices to plan for, with the exact distribution of what is drawn.
+
+Every question has mechanisms by name, and for each of them at an epsilon a probability of
+success and an error in the user's units. Data with people can be scaled: the same shares of
+more or fewer people. A question is as private as the data in it, which should be public.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpselect as dp
+from dpselect import validation
+from dpselect.budget.zcdp import SLACK, rho_of_pure
+from dpselect.draws import exponential
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.percentiles.objectives import by_rank
+from dpselect.percentiles.ranks import Ranks
+from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
+from dpselect.typing import Probabilities, Scores, Values
+
+OF_ONE = ("permute-and-flip", "exponential", "noisy-max")
+
+GAUSSIAN_FROM = 4
+"""Keys of a person from which on Gaussian noise can be the best."""
+
+
+class Outcome(NamedTuple):
+    """What one mechanism does at one epsilon."""
+
+    success: float
+    """Probability."""
+
+    error: float
+    """Expected, in the unit of the question."""
+
+
+class Question(ABC):
+    """A choice to plan for."""
+
+    unit: str
+    """Of errors."""
+
+    people: float | None
+    """How many people the data are of; None if they cannot be scaled."""
+
+    neighbours: Neighbours
+    """The relation that epsilons are stated for; its name is taken, too."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
+
+    @property
+    @abstractmethod
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms that can be compared, the usual one first."""
+
+    @abstractmethod
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        """Return the probability of success and the expected error of a mechanism."""
+
+    def success(self, mechanism: str, *, epsilon: float) -> float:
+        """Return the probability of success alone."""
+        return self.outcome(mechanism, epsilon=epsilon).success
+
+    def rho(self, mechanism: str, *, epsilon: float) -> float:  # noqa: ARG002 -- any
+        """Return what a release costs under zCDP."""
+        return rho_of_pure(epsilon)
+
+
+def outcome_of(law: Probabilities, gaps: Values, within: float) -> Outcome:
+    """Return the probability of a gap of at most ``within``, and the mean gap."""
+    near = gaps <= within * (1 + SLACK)
+    return Outcome(float(law[near].sum()), float(law @ gaps))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MostCommon(Question):
+    """The option that most people have, or the ``k`` that most have.
+
+    Success is the option with the largest count, or one that at most ``within`` people fewer
+    have; of several all ``k`` right ones, of equal counts the earlier.
+
+    Attributes:
+        counts: People who have each option, one option a person; public.
+        k: How many are released.
+        within: In people.
+        neighbours: ``add-remove`` or ``substitute``.
+    """
+
+    counts: Scores
+    k: int = 1
+    within: float = 0.0
+    neighbours: Neighbours
+    unit = "people"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        validation.table_neighbours(self.neighbours)
+        if not 1 <= self.k <= self.counts.size:
+            raise ParameterError("`k` must be from 1 to the number of options")
+
+    @property
+    def people(self) -> float:  # type: ignore[override]
+        return float(self.counts.sum())
+
+    def scaled_to(self, people: float) -> MostCommon:
+        """Return the question for as many people with the same shares."""
+        return replace(self, counts=self.counts * (people / self.people))
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        return OF_ONE if self.k == 1 else ("exponential", "noisy-sequence")
+
+    def law(self, mechanism: str, *, epsilon: float) -> Probabilities:
+        """Return the probability of each option to be released; NaN where not computed."""
+        if self.k == 1:
+            return by_name(mechanism, epsilon).probabilities(self._objective)
+        if mechanism == "exponential":
+            return exponential.included(self._unit_scores, epsilon, self.k)
+        law = NoisySequence(epsilon=epsilon).inclusion(self._rounded, self.k)
+        return np.full(self.counts.size, np.nan) if law is None else law
+
+    @np.errstate(all="ignore")
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        law = self.law(mechanism, epsilon=epsilon)
+        if self.k == 1:
+            return outcome_of(law, self.counts.max() - self.counts, self.within)
+        error = float((self.counts[self._best].sum() - law @ self.counts) / self.k)
+        return Outcome(self.success(mechanism, epsilon=epsilon), error)
+
+    @np.errstate(all="ignore")
+    def success(self, mechanism: str, *, epsilon: float) -> float:
+        if self.k == 1:
+            return self.outcome(mechanism, epsilon=epsilon).success
+        if mechanism == "exponential":
+            return exponential.all_before(self._unit_scores, epsilon, self._best)
+        return NoisySequence(epsilon=epsilon).set_probability(self._rounded, self._best)
+
+    def rho(self, mechanism: str, *, epsilon: float) -> float:
+        top = dp.TopKeys(
+            k=self.k,
+            candidates=range(self.counts.size),
+            epsilon=epsilon,
+            neighbours=self.neighbours,
+            mechanism=mechanism,
+        )
+        return top.plan.rho
+
+    @cached_property
+    def _best(self) -> NDArray[np.bool_]:
+        best = np.zeros(self.counts.size, dtype=bool)
+        best[np.argsort(-self.counts, kind="stable")[: self.k]] = True
+        return best
+
+    @cached_property
+    def _objective(self) -> Objective:
+        relation = self.neighbours
+        monotone = relation is Neighbours.ADD_REMOVE
+        sensitivity = GlobalSensitivity(1, relation, l1=1 if monotone else 2)
+        return Objective(self.counts, sensitivity, monotone=monotone)
+
+    @property
+    def _unit_scores(self) -> Scores:
+        return ExponentialMechanism(epsilon=1).unit_scores(self._objective)
+
+    @property
+    def _rounded(self) -> Objective:
+        whole = np.floor(self.counts + 0.5).astype(np.int64)
+        return Objective(whole, self._objective.sensitivity, step=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestScore(Question):
+    """The candidate of the best score.
+
+    Success is a score that is at most ``within`` below the best.
+
+    Attributes:
+        scores: One for each candidate; public.
+        bound: What one individual changes of a score at most.
+        bounds: The same for each candidate, if they differ; then ``bound`` is the largest.
+        local: The same at distances 0, 1, ... from these data; ``bound`` beyond.
+        monotone: Whether all scores move in one direction.
+        within: In score units.
+        neighbours: What one individual is.
+        unit: Of the scores.
+    """
+
+    scores: Scores
+    bound: float = 1.0
+    bounds: Values | None = None
+    local: tuple[Values, ...] = ()
+    monotone: bool = False
+    within: float = 0.0
+    neighbours: Neighbours
+    unit: str = "score units"
+    people: None = None
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        more = () if self.bounds is None else ("generalized",)
+        return (*OF_ONE, *more, *(("local-dampening", "shifted") if self.local else ()))
+
+    def law(self, mechanism: str, *, epsilon: float) -> Probabilities:
+        """Return the probability of each candidate to be released."""
+        return by_name(mechanism, epsilon).probabilities(self._objective(mechanism))
+
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        gaps = self.scores.max() - self.scores
+        return outcome_of(self.law(mechanism, epsilon=epsilon), gaps, self.within)
+
+    def rho(self, mechanism: str, *, epsilon: float) -> float:
+        return by_name(mechanism, epsilon).spend(mechanism).rho_of_all
+
+    def _objective(self, mechanism: str) -> Objective:
+        if mechanism == "generalized" and self.bounds is not None:
+            return Objective(self.scores, GlobalSensitivity(self.bounds, self.neighbours))
+        most = self.bound if self.bounds is None else float(self.bounds.max())
+        if mechanism in {"local-dampening", "shifted"}:
+            local = ElementSensitivity(
+                self.local.__getitem__, most, len(self.local), self.neighbours
+            )
+            return Objective(self.scores, local, direction="non-decreasing")
+        sensitivity = GlobalSensitivity(most, self.neighbours)
+        return Objective(self.scores, sensitivity, monotone=self.monotone)
+
+
+class _Counted(NamedTuple):
+    """Numbers that are known by their ranks."""
+
+    found: Ranks
+
+    def ranks(self, _points: Values) -> Ranks:
+        return self.found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Percentile(Question):
+    """A public value near a percentile of private numbers, or several.
+
+    Success is a value within ``within`` of the one that is best without noise; of several the
+    least likely of these counts, and their mean error.
+
+    Attributes:
+        values: The different numbers, ascending; public.
+        counts: How many people have each.
+        candidates: The values that may be released, ascending.
+        p: The percentiles, ascending.
+        within: In the unit of the values.
+        neighbours: ``add-remove`` or ``substitute``.
+        unit: Of the values.
+    """
+
+    values: Values
+    counts: Values
+    candidates: Values
+    p: tuple[float, ...]
+    within: float = 0.0
+    neighbours: Neighbours
+    unit: str = "units"
+
+    @property
+    def people(self) -> float:  # type: ignore[override]
+        return float(self.counts.sum())
+
+    def scaled_to(self, people: float) -> Percentile:
+        """Return the question for as many people with the same shares."""
+        return replace(self, counts=self.counts * (people / self.people))
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        if len(self.p) == 1:
+            return OF_ONE
+        return (
+            "exponential, recursive", "permute-and-flip, one-by-one",
+            "exponential, one-by-one",
+        )  # fmt: skip
+
+    def query(self, mechanism: str, *, epsilon: float) -> dp.Percentiles:
+        """Return the query of a mechanism and a method."""
+        name, _, method = mechanism.partition(", ")
+        return dp.Percentiles(
+            p=self.p,
+            candidates=self.candidates,
+            method="recursive" if method == "recursive" else "one-by-one",
+            epsilon=epsilon,
+            neighbours=self.neighbours,
+            mechanism=name,
+        )
+
+    def laws(self, mechanism: str, *, epsilon: float) -> Probabilities:
+        """Return the probability of each candidate, a row for each percentile."""
+        method = self.query(mechanism, epsilon=epsilon).design().method
+        return method.probabilities(_Counted(self._ranks))
+
+    def rho(self, mechanism: str, *, epsilon: float) -> float:
+        return self.query(mechanism, epsilon=epsilon).plan.rho
+
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        rows = self.laws(mechanism, epsilon=epsilon)
+        each = [
+            outcome_of(law, gaps, self.within)
+            for law, gaps in zip(rows, self._distances, strict=True)
+        ]
+        mean = sum(one.error for one in each) / len(each)
+        return Outcome(min(one.success for one in each), mean)
+
+    @cached_property
+    def _distances(self) -> list[Values]:
+        """How far each candidate is from the nearest that is best, for each percentile."""
+        found = []
+        for p in self.p:
+            scores = by_rank(
+                self._ranks, p=p, points=self.candidates, neighbours=self.neighbours
+            ).scores
+            best = self.candidates[scores == scores.max()]
+            found.append(np.abs(self.candidates[:, None] - best).min(axis=1))
+        return found
+
+    @cached_property
+    def _ranks(self) -> Ranks:
+        held = self.counts > 0
+        upto = np.concatenate([[0.0], np.cumsum(self.counts[held])])
+        ends = np.concatenate([[-np.inf], self.values[held], [np.inf]])
+        left = np.searchsorted(self.values[held], self.candidates, side="left")
+        right = np.searchsorted(self.values[held], self.candidates, side="right")
+        return Ranks(
+            below=upto[left],
+            upto=upto[right],
+            nearest_below=ends[left],
+            nearest_above=ends[right + 1],
+            numbers=round(self.people),
+            missing=0,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys(Question):
+    """Which keys there are: success is that a key is shown.
+
+    Attributes:
+        people: How many people have the key.
+        delta: Of the release.
+        max_per_user: How many keys of a person are counted.
+        neighbours: ``add-remove`` or ``substitute``.
+    """
+
+    people: float = 1.0
+    delta: float
+    max_per_user: int = 1
+    neighbours: Neighbours
+    unit = ""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        relation = validation.table_neighbours(self.neighbours)
+        changed = self.max_per_user * (2 if relation is Neighbours.SUBSTITUTE else 1)
+        return ("optimal", "laplace", *(("gaussian",) if changed >= GAUSSIAN_FROM else ()))
+
+    def scaled_to(self, people: float) -> Keys:
+        """Return the question for a key of as many people."""
+        return replace(self, people=people)
+
+    def query(self, mechanism: str, *, epsilon: float) -> dp.Keys:
+        """Return the query of a method."""
+        return dp.Keys(
+            column="key",
+            user="person",
+            max_per_user=self.max_per_user,
+            method=mechanism,  # type: ignore[arg-type] # checked by the query
+            epsilon=epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+        )
+
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        query = self.query(mechanism, epsilon=epsilon)
+        return Outcome(float(query.probabilities(np.array([int(self.people)]))[0]), np.nan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subset(Question):
+    """A subset of people near a private one, under ``swap``.
+
+    Success is at most ``beta`` errors, at an epsilon whose delta is at most ``delta``; the
+    error is delta.
+
+    Attributes:
+        n: Number of people.
+        d: Number of members.
+        beta: Errors that are allowed, in swaps.
+        delta: The largest delta that is allowed.
+    """
+
+    n: int
+    d: int
+    beta: int
+    delta: float
+    neighbours: Neighbours = field(default=Neighbours.SWAP, init=False)
+    unit = "delta"
+    people = None
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        return ("optimal", "pure", "ball")
+
+    def query(self, mechanism: str, *, epsilon: float) -> dp.Subset:
+        """Return the query of a scheme."""
+        return dp.Subset(
+            n=self.n,
+            d=self.d,
+            beta=None if mechanism == "pure" else self.beta,
+            scheme=mechanism,  # type: ignore[arg-type] # checked by the query
+            epsilon=epsilon,
+        )
+
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
+        query = self.query(mechanism, epsilon=epsilon)
+        delta = query.delta_at()
+        return Outcome(query.accuracy(self.beta) if delta <= self.delta else 0.0, delta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response(Question):
+    """Yes or no, each person's answer flipped by that person: success is the true answer."""
+
+    neighbours: Neighbours = field(default=Neighbours.SUBSTITUTE, init=False)
+    unit = ""
+    people = None
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        return ("randomised-response",)
+
+    def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:  # noqa: ARG002 -- one
+        return Outcome(1 / (1 + float(np.exp(-epsilon))), np.nan)

@@ -1,0 +1,72 @@
+"""Risk to one individual, of one release or of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf
+
+from dpselect import validation
+from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+from dpselect_planner.questions import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What releases together let an adversary learn about one individual.
+
+    Attributes:
+        releases: How many there are.
+        sum: Their epsilons added up, which holds with a delta of 0.
+        zcdp: The epsilon of their composition under zCDP, at ``delta``.
+        delta: For ``zcdp``.
+        epsilon: The smaller of the two.
+        odds: The factor by which the odds of two neighbouring data sets change at most.
+        posterior: What a belief of one half can become at most.
+    """
+
+    releases: int
+    sum: float
+    zcdp: float
+    delta: float
+
+    @property
+    def epsilon(self) -> float:
+        return min(self.sum, self.zcdp)
+
+    @property
+    def odds(self) -> float:
+        return exp(self.epsilon) if self.epsilon < 700 else inf
+
+    @property
+    def posterior(self) -> float:
+        return 1 / (1 + exp(-self.epsilon))
+
+
+def risk_of(
+    question: Question | None = None,
+    *,
+    releases: int = 1,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: str = "",
+) -> Risk:
+    """Return the risk of several releases at the same epsilon.
+
+    Args:
+        question: What is released each time; any pure release if not given.
+        releases: How many.
+        epsilon: Of one release, in nats.
+        delta: That composition by zCDP may fail with; without, epsilons add up.
+        mechanism: One of the question's.
+
+    Examples:
+        >>> from dpselect_planner import risk_of
+        >>> risk = risk_of(epsilon=0.3, releases=5, delta=1e-6)
+        >>> risk.sum, round(risk.posterior, 3)
+        (1.5, 0.818)
+    """
+    each = validation.positive("epsilon", epsilon)
+    times = validation.at_least("releases", releases, 1)
+    delta = validation.within("delta", delta, 0, 1)
+    rho = rho_of_pure(each) if question is None else question.rho(mechanism, epsilon=each)
+    return Risk(times, times * each, epsilon_of(times * rho, delta) if delta else inf, delta)

@@ -1,0 +1,35 @@
+"""Data of a public shape: what a plan is made for where there are no public data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpselect import validation
+from dpselect.accuracy import spread
+from dpselect.typing import Scores
+
+__all__ = ["equally_spaced", "leading_counts", "spread"]
+
+
+def leading_counts(k: int, *, options: int, people: float, gap: float) -> Scores:
+    """Return counts of options of which ``k`` lead and all others tie ``gap`` people behind.
+
+    Of all data with that gap these are the hardest to choose from.
+
+    Args:
+        k: How many options lead, 1 to ``options - 1``.
+        options: How many there are, >= 2.
+        people: The sum of all counts; below ``k * gap`` nobody is left for the others.
+        gap: In people, >= 0.
+    """
+    options = validation.at_least("options", options, 2)
+    k = validation.at_least("k", k, 1, options - 1)
+    gap = validation.within("gap", gap, 0, np.inf)
+    rest = max(0.0, (validation.positive("people", people) - k * gap) / options)
+    return np.where(np.arange(options) < k, rest + gap, rest)
+
+
+def equally_spaced(options: int, gap: float) -> Scores:
+    """Return scores that differ by ``gap`` each, the first the best, the last 0."""
+    options = validation.at_least("options", options, 1)
+    return validation.within("gap", gap, 0, np.inf) * np.arange(options - 1, -1, -1.0)

@@ -1,0 +1,272 @@
+"""Questions: the page answers as Python does, and Python as its own laws say."""
+
+import json
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+import dpselect as dp
+import dpselect_planner as planner
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import by_name
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles import percentile_rank
+from dpselect_planner import assembly
+
+ADD_REMOVE, SUBSTITUTE = Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE
+GRID = np.linspace(0, 20, 21)
+COUNTS = np.array([31.0, 60, 12, 44, 7])
+SCORES = np.array([12.0, 9, 8, -3])
+
+ASK = """
+const MADE = {
+  mostCommon, percentile, bestScore, keys, subset, response,
+  led: ({ k, shape, ...rest }) =>
+    mostCommon({ labels: [], counts: ledBy(k, shape), k, ...rest }),
+  spread: ({ candidates, shape, people, ...rest }) => percentile({
+    values: candidates, counts: spread(candidates, shape, people), candidates, ...rest }),
+};
+const ask = (made, facts, mechanism, epsilon, wanted) => {
+  const question = MADE[made](JSON.parse(facts));
+  const rho = question.rho ? question.rho(mechanism, epsilon) : rhoOfPure(epsilon);
+  return JSON.stringify({
+    mechanisms: question.mechanisms, rho, ...question.outcome(mechanism, epsilon),
+    epsilon: finish(epsilonFor(question, mechanism, wanted)),
+    people: finish(peopleFor(question, mechanism, epsilon, wanted)),
+  });
+};
+"""
+
+
+def percentile(p, neighbours, *, shape="tail"):
+    return planner.Percentile(
+        values=GRID, counts=planner.spread(GRID, shape, 300), candidates=GRID, p=p, within=1,
+        neighbours=neighbours,
+    )  # fmt: skip
+
+
+def spread_facts(p, neighbours, *, shape="tail"):
+    return {
+        "candidates": GRID.tolist(), "shape": shape, "people": 300, "p": p, "within": 1,
+        "neighbours": neighbours,
+    }  # fmt: skip
+
+
+def cases():
+    """Yield the page's function with its facts, and Python's question."""
+    for relation, shape in (("add-remove", "tail"), ("substitute", "bell")):
+        is_ = Neighbours(relation)
+        counts = {"labels": [], "counts": COUNTS.tolist(), "neighbours": relation}
+        yield "mostCommon", counts, planner.MostCommon(counts=COUNTS, neighbours=is_)
+        yield (
+            "mostCommon", counts | {"k": 2, "within": 3},
+            planner.MostCommon(counts=COUNTS, k=2, within=3, neighbours=is_),
+        )  # fmt: skip
+        yield (
+            "spread", spread_facts([75], relation, shape=shape),
+            percentile((75,), is_, shape=shape),
+        )  # fmt: skip
+        facts = {"people": 12, "delta": 1e-5, "perUser": 1, "neighbours": relation}
+        yield "keys", facts, planner.Keys(people=12, delta=1e-5, max_per_user=1, neighbours=is_)
+    shape = {"options": 9, "people": 500, "gap": 20}
+    yield (
+        "led", {"k": 3, "shape": shape, "neighbours": "add-remove"},
+        planner.MostCommon(
+            counts=planner.leading_counts(3, **shape), k=3, neighbours=ADD_REMOVE
+        ),
+    )  # fmt: skip
+    facts = {"labels": [], "scores": SCORES.tolist(), "bound": 5, "monotone": True, "within": 1}
+    yield (
+        "bestScore",
+        facts,
+        planner.BestScore(
+            scores=SCORES, bound=5, monotone=True, within=1, neighbours=Neighbours.EDGE
+        ),
+    )
+    bounds, local = [2.0, 1, 4, 3], [[1.0, 2, 1, 3], [2.0, 3, 2, 4]]
+    yield (
+        "bestScore", facts | {"monotone": False, "bounds": bounds, "local": local},
+        planner.BestScore(
+            scores=SCORES, bounds=np.array(bounds), within=1, neighbours=Neighbours.EDGE,
+            local=tuple(map(np.array, local)),
+        ),
+    )  # fmt: skip
+    facts = {"n": 60, "d": 8, "beta": 2, "delta": 0.01}
+    yield "subset", facts, planner.Subset(**facts)
+    yield "response", {}, planner.Response()
+
+
+@pytest.fixture(scope="module")
+def page():
+    engine = MiniRacer()
+    roots = ("questions.js", "shapes.js", "solving.js", "risk.js", "copying.js")
+    engine.eval(assembly.script(*roots) + ASK)
+    return engine
+
+
+def same(ours, theirs):
+    """Whether numbers agree; the page says null for NaN, and of what is not there."""
+    if theirs is None:
+        return ours is None or np.isnan(ours)
+    return ours == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("made", "facts", "question"), list(cases()))
+def test_the_page_answers_as_python_does(page, made, facts, question):
+    epsilon, wanted = 0.8, 0.9
+    for mechanism in question.mechanisms:
+        answered = page.call("ask", made, json.dumps(facts), mechanism, epsilon, wanted)
+        theirs = json.loads(answered)
+        outcome = question.outcome(mechanism, epsilon=epsilon)
+
+        assert theirs["mechanisms"] == list(question.mechanisms)
+        assert same(outcome.success, theirs["success"])
+        assert same(outcome.error, theirs["error"])
+        assert same(question.rho(mechanism, epsilon=epsilon), theirs["rho"])
+        asked = {"probability": wanted, "mechanism": mechanism}
+        assert same(planner.epsilon_for(question, **asked), theirs["epsilon"])
+        assert planner.people_for(question, epsilon=epsilon, **asked) == theirs["people"]
+
+
+def test_several_percentiles_are_answered_alike(page):
+    question = percentile((25.0, 50.0, 75.0), ADD_REMOVE)
+    facts = json.dumps(spread_facts([25, 50, 75], "add-remove"))
+    asked = "JSON.stringify(MADE.spread(%s).outcome(%s, 2))"
+    for mechanism in question.mechanisms:
+        outcome = question.outcome(mechanism, epsilon=2.0)
+        theirs = json.loads(page.eval(asked % (facts, json.dumps(mechanism))))
+        assert (theirs["success"], theirs["error"]) == pytest.approx(outcome, rel=1e-8)
+        rho = page.eval(f"MADE.spread({facts}).rho({json.dumps(mechanism)}, 2)")
+        assert rho == pytest.approx(question.rho(mechanism, epsilon=2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "substitute"])
+@pytest.mark.parametrize(
+    ("mechanism", "k"),
+    [("permute-and-flip", 1), ("noisy-max", 1), ("exponential", 3), ("noisy-sequence", 3)],
+)
+def test_a_question_costs_what_the_plan_of_its_release_states(neighbours, mechanism, k):
+    question = planner.MostCommon(counts=COUNTS, k=k, neighbours=Neighbours(neighbours))
+    plan = dp.TopKeys(
+        k=k, candidates=list("abcde"), epsilon=0.9, neighbours=neighbours, mechanism=mechanism
+    ).plan
+
+    assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
+def test_percentiles_cost_what_the_plan_of_their_release_states(neighbours):
+    for p in ((60.0,), (10.0, 50.0, 60.0, 90.0)):
+        question = percentile(p, neighbours)
+        for mechanism in question.mechanisms:
+            name, _, method = mechanism.partition(", ")
+            plan = dp.Percentiles(
+                p=list(p), candidates=GRID, method=method or None, epsilon=0.9,
+                neighbours=neighbours, mechanism=name,
+            ).plan  # fmt: skip
+            assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
+
+
+def test_the_risk_is_the_same(page):
+    for epsilon, releases, delta in [(0.3, 5, 1e-6), (0.05, 400, 1e-9), (2.0, 1, 0.0)]:
+        asked = {"releases": releases, "epsilon": epsilon, "delta": delta}
+        theirs = json.loads(page.eval(f"JSON.stringify(riskOf(null, '', {json.dumps(asked)}))"))
+        ours = planner.risk_of(**asked)
+        for name in ("sum", "epsilon", "odds", "posterior"):
+            assert theirs[name] == pytest.approx(getattr(ours, name), rel=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
+def test_counts_of_values_stand_for_people(neighbours):
+    """The ranks from a histogram are those of the values that it stands for."""
+    values, counts = np.array([0.5, 3.0, 3.5, 19.0]), np.array([4.0, 9.0, 0.0, 2.0])
+    question = planner.Percentile(
+        values=values, counts=counts, candidates=GRID, p=(60.0,), neighbours=neighbours
+    )
+    objective = percentile_rank(
+        np.repeat(values, counts.astype(int)),
+        p=60,
+        candidates=GRID,
+        form="signed",
+        neighbours=neighbours,
+    )
+    law = by_name("exponential", 0.7).probabilities(objective)
+
+    np.testing.assert_allclose(question.laws("exponential", epsilon=0.7)[0], law, atol=1e-15)
+
+
+def test_what_is_solved_is_least():
+    question = planner.MostCommon(counts=COUNTS, neighbours=ADD_REMOVE)
+    asked = {"probability": 0.9, "mechanism": "permute-and-flip"}
+    epsilon = planner.epsilon_for(question, **asked)
+    people = planner.people_for(question, epsilon=0.1, **asked)
+
+    def success(question, epsilon):
+        return question.outcome("permute-and-flip", epsilon=epsilon).success
+
+    assert success(question, epsilon) >= 0.9 > success(question, epsilon * (1 - 1e-9))
+    assert (
+        success(question.scaled_to(people), 0.1)
+        >= 0.9
+        > success(question.scaled_to(people - 1), 0.1)
+    )
+
+
+def test_what_has_no_answer_is_none():
+    tied = planner.MostCommon(counts=np.ones(3), within=0, k=2, neighbours=ADD_REMOVE)
+    asked = {"probability": 0.99, "mechanism": "exponential"}
+
+    assert planner.epsilon_for(tied, **asked) is None
+    assert planner.people_for(tied, epsilon=1.0, **asked) is None
+    response = {"probability": 0.9, "mechanism": "randomised-response"}
+    assert planner.people_for(planner.Response(), epsilon=1.0, **response) is None
+    with pytest.raises(ParameterError, match="above 0 and below 1"):
+        planner.epsilon_for(tied, probability=1.0, mechanism="exponential")
+
+
+def test_a_relation_may_be_given_by_its_name():
+    """Counts are monotone under add/remove alone: a name that is not read doubles epsilon."""
+    counts = np.array([30.0, 10.0])
+    named, member = (
+        planner.MostCommon(counts=counts, neighbours=relation)
+        for relation in ("add-remove", Neighbours.ADD_REMOVE)
+    )
+
+    law = named.outcome("permute-and-flip", epsilon=0.1)
+    assert law == member.outcome("permute-and-flip", epsilon=0.1)
+
+
+COPY = """
+const FACTS = { epsilon: "0.7", releases: "1", probability: "0.95", "total-delta": "1e-6" };
+const copied = (task, mechanism) => {
+  const state = { ...FACTS, task, data: "shape", mechanism };
+  for (const { name, value } of fieldsOf(task, false)) state[name] = value;
+  const question = TASKS[task].question(reader(state));
+  const risk = riskOf(question, mechanism, { epsilon: 0.7, releases: 1, delta: 0 });
+  return copies(state, question, mechanism, risk)["In Python"];
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("task", "mechanism", "query"),
+    [
+        ("most-common", "permute-and-flip", dp.TopKeys),
+        ("percentile", "exponential", dp.Percentiles),
+        ("keys", "optimal", dp.Keys),
+        ("subset", "optimal", dp.Subset),
+        ("subset", "pure", dp.Subset),
+        ("response", "randomised-response", dp.subsets.Statuses),
+    ],
+)
+def test_what_is_copied_in_python_is_a_query(page, task, mechanism, query):
+    page.eval(COPY.replace("const ", "var "))
+    python = page.call("copied", task, mechanism).replace(", ...]", "]")
+    names = {"people": 9}
+    exec(python.partition("\nprint(")[0], names)  # noqa: S102 -- our own words
+
+    assert isinstance(names["query"], query)
+    assert names["query"].epsilon == 0.7
+    assert "print(query.release(" in python

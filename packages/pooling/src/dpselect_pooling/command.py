@@ -1,0 +1,466 @@
+"""``dpselect pool``: compare designs of pooled tests, write worksheets, decode results.
+
+The program ``dpselect`` adds them where this package is installed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace as changed
+from decimal import ROUND_CEILING, Context, Decimal
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpselect import validation
+from dpselect.cli import engines, options, output
+from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dpselect_pooling import (
+        Assay,
+        DesignComparison,
+        OutcomePrivacy,
+        ReplacedSamples,
+        Report,
+        SimulatedDesign,
+        SwappedPools,
+    )
+    from dpselect_pooling.designs import Design
+
+HELP = """Test many samples in few pools.
+
+[bold]dpselect pool plan --n 500 --prevalence 0.02 --max-pool-size 32 --sensitivity 0.95 \
+--specificity 0.99[/bold]
+
+[bold]dpselect pool worksheet samples.csv --design balanced --pools 100 --weight 3 \
+--out monday[/bold]
+
+[bold]dpselect pool decode results.csv --worksheet monday/collector.csv \
+--method belief-propagation --prevalence 0.02 --out report.csv[/bold]
+"""
+
+MOST_ROWS = 12
+
+DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "balanced": ("doubly_balanced", ("pools", "weight")),
+    "near-constant": ("near_constant_column_weight", ("pools", "weight")),
+    "constant": ("constant_column_weight", ("pools", "weight")),
+    "bernoulli": ("bernoulli", ("pools", "probability")),
+    "dorfman": ("dorfman", ("pool_size",)),
+    "array": ("array_2d", ("rows", "columns")),
+    "kautz-singleton": ("kautz_singleton", ("d",)),
+}
+"""Function and options by name; those with pools are drawn."""
+
+Sensitivity = Annotated[float, typer.Option(help="P[positive | a positive in the pool].")]
+Specificity = Annotated[float, typer.Option(help="P[negative | none in the pool].")]
+Dilution = Annotated[
+    float, typer.Option(help="Sensitivity is multiplied by (share of positives)^dilution.")
+]
+Seed = Annotated[int, typer.Option(help="Of the design, which is public.")]
+Cap = Annotated[
+    int | None, typer.Option("--max-pool-size", help="Samples that a pool may hold.")
+]
+
+commands = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program ``dpselect``."""
+    app.add_typer(commands, name="pool")
+
+
+@commands.command("plan", help="Simulate the designs that fit and compare them.")
+def plan(
+    n: Annotated[int, typer.Option("--n", help="People.")],
+    prevalence: Annotated[float | None, typer.Option(help="Share of positives.")] = None,
+    d: Annotated[int | None, typer.Option("--d", help="Positives, instead.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Flip outcomes so that they are private for it; without it the lab is trusted."
+        ),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Besides epsilon.")] = 0.0,
+    neighbours: Annotated[
+        str, typer.Option(help="substitute (one status changes) or swap.")
+    ] = "substitute",
+    max_pool_size: Cap = None,
+    sensitivity: Sensitivity = 1.0,
+    specificity: Specificity = 1.0,
+    dilution: Dilution = 0.0,
+    trials: Annotated[int, typer.Option(help="Rounds to simulate for each design.")] = 200,
+    seed: Seed = 0,
+    plot: options.Plot = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print designs with their tests, errors and privacy; reads no sample."""
+    import dpselect_pooling as pooling
+
+    screening = pooling.Screening(
+        n=n,
+        prevalence=prevalence,
+        d=d,
+        max_pool_size=max_pool_size,
+        assay=_assay(sensitivity, specificity, dilution),
+        privacy=_privacy(epsilon, delta, neighbours),
+    )
+    with engines.working("simulating"):
+        found = pooling.compare_designs(screening, trials=trials, rng=_rng(seed))
+    if plot is not None:
+        output.save(found.plot(), plot)
+    if as_json:
+        rows = [_without_infinities(asdict(design)) for design in found.designs]
+        output.print_json({"n": n, "neighbours": neighbours, "designs": rows})
+        return
+    _show(found)
+    if plot is not None:
+        output.console().print(f"picture: {plot}")
+
+
+@commands.command("worksheet", help="Write which sample goes into which pool.")
+def worksheet(
+    samples: Annotated[
+        Path,
+        typer.Argument(help="A CSV file with a column sample; plate and well, if it has them."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="A folder for the worksheets.")],
+    design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "balanced",
+    pools: Annotated[int | None, typer.Option(help="Pooled tests.")] = None,
+    weight: Annotated[int | None, typer.Option(help="Pools for each sample.")] = None,
+    probability: Annotated[
+        float | None, typer.Option(help="Of a sample in a pool, with bernoulli.")
+    ] = None,
+    pool_size: Annotated[int | None, typer.Option(help="With dorfman.")] = None,
+    rows: Annotated[int | None, typer.Option(help="With array.")] = None,
+    columns: Annotated[int | None, typer.Option(help="With array.")] = None,
+    d: Annotated[
+        int | None,
+        typer.Option("--d", help="Positives; with kautz-singleton found for certain."),
+    ] = None,
+    max_pool_size: Cap = None,
+    wells: Annotated[int, typer.Option(help="96 or 384 on each plate.")] = 96,
+    replace: Annotated[
+        int, typer.Option(help="Vials to replace by known positives (Algorithm A2); secret.")
+    ] = 0,
+    clean: Annotated[
+        float, typer.Option(help="Chance that a pool is exchanged for a clean one; secret.")
+    ] = 0.0,
+    contaminated: Annotated[
+        float, typer.Option(help="Chance that it is exchanged for a contaminated one; secret.")
+    ] = 0.0,
+    neighbours: Annotated[
+        str, typer.Option(help="substitute or swap, with --clean or --contaminated.")
+    ] = "substitute",
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="To state delta for, with those; the least without a delta if not."),
+    ] = None,
+    seed: Seed = 0,
+    ledger: options.Ledger = None,
+    note: options.Note = "",
+    analyst: options.Analyst = "",
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the collector's file, the lab's, and a secret one.
+
+    A kautz-singleton design is made for the positives and the replaced vials together.
+    """
+    import dpselect_pooling as pooling
+    from dpselect_pooling import worksheet as sheets
+    from dpselect_pooling.plates import PLATES, read_places
+
+    names = sheets.read_samples(samples)
+    certain = design == "kautz-singleton"
+    arguments: dict[str, object] = {
+        "pools": pools,
+        "weight": weight,
+        "probability": probability,
+        "pool_size": pool_size,
+        "rows": rows,
+        "columns": columns,
+        "d": d + replace if certain and d is not None else None,
+    }
+    matrix = _design(design, len(names), arguments, max_pool_size, _rng(seed))
+    places = read_places(str(samples), names, wells) if wells in PLATES else None
+    sheet = pooling.Worksheet(names, matrix, wells=wells, places=places)
+    budget = options.open_ledger(ledger, source=samples, note=note, analyst=analyst)
+    noise: ReplacedSamples | SwappedPools | None = None
+    if clean > 0 or contaminated > 0:
+        if replace:
+            raise ParameterError("`replace` does not go with `clean` and `contaminated`")
+        noise = _exchange(matrix, d, clean, contaminated, epsilon, neighbours)
+    elif epsilon is not None:
+        raise ParameterError("`epsilon` goes with `clean` or `contaminated`")
+    elif replace:
+        known: dict[str, Any] = {} if d is None else {"matrix": matrix, "d": d}
+        noise = pooling.ReplacedSamples(people=len(names), beta=replace, **known)
+    elif budget is not None:
+        raise ParameterError(
+            "without `replace`, `clean` or `contaminated` nothing is private, and nothing can "
+            "be spent"
+        )
+    sheet.refuse_if_written(out)
+    facts = _facts(matrix)
+    if noise is not None:
+        charge = noise.plan
+        if dry_run:
+            if not as_json:
+                _print(facts, as_json=False)
+            output.print_plan(charge, budget, as_json=as_json)
+            return
+        facts["lab_sees"] = (
+            f"({charge.epsilon:g}, {charge.delta:g})-DP, {charge.neighbours} neighbours, if "
+            "it does not collude with the collector"
+        )
+        drawn = noise.draw(budget=budget).answer
+        sheet = changed(sheet, replaced=drawn) if replace else changed(sheet, states=drawn)
+    if not dry_run:
+        facts["files"] = [str(path) for path in sheet.write(out)]
+    _print(facts, as_json=as_json)
+
+
+@commands.command("decode", help="Report who is positive and whom to retest.")
+def decode(
+    results: Annotated[Path, typer.Argument(help="The lab's CSV file: pool, result.")],
+    worksheet: Annotated[Path, typer.Option("--worksheet", help="The collector's file.")],
+    method: Annotated[
+        str,
+        typer.Option(
+            help="comp, dd, scomp, linear-program, integer-program or belief-propagation."
+        ),
+    ] = "scomp",
+    prevalence: Annotated[
+        float | None,
+        typer.Option(help="With belief-propagation, and with an assay that errs."),
+    ] = None,
+    sensitivity: Sensitivity = 1.0,
+    specificity: Specificity = 1.0,
+    dilution: Dilution = 0.0,
+    flip: Annotated[float, typer.Option(help="Chance that outcomes were flipped.")] = 0.0,
+    secret: Annotated[
+        Path | None,
+        typer.Option("--secret", help="The secret file, if vials or pools were exchanged."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="A new CSV file.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print or write a report; it is as private as the results."""
+    import dpselect_pooling as pooling
+    from dpselect_pooling import worksheet as sheets
+
+    samples, matrix = sheets.read_collector(worksheet)
+    replaced, exchanged = ([], []) if secret is None else sheets.read_secret(secret)
+    report = pooling.decode(
+        samples,
+        matrix,
+        pooling.read_results(results, len(matrix)),
+        method=method,
+        assay=_assay(sensitivity, specificity, dilution, flip),
+        prevalence=prevalence,
+        replaced=replaced,
+        exchanged=exchanged,
+    )
+    if out is not None:
+        report.write(out)
+    if as_json:
+        facts = {"method": report.method, "converged": report.converged}
+        output.print_json({**facts, "samples": report.rows()})
+        return
+    _summarise(report, out)
+
+
+def _rng(seed: int) -> np.random.Generator:
+    import numpy as np
+
+    return np.random.default_rng(validation.at_least("seed", seed, 0))
+
+
+def _privacy(epsilon: float | None, delta: float, neighbours: str) -> OutcomePrivacy | None:
+    from dpselect_pooling import OutcomePrivacy
+
+    if epsilon is not None:
+        return OutcomePrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours)
+    if delta:
+        raise ParameterError("`delta` goes with `epsilon`: give both, or neither")
+    validation.neighbours(neighbours)
+    return None
+
+
+def _assay(sensitivity: float, specificity: float, dilution: float, flip: float = 0.0) -> Assay:
+    from dpselect_pooling import Assay
+
+    return Assay(sensitivity=sensitivity, specificity=specificity, dilution=dilution, flip=flip)
+
+
+def _design(
+    name: str,
+    people: int,
+    arguments: dict[str, object],
+    cap: int | None,
+    rng: np.random.Generator,
+) -> Design:
+    import dpselect_pooling as pooling
+
+    function, needed = DESIGNS[validation.one_of("design", name, DESIGNS)]
+    for option, value in arguments.items():
+        if option in needed and value is None:
+            raise ParameterError(f"`design` {name} needs `{option}`")
+        if option not in needed and value is not None:
+            raise ParameterError(f"`{option}` does not go with `design` {name}")
+    given: dict[str, Any] = {option: arguments[option] for option in needed}
+    if "pools" in needed:
+        given["rng"] = rng
+    if name == "balanced":
+        given["max_pool_size"] = cap
+    matrix: Design = getattr(pooling, function)(people, **given)
+    if cap is not None and matrix.sum(axis=1).max() > cap:
+        raise ParameterError(
+            f"this design has a pool above `max_pool_size`={cap}: take more or smaller pools, "
+            "or `design`=balanced"
+        )
+    return matrix
+
+
+def _exchange(
+    matrix: Design,
+    d: int | None,
+    clean: float,
+    contaminated: float,
+    epsilon: float | None,
+    neighbours: str,
+) -> SwappedPools:
+    """Return the query of exchanged pools, for the least epsilon if none is given."""
+    import dpselect_pooling as pooling
+
+    noise = pooling.IndependentNoise(clean, contaminated)
+    at = noise.epsilon(matrix, neighbours=neighbours) if epsilon is None else epsilon
+    if not isfinite(at):
+        raise ParameterError(
+            "with only one of `clean` and `contaminated` some outcomes are certain: give "
+            "`epsilon`, for which delta is stated, or both"
+        )
+    return pooling.SwappedPools(
+        matrix=matrix,
+        clean=clean,
+        contaminated=contaminated,
+        d=d,
+        epsilon=at,
+        neighbours=neighbours,
+    )
+
+
+def _facts(matrix: Design) -> dict[str, object]:
+    from dpselect_pooling import positives_found
+
+    pools, people = matrix.shape
+    return {
+        "samples": people,
+        "pools": pools,
+        "largest_pool": int(matrix.sum(axis=1).max()),
+        "pools_per_sample": int(matrix.sum(axis=0).max()),
+        "positives_found_for_certain": positives_found(matrix),
+    }
+
+
+def _print(facts: dict[str, object], *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(facts)
+        return
+    shown = {name.replace("_", " "): value for name, value in facts.items()}
+    files = shown.pop("files", [])
+    output.print_facts(shown)
+    for path in files if isinstance(files, list) else []:
+        output.console().print(f"wrote {path}")
+
+
+def _without_infinities(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without infinities, which JSON does not have."""
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in row.items()
+    }
+
+
+def _show(found: DesignComparison) -> None:
+    from rich import box
+    from rich.table import Table
+
+    title = f"{found.screening.n} people, best first"
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+    private = found.screening.privacy is not None
+    table.add_column("design", no_wrap=True)
+    for name in ("tests", "pools", "retests", "each in", "size", "wrong"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if private:
+        table.add_column("flip", justify="right")
+    for design in found.designs[:MOST_ROWS]:
+        table.add_row(
+            design.name,
+            f"{design.tests:.0f}",
+            str(design.pools),
+            f"{design.retests:.1f}",
+            str(design.weight),
+            str(design.largest_pool),
+            f"{design.errors_after_retests:.2f}",
+            *([rounded_up(design.flip)] if private else []),
+        )
+    output.console().print(table)
+    left = len(found.designs) - MOST_ROWS
+    if left > 0:
+        output.console().print(f"and {left} more: --json has them all")
+    output.console().print(
+        "best: fewest wrong answers that are left after retests (to 0.1), then fewest tests; "
+        "tests are pools and expected retests. Expected numbers, simulated."
+    )
+    further = next_command(found.designs[0], found.screening.max_pool_size)
+    if further:
+        output.console().print(f"next: {further}", soft_wrap=True)
+
+
+def rounded_up(probability: float) -> str:
+    """Return a flip probability to four digits that is private also as it is printed."""
+    upwards = Context(prec=4, rounding=ROUND_CEILING)
+    return f"{upwards.create_decimal(Decimal(probability)):g}"
+
+
+def next_command(design: SimulatedDesign, cap: int | None) -> str | None:
+    """Return the command that writes the worksheets of a design, where there is one.
+
+    Args:
+        design: A compared design.
+        cap: Samples that a pool may hold.
+    """
+    side = re.fullmatch(r"array (\d+) x (\d+)", design.name)
+    weighted = f"--pools {design.pools} --weight {design.weight}"
+    if design.name.startswith("doubly balanced"):
+        chosen = f"balanced {weighted}"
+    elif design.name.startswith("near-constant"):
+        chosen = f"near-constant {weighted}"
+    elif design.name.startswith("Dorfman"):
+        chosen = f"dorfman --pool-size {design.largest_pool}"
+    elif side:
+        chosen = f"array --rows {side[1]} --columns {side[2]}"
+    else:
+        return None
+    limit = "" if cap is None else f" --max-pool-size {cap}"
+    return f"dpselect pool worksheet SAMPLES.csv --design {chosen}{limit} --out FOLDER"
+
+
+def _summarise(report: Report, out: Path | None) -> None:
+    named = [(row["sample"], row) for row in report.rows()]
+    output.print_facts(
+        {
+            "method": report.method + ("" if report.converged else " (did not converge)"),
+            "positive": ", ".join(str(s) for s, row in named if row["positive"]) or "nobody",
+            "test again": ", ".join(str(s) for s, row in named if row["retest"]) or "nobody",
+        }
+    )
+    if out is not None:
+        output.console().print(f"wrote {out}")

@@ -1,0 +1,125 @@
+"""Comparisons of designs against closed forms, and against the decoders themselves."""
+
+import numpy as np
+import pytest
+
+from dpselect.errors import ParameterError
+from dpselect_pooling import Assay, OutcomePrivacy, Screening, compare_designs, comparison
+
+pytestmark = pytest.mark.slow
+
+
+def simple(**changes):
+    arguments = {"trials": 60, "rng": np.random.default_rng(5), **changes}
+    of_how = {"pools", "trials", "rng", "progress"}
+    how = {name: one for name, one in arguments.items() if name in of_how}
+    facts = {name: one for name, one in arguments.items() if name not in of_how}
+    return compare_designs(Screening(**{"n": 60, "d": 2, **facts}), **how)
+
+
+def by_name(found, name):
+    return next(design for design in found.designs if design.name == name)
+
+
+def test_testing_one_by_one_is_right_and_takes_everybody():
+    design = by_name(simple(), "one by one")
+
+    assert (design.pools, design.exact, design.retests) == (60, 1.0, 0.0)
+
+
+def test_retests_leave_no_error_without_noise():
+    assert all(design.errors_after_retests == 0 for design in simple().designs)
+
+
+def test_dorfman_retests_are_those_of_its_formula():
+    """All of a positive pool are in doubt: n (1 - (1 - p)^s) people; 5 standard errors."""
+    found = simple(n=800, d=None, prevalence=0.02, pools=[800], trials=400)
+    design = by_name(found, "Dorfman, pools of 8")
+
+    expected = 800 * (1 - 0.98**8)
+    assert design.retests == pytest.approx(
+        expected, abs=5 * 8 * (100 * 0.15 * 0.85 / 400) ** 0.5
+    )
+
+
+def test_the_cheapest_of_the_best_is_first():
+    found = simple()
+    best, *others = found.designs
+
+    assert best.tests < 60
+    assert all(best.tests <= other.tests for other in others)
+
+
+def test_kautz_singleton_is_certain():
+    assert by_name(simple(n=2000, pools=[50], trials=50), "Kautz-Singleton").exact == 1
+
+
+def test_pools_keep_to_the_cap():
+    assert all(design.largest_pool <= 6 for design in simple(max_pool_size=6).designs)
+
+
+def test_privacy_is_met_by_flips_and_costs_errors():
+    free = simple(pools=[30])
+    private = simple(pools=[30], privacy=OutcomePrivacy(epsilon=2.0, neighbours="substitute"))
+
+    for design in private.designs:
+        one = np.log((1 - design.flip) / design.flip)
+        assert design.weight * one == pytest.approx(2.0)
+    assert by_name(private, "one by one").exact < by_name(free, "one by one").exact
+
+
+def test_an_assay_that_errs_is_decoded_by_belief():
+    design = by_name(
+        simple(assay=Assay(sensitivity=0.8, specificity=0.999), trials=400), "one by one"
+    )
+
+    assert design.false_negatives == pytest.approx(0.4, abs=0.16)
+
+
+def test_the_same_generator_gives_the_same_comparison():
+    assert simple() == simple()
+
+
+def test_progress_is_reported():
+    seen = []
+    found = simple(progress=lambda done, of: seen.append((done, of)))
+
+    assert seen[-1] == (len(found.designs), len(found.designs))
+
+
+def test_rounds_do_not_depend_on_how_they_are_shared(monkeypatch):
+    alone = simple()
+    monkeypatch.setattr(comparison, "PIECES", 3)
+
+    assert simple() == alone
+
+
+def test_a_comparison_can_be_drawn():
+    assert simple().plot().get_xlabel() == "pooled tests per person"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"prevalence": 0.1}, "prevalence or d"),
+        ({"d": None}, "prevalence or d"),
+        ({"d": None, "prevalence": 0.5}, "below 1/2"),
+        ({"d": 31}, "d must be at most 30"),
+        ({"n": 1}, "n must be at least 2"),
+        ({"privacy": 2.0}, "privacy must be"),
+        ({"trials": 0}, "trials"),
+        ({"max_pool_size": 0}, "max_pool_size"),
+        ({"pools": [0]}, "pools"),
+        ({"assay": 0.9}, "assay must be"),
+    ],
+)
+def test_bad_arguments_are_refused(wrong, says):
+    with pytest.raises(ParameterError, match=says):
+        simple(**wrong)
+
+
+def test_under_the_hardest_cap_everybody_is_tested_alone():
+    found = simple(max_pool_size=1)
+
+    assert {design.largest_pool for design in found.designs} == {1}
+    assert by_name(found, "one by one").exact == 1

@@ -1,0 +1,153 @@
+"""Designs keep what their names promise."""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dpselect.errors import MissingDependencyError, ParameterError
+from dpselect_pooling import (
+    array_2d,
+    bernoulli,
+    comp,
+    constant_column_weight,
+    dorfman,
+    doubly_balanced,
+    kautz_singleton,
+    near_constant_column_weight,
+    outcomes,
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def test_bernoulli_fills_the_share(rng):
+    design = bernoulli(400, 100, probability=0.2, rng=rng)
+
+    assert design.shape == (100, 400)
+    assert design.mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_constant_columns_are_constant(rng):
+    design = constant_column_weight(50, 20, weight=4, rng=rng)
+
+    assert (design.sum(axis=0) == 4).all()
+
+
+def test_near_constant_columns_are_at_most_the_weight(rng):
+    weights = near_constant_column_weight(300, 20, weight=6, rng=rng).sum(axis=0)
+
+    assert weights.max() == 6
+    assert 1 <= weights.min() < 6
+
+
+@pytest.mark.parametrize(("people", "pools", "weight"), [(50, 20, 3), (7, 5, 2), (96, 24, 4)])
+def test_doubly_balanced_is_balanced_both_ways(people, pools, weight, rng):
+    design = doubly_balanced(people, pools, weight=weight, rng=rng)
+
+    assert (design.sum(axis=0) == weight).all()
+    assert np.ptp(design.sum(axis=1)) <= 1
+
+
+def test_an_impossible_cap_says_how_many_pools_would_do(rng):
+    with pytest.raises(ParameterError, match="at least 30 pools"):
+        doubly_balanced(100, 20, weight=3, max_pool_size=10, rng=rng)
+    assert doubly_balanced(100, 30, weight=3, max_pool_size=10, rng=rng).sum(axis=1).max() == 10
+
+
+def test_dorfman_pools_are_disjoint():
+    design = dorfman(14, pool_size=6)
+
+    assert design.sum(axis=0).tolist() == [1] * 14
+    assert design.sum(axis=1).tolist() == [6, 6, 2]
+
+
+@pytest.mark.parametrize("people", [1, 5, 12, 24, 30])
+def test_arrays_give_everybody_a_row_and_a_column(people):
+    design = array_2d(people, rows=3, columns=4)
+
+    assert (design.sum(axis=0) == 2).all()
+    assert design.any(axis=1).all()
+    assert design.sum(axis=1).max() <= 4
+    assert np.unique(design.T, axis=0).shape[0] == people
+
+
+@pytest.mark.parametrize(
+    ("people", "d", "q"), [(9, 2, 3), (25, 2, 5), (27, 2, 5), (10, 1, None)]
+)
+def test_kautz_singleton_finds_any_d_positives(people, d, q):
+    design = kautz_singleton(people, d=d, q=q)
+
+    for size in range(d + 1):
+        for positives in combinations(range(people), size):
+            status = np.isin(np.arange(people), positives)
+            assert (comp(design, outcomes(design, status)) == status).all()
+
+
+def test_kautz_singleton_takes_the_prime_with_fewest_pools():
+    pools = len(kautz_singleton(500, d=3))
+    for q in (7, 11, 13, 17, 19, 23, 29):
+        try:
+            assert pools <= len(kautz_singleton(500, d=3, q=q))
+        except ParameterError:
+            assert q < 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("people", "d", "q", "degree"), [(16, 2, 4, 2), (16, 3, 4, 2), (64, 3, 8, 2), (90, 4, 9, 3)]
+)
+def test_prime_powers_go_through_galois(people, d, q, degree):
+    """People differ as polynomials do: they share at most ``degree - 1`` pools."""
+    design = kautz_singleton(people, d=d, q=q)
+    shared = design.T.astype(int) @ design
+
+    assert design.shape == ((d * (degree - 1) + 1) * q, people)
+    assert (np.diag(shared) == d * (degree - 1) + 1).all()
+    assert (shared - np.diag(np.diag(shared))).max() == degree - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_a_design_over_a_prime_power_finds_any_d_positives(size):
+    design = kautz_singleton(16, d=2, q=4)
+
+    for positives in combinations(range(16), size):
+        status = np.isin(np.arange(16), positives)
+        assert (comp(design, outcomes(design, status)) == status).all()
+
+
+def test_without_galois_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "galois", None)
+
+    with pytest.raises(
+        MissingDependencyError, match=r"pip install 'dpselect-pooling\[galois\]'"
+    ):
+        kautz_singleton(16, d=2, q=4)
+    assert kautz_singleton(25, d=2, q=5).shape == (15, 25)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda rng: bernoulli(5, 5, probability=0, rng=rng), "strictly between"),
+        (lambda rng: bernoulli(0, 5, probability=0.5, rng=rng), "people must be"),
+        (lambda rng: bernoulli(5, 5, probability=0.5, rng=1), "rng must be"),  # noqa: ARG005
+        (
+            lambda rng: constant_column_weight(5, 3, weight=4, rng=rng),
+            "weight must be at most 3",
+        ),
+        (lambda rng: doubly_balanced(5, 3, weight=0, rng=rng), "weight must be"),
+        (lambda rng: dorfman(5, pool_size=0), "pool_size"),  # noqa: ARG005
+        (lambda rng: kautz_singleton(50, d=9, q=7), "too small"),  # noqa: ARG005
+        (lambda rng: kautz_singleton(50, d=1, q=12), "neither a prime nor"),  # noqa: ARG005
+        (lambda rng: kautz_singleton(50, d=9, q=8), "too small"),  # noqa: ARG005
+    ],
+)
+def test_bad_designs_are_refused(make, says, rng):
+    with pytest.raises(ParameterError, match=says):
+        make(rng)

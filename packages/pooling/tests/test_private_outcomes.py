@@ -1,0 +1,131 @@
+"""Noise after pooling and before it, with its price."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import (
+    DataError,
+    InsufficientBudgetError,
+    NeighboursError,
+    ParameterError,
+)
+from dpselect_pooling import PooledOutcomes, ReplacedSamples, array_2d, flip_epsilon
+
+DESIGN = array_2d(9, rows=3, columns=3)
+OUTCOMES = np.arange(6) < 2
+
+
+def test_flips_follow_their_law():
+    """Unseeded: five standard deviations."""
+    design = np.ones((4000, 2), dtype=bool)
+    query = PooledOutcomes(matrix=design, flip=0.1, neighbours="substitute")
+    released = query.release(np.zeros(4000, dtype=bool))
+
+    assert abs(sum(released.answer) - 400) < 5 * (4000 * 0.09) ** 0.5
+    assert released.exact
+
+
+@pytest.mark.parametrize("flip", [0.3, 1e-17, 5e-324, Fraction(1, 3), np.float32(0.1)])
+def test_a_flip_is_drawn_with_exactly_its_chance(monkeypatch, flip):
+    """The chance that the sampler is given is the fraction that the number is."""
+    chances = []
+
+    def all_of_them(bits, chance):
+        chances.append(chance)
+        return [not bit for bit in bits]
+
+    monkeypatch.setattr("dpselect.draws.exact.bernoulli.flipped", all_of_them)
+    released = PooledOutcomes(matrix=DESIGN, flip=flip, neighbours="swap").release(OUTCOMES)
+
+    exact = flip if isinstance(flip, Fraction) else Fraction(float(flip))
+    assert chances == [exact]
+    assert released.answer == tuple(~OUTCOMES)
+
+
+@pytest.mark.parametrize("relation", ["substitute", "swap"])
+def test_a_release_is_charged_what_its_plan_states(relation):
+    query = PooledOutcomes(matrix=DESIGN, flip=0.2, neighbours=relation)
+    budget = dp.Budget(query.plan.epsilon, neighbours=dp.Neighbours(relation))
+    released = query.release(OUTCOMES, budget=budget)
+
+    assert released.plan == query.plan
+    assert query.plan.epsilon == flip_epsilon(DESIGN, flip=0.2, neighbours=relation)
+    assert [entry.epsilon for entry in budget.entries] == [query.plan.epsilon]
+    assert dp.Query.from_json(query.to_json()) == query
+    with pytest.raises(InsufficientBudgetError):
+        query.release(OUTCOMES, budget=budget)
+
+
+def test_replaced_samples_are_drawn_from_all():
+    assert ReplacedSamples(people=5, beta=5).draw().answer == (0, 1, 2, 3, 4)
+    drawn = ReplacedSamples(people=100, beta=7).draw().answer
+    assert len(drawn) == len(set(drawn)) == 7
+    assert list(drawn) == sorted(drawn)
+
+
+@pytest.mark.parametrize(("people", "beta"), [(10, 3), (7, 2), (3, 1), (49, 48), (8, 2)])
+def test_the_delta_of_replaced_samples_is_rounded_up(people, beta):
+    delta = ReplacedSamples(people=people, beta=beta).plan.delta
+
+    assert Fraction(delta) >= Fraction(people - beta, people)
+    assert delta == pytest.approx(1 - beta / people, rel=1e-15)
+
+
+def test_replaced_samples_are_charged_before_they_are_drawn():
+    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP)
+    ReplacedSamples(people=10, beta=5).draw(budget=budget)
+
+    (entry,) = budget.entries
+    assert (entry.epsilon, entry.delta) == (0.0, 0.5)
+    with pytest.raises(InsufficientBudgetError):
+        ReplacedSamples(people=10, beta=5).draw(budget=budget)
+
+
+def test_replacing_nobody_is_not_charged_for():
+    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP)
+
+    with pytest.raises(ParameterError, match="delta must be"):
+        ReplacedSamples(people=10, beta=0).draw(budget=budget)
+    assert budget.entries == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"flip": 0.0}, ParameterError, "above 0"),
+        ({"flip": 0.5}, ParameterError, "below 1/2"),
+        ({"flip": 0.6}, ParameterError, "between 0 and 0.5"),
+        ({"flip": float("nan")}, ParameterError, "flip must be"),
+        ({"flip": Fraction(3, 5)}, ParameterError, "flip must be"),
+        ({"flip": "0.1"}, ParameterError, "flip must be"),
+        ({"neighbours": "edge"}, NeighboursError, "'substitute'"),
+        ({"matrix": np.ones(3)}, ParameterError, "matrix"),
+        ({"outcomes": [True]}, DataError, "6 outcomes"),
+        ({"outcomes": [0, 1, 2, 0, 0, 0]}, DataError, "leave invalid pools out"),
+    ],
+)
+def test_bad_input_costs_nothing(changes, error, says):
+    budget = dp.Budget(100.0, neighbours=dp.Neighbours.SWAP)
+    arguments = {
+        "outcomes": OUTCOMES,
+        "matrix": DESIGN,
+        "flip": 0.1,
+        "neighbours": "swap",
+        **changes,
+    }
+
+    tested = arguments.pop("outcomes")
+    with pytest.raises(error, match=says):
+        PooledOutcomes(**arguments).release(tested, budget=budget)
+    assert budget.entries == ()
+
+
+@pytest.mark.parametrize(
+    ("people", "beta", "says"), [(5, 6, "at most"), (0, 0, "people"), (5, -1, "beta")]
+)
+def test_impossible_replacements_are_refused(people, beta, says):
+    with pytest.raises(ParameterError, match=says):
+        ReplacedSamples(people=people, beta=beta)

@@ -1,0 +1,184 @@
+"""Worksheets: whole or not there, and secret where they must be."""
+
+import csv
+import os
+import stat
+
+import numpy as np
+import pytest
+
+from dpselect.errors import DataError, ParameterError
+from dpselect_pooling import Worksheet, array_2d, doubly_balanced, worksheet
+from dpselect_pooling.plates import read_places
+
+SAMPLES = [f"S{i}" for i in range(12)]
+DESIGN = array_2d(12, rows=3, columns=4)
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_collectors_file_is_the_design(tmp_path):
+    collector, lab, *_ = Worksheet(SAMPLES, DESIGN).write(tmp_path / "run")
+
+    assert len(rows(collector)) == DESIGN.sum()
+    assert rows(collector)[0] == {
+        "sample": "S0",
+        "plate": "1",
+        "well": "A01",
+        "pool": "P0001",
+        "pool_plate": "1",
+        "pool_well": "A01",
+    }
+    assert list(rows(lab)[0]) == ["pool", "pool_plate", "pool_well"]
+    samples, design = worksheet.read_collector(collector)
+    assert samples == SAMPLES
+    assert (design == DESIGN).all()
+
+
+def test_the_secret_is_in_one_file_that_only_its_owner_reads(tmp_path):
+    *shared, secret = Worksheet(SAMPLES, DESIGN, replaced=(2, 7)).write(tmp_path)
+
+    assert "SECRET" in secret.name
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(path.stat().st_mode) for path in shared} == {0o644}
+    assert [row["sample"] for row in rows(secret)] == ["S2", "S7"]
+    without = [p.read_bytes() for p in Worksheet(SAMPLES, DESIGN).write(tmp_path / "other")]
+    assert [path.read_bytes() for path in shared] == without
+
+
+@pytest.mark.parametrize(
+    ("position", "wells", "plate", "well"),
+    [
+        (0, 96, 1, "A01"),
+        (95, 96, 1, "H12"),
+        (96, 96, 2, "A01"),
+        (12, 96, 1, "B01"),
+        (383, 384, 1, "P24"),
+        (384, 384, 2, "A01"),
+    ],
+)
+def test_wells_run_along_rows(position, wells, plate, well):
+    assert worksheet.place(position, wells) == worksheet.Place(plate, well)
+
+
+def test_every_sample_has_a_well_of_its_own(tmp_path):
+    many = [f"S{i}" for i in range(500)]
+    design = doubly_balanced(500, 60, weight=2, rng=np.random.default_rng(0))
+    collector, *_ = Worksheet(many, design, wells=384).write(tmp_path)
+    wells = {(row["plate"], row["well"], row["sample"]) for row in rows(collector)}
+
+    assert len(wells) == len({well[:2] for well in wells}) == 500
+
+
+def places(tmp_path, *columns, wells=96):
+    path = tmp_path / "samples.csv"
+    path.write_text("\n".join(columns), encoding="utf-8")
+    return read_places(str(path), worksheet.read_samples(path), wells)
+
+
+def test_a_sample_stays_where_its_file_says_that_it_is(tmp_path):
+    found = places(tmp_path, "sample,plate,well", "S0,7,B2", "S1,K-9,h012", "S2,7,A1")
+    design = np.array([[True, True, True], [True, False, False]])
+    sheet = Worksheet(SAMPLES[:3], design, replaced=(1,), places=found)
+    collector, _, picks, view, secret = sheet.write(tmp_path / "run")
+
+    assert [(one.plate, one.well) for one in found] == [(7, "B02"), ("K-9", "H12"), (7, "A01")]
+    for path in (collector, secret):
+        at = {row["sample"]: (row["plate"], row["well"]) for row in rows(path)}
+        assert at["S1"] == ("K-9", "H12")
+    assert [tuple(row.values()) for row in rows(picks)] == [
+        ("7", "A01", "1", "A01", "S2", "P0001"),
+        ("7", "B02", "1", "A01", "S0", "P0001"),
+        ("7", "B02", "1", "A02", "S0", "P0002"),
+        ("K-9", "H12", "1", "A01", "S1", "P0001"),
+    ]
+    page = view.read_text(encoding="utf-8")
+    assert page.count("<table>") == 3
+    for text in ("Samples, plate K-9", "Pools, plate 1", "<td>S2</td>"):
+        assert text in page
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("sample,plate", "S0,1"), "a column plate and not both"),
+        (("sample,well", "S0,A1"), "a column well and not both"),
+        (("sample,plate,well", "S0,1,A1", "S1,1,A01"), "one well for two samples"),
+        (("sample,plate,well", "S0,1,I1"), "which a plate of 96 does not have"),
+        (("sample,plate,well", "S0,1,A13"), "which a plate of 96 does not have"),
+        (("sample,plate,well", "S0,,A1"), "a plate and a well such as A01 in every row"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        places(tmp_path, *lines)
+
+
+def test_places_are_assigned_where_none_are_stated(tmp_path):
+    assert places(tmp_path, "sample", "S0") is None
+
+
+def test_nothing_is_overwritten(tmp_path):
+    Worksheet(SAMPLES, DESIGN).write(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    with pytest.raises(DataError, match="worksheets already"):
+        Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_what_cannot_be_written_whole_is_not_there_at_all(tmp_path, monkeypatch, failing):
+    link, calls = os.link, []
+
+    def full(source, target):
+        calls.append(target)
+        if len(calls) == failing:
+            raise OSError(28, "No space left on device")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", full)
+    with pytest.raises(DataError, match="No space left"):
+        Worksheet(SAMPLES, DESIGN, replaced=(1,)).write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: Worksheet(SAMPLES, DESIGN, wells=24), ParameterError, "96 or 384"),
+        (lambda: Worksheet(SAMPLES[:-1], DESIGN), ParameterError, "one name"),
+        (lambda: Worksheet(["a"] * 12, DESIGN), DataError, "all different"),
+        (lambda: Worksheet(SAMPLES, DESIGN, replaced=(12,)), ParameterError, "positions"),
+    ],
+)
+def test_bad_worksheets_are_refused(make, error, says):
+    with pytest.raises(error, match=says):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("sample,well\na,A01\n", "no column pool"),
+        ("sample,pool\n", "must name a sample"),
+        ("sample,pool\na,\n", "must name a sample"),
+        ("sample,pool\na,Q1\n", "P0001"),
+    ],
+)
+def test_a_file_that_is_no_collectors_is_refused(tmp_path, text, says):
+    path = tmp_path / "c.csv"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(DataError, match=says):
+        worksheet.read_collector(path)
+
+
+def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00sample")
+    for name in ("none.csv", "x.csv"):
+        with pytest.raises(DataError, match="cannot be read"):
+            worksheet.read_samples(tmp_path / name)
