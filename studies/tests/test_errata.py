@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.combine import coverage
 from dpselect.networks.betweenness import by_degrees
-from dpselect.retrieval import SubsetRetrieval
 from dpselect_studies import surveys
 from dpselect_studies.fanaeepour_2017.published_not_private import sensitivity
 from dpselect_studies.farias_2023 import examples
-from dpselect_studies.farias_2024 import examples as pareto_examples
-from dpselect_studies.farias_2024 import table_2
+from dpselect_studies.farias_2024 import examples as pareto_examples, table_2
+from dpselect_studies.farias_2024.coverage import coverage
 
 
 @pytest.mark.slow
@@ -117,9 +115,9 @@ def test_the_deltas_of_table_2_are_those_that_its_rho_has(size, floor, delta):
 
 
 def test_the_optimum_of_subset_retrieval_with_a_failure():
-    optimal = SubsetRetrieval(n=100, d=10, beta=5, epsilon=0.5, failure=0.05)
+    optimal = dp.Subset(n=100, d=10, beta=5, epsilon=0.5, failure=0.05, scheme="optimal")
 
-    assert optimal.delta() == pytest.approx(0.41397, abs=5e-6)
+    assert optimal.delta_at() == pytest.approx(0.41397, abs=5e-6)
 
 
 def test_four_of_the_twelve_attributes_of_adult_are_numbers():

@@ -8,20 +8,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import ParameterError
-from dpselect.spatial import (
+from dpselect.maps import (
     CoarseGrid,
     CountedCells,
     Points,
-    RelativeClipped,
     Weighted,
+    lattice_rectangles,
     partition_error,
     uniform_grid,
 )
-from dpselect.spatial.box import POSITIONS
+from dpselect.maps.box import POSITIONS
 from dpselect_studies.fanaeepour_2017 import figure_11c, methods, places
+from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
     error,
@@ -197,12 +199,12 @@ def test_nothing_can_be_released_with_the_published_choice():
 
 def case_of_few(grids=(1, 4, 16, 64), size=4000):
     rng = np.random.default_rng(0)
-    points = Points(*places.BOX.locate(*_clustered(rng, size)))
-    return places.case_of(points, grids, places.BOX, delta=0.001, sides=places.SIDES)
+    points = Points.of(*_clustered(rng, size), bounds=places.COUNTRY)
+    return places.case_of(points, grids, places.COUNTRY, delta=0.001, sides=places.SIDES)
 
 
 def _clustered(rng, size):
-    low, high = np.array(places.BOX.bounds).reshape(2, 2)
+    low, high = np.array(places.COUNTRY).reshape(2, 2)
     return (low + (high - low) * rng.beta(2, 5, (size, 2))).T
 
 
@@ -304,6 +306,17 @@ def test_queries_are_tuned_for_and_measured_apart():
     for first, last in ((0, 2), (1, 3)):
         extents = (here.measured[:, last] - here.measured[:, first]).reshape(6, -1) / POSITIONS
         assert extents == pytest.approx(np.repeat(places.SIDES, 100).reshape(6, -1), abs=1e-8)
+
+
+def test_random_queries_are_of_the_sizes_asked_for_and_anywhere_that_fits():
+    rng, bounds = np.random.default_rng(0), (0, 0, 2, 1)
+    queries = places.random_queries(bounds, (0.1, 0.8), rng, each=500)
+    corners = (queries[:, :2] / [2, 1]) / (1 - np.repeat([0.1, 0.8], 500))[:, None]
+
+    assert queries[:, 2] - queries[:, 0] == pytest.approx(np.repeat([0.2, 1.6], 500))
+    assert len(lattice_rectangles(queries, bounds=bounds)) == 1000
+    for axis in (0, 1):
+        assert stats.kstest(corners[:, axis], "uniform").pvalue > 1e-6
 
 
 def test_data_sets_hold_what_their_titles_say():

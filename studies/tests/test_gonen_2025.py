@@ -8,7 +8,7 @@ import pytest
 
 from dpselect_studies import compare
 from dpselect_studies.gonen_2025 import theorem_2, theorem_3
-from dpselect_studies.gonen_2025.theorem_1 import NAMES, SPHERE, STUDY
+from dpselect_studies.gonen_2025.theorem_1 import BALL, LOWER, OPTIMUM, SPHERE, STUDY, UPPER
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +29,21 @@ def test_the_ball_keeps_theorem_1_and_the_sphere_never_does(frame):
 
 def test_bounds_and_schemes_keep_their_order_at_every_beta(frame):
     wide = frame.pivot("what", index=["n", "d", "epsilon", "beta"], values="delta")
-    order = [NAMES[name] for name in ("lower bound", "optimal", "ball (A1)")]
-    order += [NAMES["upper bound of Theorem 1"], SPHERE]
+    order = [LOWER, OPTIMUM, BALL, UPPER, SPHERE]
 
     assert wide.height == 3 * (5 + 6 + 11 + 11)
     for lower, upper in pairwise(order):
         assert (wide[lower] <= wide[upper] + 1e-9).all()
 
 
+def test_delta_falls_with_beta(frame):
+    of_one = frame.filter(pl.col("what").is_in([LOWER, OPTIMUM, BALL, UPPER])).sort("beta")
+    for _, curve in of_one.group_by("n", "d", "epsilon", "what", maintain_order=True):
+        assert (np.diff(curve["delta"].to_numpy()) <= 1e-12).all()
+
+
 def test_the_printed_claim_is_theorem_1_s_formula(frame):
-    upper = frame.filter(pl.col("what") == NAMES["upper bound of Theorem 1"])
+    upper = frame.filter(pl.col("what") == UPPER)
     for number in STUDY.printed:
         where = {key: value for key, value in number.where.items() if key != "what"}
 
@@ -50,8 +55,7 @@ def test_the_printed_claim_is_theorem_1_s_formula(frame):
 def test_the_ball_is_the_optimum_at_epsilon_0(frame):
     free = frame.filter(pl.col("epsilon") == 0)
     ball, optimum = (
-        free.filter(pl.col("what") == NAMES[name])["delta"].to_numpy()
-        for name in ("ball (A1)", "optimal")
+        free.filter(pl.col("what") == name)["delta"].to_numpy() for name in (BALL, OPTIMUM)
     )
 
     assert ball == pytest.approx(optimum)

@@ -1,6 +1,6 @@
 """The commands ``dpselect papers list``, ``run`` and ``page``.
 
-The program ``dpselect`` finds them through the entry point group ``dpselect.commands``.
+The program ``dpselect`` adds them where this package is installed.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ Folder = Annotated[
 ]
 
 commands = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program ``dpselect``."""
+    app.add_typer(commands, name="papers")
 
 
 @commands.command("list")

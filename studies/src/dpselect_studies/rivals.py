@@ -34,7 +34,7 @@ class Rival(Mechanism):
     """A mechanism with a law and no draw."""
 
     @property
-    def draws_by(self) -> Draw:
+    def draw(self) -> Draw:
         raise ParameterError(f"{self.name} is here as a law: it cannot be drawn")
 
     def unit_scores(self, objective: Objective) -> Scores:  # noqa: ARG002 -- of the base class

@@ -17,7 +17,9 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Bins, Categories, MemoryCounts, Schema
+from dpselect.trees import Bins, Categories
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.records import Schema
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 

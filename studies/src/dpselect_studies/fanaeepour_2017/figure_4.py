@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import Box, CountedCells, Points, lattice_rectangles, uniform_grid
+from dpselect.maps import CountedCells, Points, lattice_rectangles, uniform_grid
 from dpselect_studies.panels import beside_printed
 from dpselect_studies.study import Printed, Row, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BOX = Box(0.0, 0.0, 1.0, 1.0)
+BOUNDS = (0.0, 0.0, 1.0, 1.0)
 QUERY = (3 / 8, 3 / 8, 5 / 8, 5 / 8)
 
 
@@ -47,7 +47,7 @@ def points() -> Points:
     outer = [(x, y) for x in (0.26, 0.74) for y in (0.26, 0.74)]
     inner = [(x, y) for x in (0.45, 0.55) for y in (0.45, 0.55)]
     x, y = np.array(outer * 99 + inner).T
-    return Points(*BOX.locate(x, y))
+    return Points.of(x, y, bounds=BOUNDS)
 
 
 def cells(setting: Setting) -> Sequence[Cell]:
@@ -59,7 +59,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
     """Return the answer of a grid with exact counts."""
     partition = uniform_grid(cell.grid)
     counted = CountedCells(partition, points().in_cells(partition))
-    answer = counted.answers(lattice_rectangles(QUERY, bounds=BOX))[0]
+    answer = counted.answers(lattice_rectangles(QUERY, bounds=BOUNDS))[0]
     return [{"grid": cell.grid, "answer": float(answer)}]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import CountedCells, guideline_size, uniform_grid
+from dpselect.maps import CountedCells, guideline_size, uniform_grid
 from dpselect_studies.fanaeepour_2017.methods import GUIDELINE, noise, relative_errors
 from dpselect_studies.fanaeepour_2017.places import PLACES, case
 from dpselect_studies.panels import panels

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 import dpselect as dp
-from dpselect.spatial import (
+from dpselect.maps import (
     AdaptiveGrid,
     CoarseGrid,
     CountedCells,
@@ -22,13 +22,13 @@ from dpselect.spatial import (
     Partition,
     PartitionRule,
     Quadtree,
-    RelativeClipped,
     Weighted,
     guideline_size,
     partition_error,
     uniform_grid,
 )
 from dpselect.typing import Values
+from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
 from dpselect_studies.fanaeepour_2017.places import EACH, PLACES, SIDES, Case, case
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
@@ -145,7 +145,7 @@ def public_floor(floor: float) -> float:
 
 
 def tuned_by_default(*rules: PartitionRule) -> Chooser:
-    """Return the choice of ``release_histogram``, among the grids and what rules propose."""
+    """Return the choice of :class:`dpselect.Map`, among the grids and what rules propose."""
 
     def choose(
         here: Case, epsilon: float, share: float, rng: np.random.Generator
@@ -214,8 +214,8 @@ OURS: dict[str, Chooser] = {
     "default, grids": tuned_by_default(),
     "default, grids and rules": tuned_by_default(*RULES),
     "guideline, noisy N": guideline,
-    "adaptive grid": by_rule(AdaptiveGrid()),
-    "quadtree": by_rule(Quadtree()),
+    "adaptive grid": by_rule(AdaptiveGrid(5.0)),
+    "quadtree": by_rule(Quadtree(10.0)),
 }
 """What is private."""
 

@@ -9,26 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import (
-    Box,
-    Counts,
-    Partition,
-    Points,
-    lattice_rectangles,
-    random_queries,
-    uniform_grid,
-)
+from dpselect.maps import Counts, Partition, Points, lattice_rectangles, uniform_grid
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
-BOX = Box(-125.5, 25.0, -65.5, 50.0)
-"""The contiguous United States; degrees."""
-WORLD = Box(-160.0, -60.0, 180.0, 80.0)
-"""The box of the check-ins; the paper prints its two ranges exchanged."""
+Bounds: TypeAlias = tuple[float, float, float, float]
+"""West, south, east and north; degrees."""
+COUNTRY = (-125.5, 25.0, -65.5, 50.0)
+"""The contiguous United States."""
+WORLD = (-160.0, -60.0, 180.0, 80.0)
+"""The bounds of the check-ins; the paper prints its two ranges exchanged."""
 SIDES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.8)
 """Sides of queries over sides of the box: 1, 4, 9, 16, 25 and 64 % of its area."""
 EACH = 100
@@ -41,7 +36,7 @@ class Place:
     Attributes:
         data: The data set.
         title: Its name in figures, with the paper's set that it stands for.
-        box: Its box.
+        bounds: Of its map.
         grids: Candidates, cells along both axes.
         delta: Share of all points that relative errors are taken over at least.
         printed: The number of points of the paper's set.
@@ -49,7 +44,7 @@ class Place:
 
     data: str
     title: str
-    box: Box
+    bounds: Bounds
     grids: tuple[int, ...]
     delta: float
     printed: int
@@ -59,7 +54,7 @@ PLACES = {
     "markets": Place(
         "points_us_farmers_markets",
         "farmers' markets (for Storage)",
-        BOX,
+        COUNTRY,
         (30, 40, 50, 60, 70, 80),
         0.1,
         8_938,
@@ -67,7 +62,7 @@ PLACES = {
     "highways": Place(
         "points_us_highways",
         "US highways (for Landmark)",
-        BOX,
+        COUNTRY,
         (200, 250, 300, 350, 400),
         0.01,
         869_976,
@@ -139,21 +134,48 @@ def case(name: str, sides: tuple[float, ...] = SIDES) -> Case:
         DataError: The data set cannot be had.
     """
     place = PLACES[name]
-    points = Points(*place.box.locate(*_coordinates(place.data)))
-    return case_of(points, place.grids, place.box, delta=place.delta, sides=sides)
+    points = Points.of(*_coordinates(place.data), bounds=place.bounds)
+    return case_of(points, place.grids, place.bounds, delta=place.delta, sides=sides)
 
 
 def case_of(
-    points: Points, grids: Sequence[int], box: Box, *, delta: float, sides: tuple[float, ...]
+    points: Points,
+    grids: Sequence[int],
+    bounds: Bounds,
+    *,
+    delta: float,
+    sides: tuple[float, ...],
 ) -> Case:
     """Return points with grids, and with two sets of queries at random positions."""
     rng = np.random.default_rng(0)
     tuned, measured = (
-        lattice_rectangles(random_queries(box, sides=sides, each=EACH, rng=rng), bounds=box)
-        for _ in range(2)
+        lattice_rectangles(random_queries(bounds, sides, rng), bounds=bounds) for _ in range(2)
     )
     partitions = tuple(uniform_grid(size) for size in grids)
     return Case(CachedCounts(points), points.x.size, partitions, delta, tuned, measured)
+
+
+def random_queries(
+    bounds: Bounds, sides: tuple[float, ...], rng: np.random.Generator, *, each: int = EACH
+) -> Values:
+    """Return rectangles of a few sizes at uniformly random positions inside of the bounds.
+
+    Args:
+        bounds: Of the map.
+        sides: Sides of the rectangles over sides of the box, each between 0 and 1.
+        rng: The generator of the positions.
+        each: Number of rectangles of each size.
+
+    Returns:
+        West, south, east and north, shape ``(len(sides) * each, 4)``, by size.
+
+    Source: Fanaeepour and Rubinstein, section 8.
+    """
+    widths = np.repeat(sides, each)[:, None]
+    shares = rng.random((widths.size, 2)) * (1 - widths)
+    low, high = np.array(bounds).reshape(2, 2)
+    corners = (low + (high - low) * share for share in (shares, shares + widths))
+    return np.hstack([np.clip(corner, low, high) for corner in corners])
 
 
 def _coordinates(data: str) -> tuple[Values, Values]:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpselect.spatial import CountedCells, Counts, Overlap, Partition
+from dpselect.maps import CountedCells, Counts, Overlap, Partition
 from dpselect.typing import Indices, Probabilities, Values
 
 

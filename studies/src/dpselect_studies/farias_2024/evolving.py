@@ -14,7 +14,10 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Breeder, Evolution, MemoryCounts, Schema, Simulated
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.evolution import Evolution
+from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Simulated
 from dpselect.typing import Values
 from dpselect_studies import surveys
 
@@ -87,38 +90,39 @@ class Method:
     """How trees are selected, and the weights of the negative and the positive class."""
 
     selection: Literal["pareto", "weighted-sum", "margin"]
-    sensitivity: Literal["global", "local", "noisy-denominators"]
+    rate_bound: Literal["global", "local", "noisy-denominators"]
     weights: tuple[float, float] = (1.0, 1.0)
 
 
-def evolution(
-    schema: Schema, sizes: Sizes, method: Method, epsilon: float, rng: np.random.Generator
-) -> Evolution:
+def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> Evolution:
     """Return how trees evolve at ``epsilon`` for each selection.
 
     Noisy class totals come out of the selections' share, so every method costs the same.
     """
-    noisy = method.sensitivity == "noisy-denominators"
+    noisy = method.rate_bound == "noisy-denominators"
     share = TOTALS_SHARE if noisy else 0.0
     return Evolution(
-        breeder=Breeder(schema, rng, sizes.max_depth, "published"),
+        schema=schema,
         max_records=surveys.MAX_RECORDS,
         population=sizes.population,
         survivors=sizes.survivors,
         front=sizes.front,
         initial_depth=sizes.initial_depth,
+        max_depth=sizes.max_depth,
         selection=method.selection,
-        sensitivity=method.sensitivity,
+        dominance="standard",
+        rate_bound=method.rate_bound,
         weights=method.weights,
         totals_epsilon=share * epsilon * sizes.generations,
         epsilons=((1 - share) * epsilon,) * sizes.generations,
         rates_epsilon=0.0,
+        operators="published",
     )
 
 
 def rates(plan: Evolution, counts: MemoryCounts, rng: np.random.Generator) -> Values:
     """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive."""
-    drawn = plan.run(counts, Simulated(rng))
+    drawn = plan.run(counts, Simulated(rng), rng)
     return counts.hits(drawn) / counts.totals()
 
 

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Growth, Leaf, MemoryCounts, Simulated, Tree
+from dpselect.trees import Leaf, Tree
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.growth import Growth
+from dpselect.trees.samplers import Simulated
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
@@ -87,7 +90,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
 def evolved(cell: Cell, method: str, epsilon: float, rng: np.random.Generator) -> float:
     """Return the fitness of the tree of one run."""
     schema = surveys.load(cell.survey).schema
-    plan = evolution(schema, cell.sizes, METHODS[method], epsilon, rng)
+    plan = evolution(schema, cell.sizes, METHODS[method], epsilon)
     return float((rates(plan, surveys.counts(cell.survey), rng)[0] * WEIGHTS).sum())
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from dpselect.combine import coverage
 from dpselect.typing import Values
 from dpselect_studies import surveys
+from dpselect_studies.farias_2024.coverage import DOMINANCES, coverage
 from dpselect_studies.farias_2024.evolving import (
     NO_PRIVACY,
     NOTHING,
@@ -37,7 +37,6 @@ from dpselect_studies.study import Printed, Row, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DOMINANCES: tuple[Literal["weak", "pareto", "strict"], ...] = ("weak", "pareto", "strict")
 BEST = Method("pareto", "global")
 METHODS = {
     "Pareto, global": BEST,
@@ -104,7 +103,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
 def front(cell: Cell, method: Method, epsilon: float, rng: np.random.Generator) -> Values:
     """Return both rates of the trees of one run."""
     schema = surveys.load(cell.survey).schema
-    plan = evolution(schema, cell.sizes, method, epsilon, rng)
+    plan = evolution(schema, cell.sizes, method, epsilon)
     return rates(plan, surveys.counts(cell.survey), rng)
 
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from dpselect import combine, scaling
-from dpselect.combine import coverage
+from dpselect.combine.pareto.dominance import Dominance as Kind
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Indices, Scores
 from dpselect_studies import graphs
+from dpselect_studies.farias_2024.coverage import DOMINANCES, coverage
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from dpselect import Objective
 
 METRICS = (degree, ego_density)
-Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
-DOMINANCES: tuple[Dominance, ...] = ("weak", "pareto", "strict")
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def parts_of(graph: str) -> list[Objective]:
 
 
 @cache
-def pareto_of(graph: str, dominance: Dominance = "pareto") -> Objective:
+def pareto_of(graph: str, dominance: Kind = "standard") -> Objective:
     """Return the Pareto score of both."""
     return combine.pareto(parts_of(graph), dominance=dominance)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from math import expm1
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from dpselect.retrieval import delta_curves, sphere_delta, theorem_1_lower
+from dpselect.subsets import Subset
+from dpselect_studies.gonen_2025.bounds import sphere_delta, theorem_1_lower, theorem_1_upper
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 
@@ -39,14 +41,12 @@ class Cell:
     epsilon: float
 
 
+LOWER = "lower bound, ours above epsilon 0"
+OPTIMUM = "optimum"
+BALL = "ball (A1 as proved)"
+UPPER = "printed upper bound (Theorem 1)"
 SPHERE = "sphere (A1 as printed)"
 PRINTED_LOWER = "printed lower bound (Theorem 1)"
-NAMES = {
-    "lower bound": "lower bound, ours above epsilon 0",
-    "optimal": "optimum",
-    "ball (A1)": "ball (A1 as proved)",
-    "upper bound of Theorem 1": "printed upper bound (Theorem 1)",
-}
 
 
 def cells(setting: Setting) -> Sequence[Cell]:
@@ -56,20 +56,28 @@ def cells(setting: Setting) -> Sequence[Cell]:
 
 def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 -- all is exact
     """Return delta by beta: bounds, schemes and the optimum."""
-    betas, curves = delta_curves(cell.n, cell.d, epsilon=cell.epsilon)
-    found = {NAMES[name]: values for name, values in curves.items() if name in NAMES}
-    found[SPHERE] = np.array([sphere_delta(cell.n, cell.d, int(b)) for b in betas])
-    found[PRINTED_LOWER] = np.array(
-        [theorem_1_lower(cell.n, cell.d, int(b)) - np.expm1(cell.epsilon) for b in betas]
-    ).clip(0)
+    n, d, epsilon = cell.n, cell.d, cell.epsilon
+    betas = range(min(d, n - d) + 1)
+    optimum = Subset(n=n, d=d, beta=0, epsilon=epsilon, scheme="optimal")
+    ball = replace(optimum, scheme="ball")
+    found = {
+        LOWER: [theorem_1_lower(n, d, beta, epsilon=epsilon) for beta in betas],
+        OPTIMUM: [replace(optimum, beta=beta).delta_at() for beta in betas],
+        BALL: [replace(ball, beta=beta).delta_at() for beta in betas],
+        UPPER: [theorem_1_upper(n, d, beta) for beta in betas],
+        SPHERE: [sphere_delta(n, d, beta) for beta in betas],
+        PRINTED_LOWER: [
+            max(theorem_1_lower(n, d, beta) - expm1(epsilon), 0.0) for beta in betas
+        ],
+    }
     return [
         {
-            "n": cell.n,
-            "d": cell.d,
-            "epsilon": cell.epsilon,
-            "beta": int(beta),
+            "n": n,
+            "d": d,
+            "epsilon": epsilon,
+            "beta": beta,
             "what": what,
-            "delta": float(delta),
+            "delta": delta,
         }
         for what, values in found.items()
         for beta, delta in zip(betas, values, strict=True)
@@ -106,9 +114,7 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     plot=plot,
-    printed=[
-        _claimed(*claim, what) for what in (SPHERE, NAMES["ball (A1)"]) for claim in CLAIMS
-    ],
+    printed=[_claimed(*claim, what) for what in (SPHERE, BALL) for claim in CLAIMS],
     discussion="""
 The paper prints formulas and no numbers; each is compared as the bound that it is. Algorithm
 A1 as stated draws from the sphere, *exactly* beta swaps away, and **breaks its own theorem**:
@@ -116,7 +122,7 @@ A1 as stated draws from the sphere, *exactly* beta swaps away, and **breaks its 
 speaks of, keeps the bound in all four and is better than it (.261). At epsilon 0 the ball is
 the optimum, so the gap between the two printed bounds, .167 to .333, is closed. Above epsilon
 0 a tilt by distance is better than the ball (.185 at epsilon 1), and the [closed
-form](retrieval.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
+form](subsets.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
 bound subtracts e^epsilon - 1 and is soon 0; ours is by the same
 argument.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.retrieval import theorem_2_lower, theorem_2_upper
+from dpselect_studies.gonen_2025.bounds import theorem_2_lower, theorem_2_upper
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Row, Study
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.pooling import comp, kautz_singleton
-from dpselect.retrieval import theorem_1_lower, theorem_2_upper
+from dpselect_pooling import comp, kautz_singleton
+from dpselect_studies.gonen_2025.bounds import theorem_1_lower, theorem_2_upper
 from dpselect_studies.panels import COLOURS
 from dpselect_studies.study import Printed, Row, Study
 
