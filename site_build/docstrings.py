@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from inspect import ismodule
+from inspect import getdoc, ismodule
 from typing import Any
 
 import griffe
@@ -25,7 +25,7 @@ class Roles(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one module, class, function or attribute."""
         if obj.docstring is not None:
-            obj.docstring.value = as_markdown(obj.docstring.value)
+            obj.docstring.value = as_markdown(obj.docstring.value + _of_private_bases(obj))
 
     def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
         """Drop the classes, functions and constants of one module that are not public."""
@@ -42,6 +42,15 @@ def offered(path: str, name: str) -> bool:
     room = getattr(import_module(package), inside.partition(".")[0], None)
     names = getattr(room, "__all__", []) if ismodule(room) else []
     return name in names or name in import_module(package).__all__
+
+
+def _of_private_bases(obj: griffe.Object) -> str:
+    """Return what the bases of a class say that have no place of their own, without titles."""
+    if not obj.is_class or not offered(obj.module.path, obj.name):
+        return ""
+    kind = getattr(import_module(obj.module.path), obj.name)
+    bases = (getdoc(base) or "" for base in kind.__bases__ if base.__name__.startswith("_"))
+    return "".join("\n\n" + text.partition("\n\n")[2] for text in bases)
 
 
 def as_markdown(text: str) -> str:

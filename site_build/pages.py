@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from dpselect import planner
+import dpselect_planner as planner
 from site_build import mathml, notebooks
 
 FIGURE = re.compile(r"(?<!\[)!\[[^\]]*\]\((?P<file>[^)\s]+)\)")
