@@ -33,7 +33,8 @@ test-python: $(UV)
 test-lowest: $(UV)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-lowest
 	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
-		--editable . --editable studies
+		--editable . --editable packages/planner --editable packages/pooling \
+		--editable studies
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
 # The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster

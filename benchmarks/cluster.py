@@ -125,13 +125,13 @@ def commands(asked: argparse.Namespace) -> dict[str, tuple[str, list[object]]]:
         ),
         "tree": (
             "add-remove",
-            [people, "--label", LABEL, "--domains", claims, "--epsilon", 1],
+            [people, "--domains", claims, "--epsilon", 1, "--neighbours", "add-remove"],
         ),
         "map": (
             "add-remove",
             [
                 *(records, "--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--epsilon", 1),
-                *("--out", folder / "map.parquet"),
+                *("--neighbours", "add-remove", "--out", folder / "map.parquet"),
             ],
         ),
     }

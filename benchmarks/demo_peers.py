@@ -6,7 +6,7 @@
 
 ``uv run benchmarks/demo_peers.py`` makes the environment named above and prints, for each
 depth, the mean accuracy over the folds of the demo; those of depth 2 and the best ones are
-stored in ``dpselect.cli.demo_tasks``. diffprivlib does not import under the scikit-learn that
+stored in ``dpselect.cli.demo``. diffprivlib does not import under the scikit-learn that
 dpselect needs. Both get the public bounds and classes that our tree gets; the forest has its
 default of ten trees.
 """

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 import dpselect as dp
-from dpselect.draws import drawn_by_opendp
-from dpselect.draws.noisy_counts import discrete_laplace
+from dpselect.draws import opendp_samplers
+from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
 
 opendp.enable_features("contrib")
 
@@ -26,6 +26,7 @@ CELLS = 640_000
 ROUNDS = 9
 CANDIDATES = 1_000_000
 FEW = 10
+SCALES = (2.0, 1000.0, 2.0**50)
 SIMULATED = 100_000
 DRAWS = 10_000
 
@@ -77,7 +78,7 @@ def releases(table: Table) -> None:
         for mechanism, measure in pairs:
             ours = longest(partial(mechanism.release, objective), ROUNDS)
             if measure is None:
-                with drawn_by_opendp():
+                with opendp_samplers():
                     theirs = longest(partial(mechanism.release, objective), 1)
             else:
                 theirs = longest(partial(opendp_call, scores, 1.0, measure), 3)
@@ -90,19 +91,22 @@ def releases(table: Table) -> None:
             )
 
 
-def cells(table: Table) -> None:
-    """Compare discrete Laplace noise of a map's cells with OpenDP's."""
-    counts = np.zeros(CELLS, dtype=np.int64)
-    ours = seconds(partial(discrete_laplace, counts, 2.0))
-    with drawn_by_opendp():
-        theirs = seconds(partial(discrete_laplace, counts, 2.0), repeat=1)
-    table.add_row(
-        f"discrete Laplace noise, {CELLS:,} cells",
-        f"{ours:.3f}",
-        "OpenDP's sampler",
-        f"{theirs:.3f}",
-        f"{ours / theirs:.2f}",
-    )
+def noise(table: Table) -> None:
+    """Compare noise on few counts and on a map's cells with OpenDP's."""
+    for size, repeat in ((FEW, 300), (CELLS, 1)):
+        counts = np.zeros(size, dtype=np.int64)
+        for name, sampler in (("Laplace", discrete_laplace), ("Gaussian", discrete_gaussian)):
+            for scale in SCALES:
+                ours = seconds(partial(sampler, counts, scale), repeat=5 * repeat)
+                with opendp_samplers():
+                    theirs = seconds(partial(sampler, counts, scale), repeat=repeat)
+                table.add_row(
+                    f"discrete {name} noise of scale {scale:g}, {size:,} counts",
+                    f"{ours:.6f}" if size == FEW else f"{ours:.3f}",
+                    "OpenDP's sampler",
+                    f"{theirs:.6f}" if size == FEW else f"{theirs:.3f}",
+                    f"{ours / theirs:.2f}",
+                )
 
 
 def small(table: Table) -> None:
@@ -115,7 +119,7 @@ def small(table: Table) -> None:
         dp.NoisySequence(epsilon=1.0),
     ):
         ours = seconds(partial(mechanism.release, objective), repeat=3000)
-        with drawn_by_opendp():
+        with opendp_samplers():
             theirs = seconds(partial(mechanism.release, objective), repeat=500)
         table.add_row(
             f"release, {mechanism.name}, {FEW} scores",
@@ -158,7 +162,7 @@ def main() -> None:
         table.add_column(column, justify="left" if column in {"what", "against"} else "right")
     releases(table)
     small(table)
-    cells(table)
+    noise(table)
     simulations(table)
     Console(width=140).print(table)
 

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpselect.networks import Graph, ego_flow, hub_estimates
-from dpselect.networks.hubs import HUB_METRICS, moved_together
+from dpselect.networks import Graph, hubs
 
 DATA = Path(os.environ["DPSELECT_DATA"])
 RESULTS = Path(__file__).with_name("results") / "hubs.csv"
@@ -33,25 +32,25 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
     graph = Graph.from_edges(path, source="src", target="dst", nodes=GRAPHS[name])
     top = set(np.argsort(-graph.ego_betweenness(), kind="stable")[:K].tolist())
     degrees, rng = graph.degrees, np.random.default_rng(15)
-    metric = HUB_METRICS["ego-betweenness"]
+    metric = hubs.HUB_METRICS["ego-betweenness"]
 
     @cache
     def flow(hub: int, cap: int) -> int:
-        return ego_flow.flow(*ego_flow.ego_edges(graph, hub), cap)
+        return hubs.flow(*hubs.ego_edges(graph, hub), cap)
 
     for epsilon in EPSILONS:
         found = np.zeros(2)
         for _ in range(SIMULATIONS):
             half = epsilon / 2
             noisy = np.rint(degrees + rng.laplace(0, 2 / half, degrees.size))
-            hubs = np.argsort(-noisy, kind="stable")[:HUBS]
-            held = np.clip(noisy[hubs], 2, degrees.size - 1)
+            chosen = np.argsort(-noisy, kind="stable")[:HUBS]
+            held = np.clip(noisy[chosen], 2, degrees.size - 1)
             caps = np.ceil(metric.cap_share * held).astype(np.int64)
-            scales = 2 * caps * moved_together(caps) / half
-            counts = [flow(*one) for one in zip(hubs.tolist(), caps.tolist(), strict=True)]
+            scales = 2 * caps * hubs.moved_together(caps) / half
+            counts = [flow(*one) for one in zip(chosen.tolist(), caps.tolist(), strict=True)]
             edges = np.rint(counts + rng.laplace(0, 1, HUBS) * scales) / 2
-            densities = hub_estimates.densities(edges, scales / np.sqrt(2), held)
-            best = hubs[np.argsort(-metric.estimate(densities, held), kind="stable")[:K]]
+            densities = hubs.estimated_densities(edges, scales / np.sqrt(2), held)
+            best = chosen[np.argsort(-metric.estimate(densities, held), kind="stable")[:K]]
             alone = degrees + rng.laplace(0, 2 / epsilon, degrees.size)
             by_degree = np.argsort(-alone, kind="stable")[:K]
             found += [len(top & set(one.tolist())) / K for one in (best, by_degree)]

@@ -132,9 +132,9 @@ def synthetic(n: int = 317_080, largest: int = 343) -> Case:
 def over_all_pairs() -> Iterator[None]:
     """Compare all pairs of groups, whatever is known of their ranges."""
     with (
-        mock.patch("dpselect.combine.pareto.sensitivity.closing_groups", return_value=None),
+        mock.patch("dpselect.combine.pareto.sensitivity.early_overlap", return_value=None),
         mock.patch.object(
-            sys.modules["dpselect.combine.margin"], "closing_groups", return_value=None
+            sys.modules["dpselect.combine.margin"], "early_overlap", return_value=None
         ),
     ):
         yield

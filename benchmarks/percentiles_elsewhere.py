@@ -14,13 +14,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from dpselect.percentiles import Range
-from dpselect.percentiles.choosing import chosen
-from dpselect.percentiles.methods import OneByOne
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.single import OneByOne
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
-from percentiles_one import ADD_REMOVE, Case, of_one_per_cent, of_single
+from percentiles_one import Case, of_one_per_cent, of_single, query_of
 
 HISTOGRAMS = {
     "mdsalary": 500_000, "lc_req_f1": 10**6, "bids_all": 10**6, "nettrace": 10**4,
@@ -63,20 +62,11 @@ def of_stops(single: ByThreshold, visited: Values, queries: Indices, truth: floa
 
 def by_rule(case: Case) -> float:
     """Return the error of the method that is chosen."""
-    drawn = chosen(
-        percents=(float(case.p),),
-        points=Range(0, case.upper, 1),
-        method=None,
-        per_user=1,
-        assumed_records=case.values.size,
-        epsilon=case.epsilon,
-        neighbours=ADD_REMOVE,
-        mechanism=None,
-    )
-    assert isinstance(drawn, OneByOne)  # noqa: S101 -- for type checkers
-    single = drawn.singles[0]
+    method = query_of(case, case.upper).design().method
+    assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
+    single = method.singles[0]
     if isinstance(single, ByThreshold):
-        return of_stops(single, single.visited, single.queries(case.source), case.truth)
+        return of_stops(single, single.visited, single.queries(case.numbers), case.truth)
     return of_single(single, case)
 
 

@@ -15,10 +15,9 @@ import matplotlib as mpl
 import numpy as np
 
 import dpselect as dp
-from dpselect.draws import chains
-from dpselect.percentiles import percentile_laws, release_percentiles
+from dpselect.draws import path_exponential
 from dpselect.percentiles.joint import Joint
-from dpselect.percentiles.reading import Source
+from dpselect.percentiles.reading import Records
 from dpselect.typing import Values
 from dpselect_studies import datasets
 
@@ -63,14 +62,13 @@ def table() -> None:
                     "neighbours": ADD_REMOVE,
                 }
                 far = distances(values, percents, candidates)
-                one, joint = (
-                    float((percentile_laws(values, method=method, **asked) * far).sum()) / m
+                laws = (
+                    dp.Percentiles(method=method, **asked).probabilities(values)
                     for method in ("one-by-one", "joint")
                 )
-                drawn = [
-                    release_percentiles(values, method="recursive", **asked).answer
-                    for _ in range(REPEATS)
-                ]
+                one, joint = (float((law * far).sum()) / m for law in laws)
+                tree = dp.Percentiles(method="recursive", **asked)
+                drawn = [tree.release(values).answer for _ in range(REPEATS)]
                 places = np.searchsorted(candidates, np.array(drawn, dtype=float))
                 recursive = float(far[np.arange(m), places].mean())
                 print(
@@ -89,9 +87,10 @@ def picture(path: str) -> None:
     candidates = np.arange(0.0, 81)
     figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
     for ax, epsilon in zip(axes, (0.2, 1.0), strict=True):
-        joint = Joint((25.0, 75.0), candidates, ADD_REMOVE, 1, epsilon)
-        chain = joint.chain(Source(values, None, None, ADD_REMOVE, "repair"))
-        law = chains.joint_law(chain, float(joint.decay), 0)
+        records = Records(ADD_REMOVE)
+        joint = Joint((25.0, 75.0), candidates, records, epsilon)
+        chain = joint.chain(records.of(values))
+        law = path_exponential.joint_law(chain, float(joint.decay), 0)
         logs = np.log10(np.maximum(law, 1e-6))
         shown = ax.imshow(
             np.where(law > 0, logs, np.nan).T, origin="lower", cmap="viridis", vmin=-6, vmax=-1

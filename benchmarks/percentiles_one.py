@@ -19,11 +19,10 @@ import numpy as np
 
 import dpselect as dp
 from dpselect.draws.above_threshold import law_of_stops
-from dpselect.percentiles import Range, percentile_rank, rank_of
-from dpselect.percentiles.choosing import chosen
-from dpselect.percentiles.methods import OneByOne
-from dpselect.percentiles.reading import Source
-from dpselect.percentiles.single import ByPieces, ByRank, Single
+from dpselect.percentiles import percentile_rank, rank_of
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.percentiles.single import ByPieces, ByRank, OneByOne, Single
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
@@ -50,9 +49,9 @@ class Case:
         return float(np.sort(self.values)[rank_of(self.p, self.values.size) - 1])
 
     @property
-    def source(self) -> Source:
+    def numbers(self) -> Numbers:
         """The values, as a release reads them."""
-        return Source(self.values, None, None, ADD_REMOVE, "repair")
+        return Records(ADD_REMOVE).of(self.values)
 
 
 def cases() -> Iterator[Case]:
@@ -99,27 +98,31 @@ def diffprivlib(case: Case) -> float:
     return float(law @ _mean_distance(ends[:-1], ends[1:], case.truth))
 
 
-def ours(case: Case, points: Range, **options: object) -> float:
-    """Return the error of a release of a percentile."""
-    drawn = chosen(
-        percents=(float(case.p),),
-        points=points if len(points) > 100_001 else np.arange(case.upper + 1.0),
-        per_user=1,
+def query_of(case: Case, upper: float | None) -> dp.Percentiles:
+    """Return the release of a percentile among integers, the true number being assumed."""
+    return dp.Percentiles(
+        p=case.p,
+        upper=upper,
+        step=1,
+        assumed_records=case.values.size,
         epsilon=case.epsilon,
         neighbours=ADD_REMOVE,
-        mechanism=None,
-        **({"method": None, "assumed_records": case.values.size} | options),  # type: ignore[arg-type]
     )
-    assert isinstance(drawn, OneByOne)  # noqa: S101 -- for type checkers
-    return of_single(drawn.singles[0], case)
+
+
+def ours(case: Case, upper: float | None) -> float:
+    """Return the error of a release of a percentile."""
+    method = query_of(case, upper).design().method
+    assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
+    return of_single(method.singles[0], case)
 
 
 def of_single(single: Single, case: Case) -> float:
     """Return the expected error of one draw."""
     if isinstance(single, ByRank):
-        return float(single.law(case.source) @ np.abs(single.points - case.truth))
+        return float(single.probabilities(case.numbers) @ np.abs(single.points - case.truth))
     if isinstance(single, ByThreshold):
-        queries = single.queries(case.source)
+        queries = single.queries(case.numbers)
         law = law_of_stops(queries, single.threshold, *single.scales, 1)[0]
         answers = np.append(single.visited, single.visited[-1])
         return float(law @ np.abs(answers - case.truth))
@@ -127,7 +130,7 @@ def of_single(single: Single, case: Case) -> float:
     pieces = single.points.pieces(case.values, p=case.p)
     last = np.asarray(pieces.ends, dtype=np.float64) - 1
     first = np.concatenate([[0], last[:-1] + 1])
-    low, step = single.points.low, single.points.step
+    low, step = single.points.lower, single.points.step
     distances = _mean_distance(low + first * step, low + last * step, case.truth)
     return float(pieces.law(single.decay) @ distances)
 
@@ -142,7 +145,7 @@ def one_per_cent(case: Case) -> float:
 def of_one_per_cent(case: Case) -> tuple[ByThreshold, Values, Indices]:
     """Return the scales of AboveThreshold upwards, and a grid of its own with the queries."""
     single = ByThreshold(
-        case.p, Range(0, case.upper, 1), ADD_REMOVE, 1, case.epsilon, upwards=True
+        case.p, Range(0, case.upper, 1), Records(ADD_REMOVE), case.epsilon, upwards=True
     )
     visited = [0]
     while visited[-1] < case.upper:
@@ -166,8 +169,8 @@ METHODS: dict[str, Callable[[Case], float]] = {
     "AboveThreshold, 1 %": one_per_cent,
     "OpenDP": opendp,
     "diffprivlib": diffprivlib,
-    "**chosen**": lambda case: ours(case, Range(0, case.upper, 1)),
-    "**chosen, no upper end**": lambda case: ours(case, Range(0, None, 1)),
+    "**chosen**": lambda case: ours(case, case.upper),
+    "**chosen, no upper end**": lambda case: ours(case, None),
 }
 OURS = ("**chosen**", "**chosen, no upper end**")
 

@@ -12,9 +12,6 @@ import numpy as np
 import dpselect as dp
 from dpselect.mechanisms import Mechanism
 from dpselect.percentiles import percentile, percentile_rank, rank_of
-from dpselect.percentiles.choosing import chosen
-from dpselect.percentiles.methods import OneByOne
-from dpselect.percentiles.reading import Source
 from dpselect.typing import Values
 from dpselect_studies import datasets, rivals
 
@@ -26,18 +23,14 @@ OF_NUMBERS = (rivals.InverseSensitivity, rivals.PiecewiseLaplace, rivals.SmoothS
 def errors(values: Values, p: float, epsilon: float, upper: float) -> list[float]:
     """Return ours as chosen, the rivals by value, and the noisy maximum by record."""
     points, truth = np.arange(upper + 1), values[rank_of(p, values.size) - 1]
-    drawn = chosen(
-        percents=(p,),
-        points=points,
-        method=None,
-        per_user=1,
+    chosen = dp.Percentiles(
+        p=p,
+        candidates=points,
         assumed_records=values.size,
         epsilon=epsilon,
         neighbours=SUBSTITUTE,
-        mechanism=None,
     )
-    assert isinstance(drawn, OneByOne)  # noqa: S101 -- for type checkers
-    laws = [drawn.singles[0].law(Source(values, None, None, SUBSTITUTE, "repair"))]
+    laws = [chosen.probabilities(values)[0]]
     objective = percentile_rank(values, p=p, candidates=points, neighbours=SUBSTITUTE)
     mechanisms: list[Mechanism] = [
         kind(values=values, p=p, lower=0, upper=upper, epsilon=epsilon) for kind in OF_NUMBERS

@@ -16,9 +16,9 @@ from time import process_time
 import numpy as np
 
 import dpselect as dp
-from dpselect.percentiles import percentile_rank, rank_of, release_percentiles
-from dpselect.percentiles.laws import sorted_laws
+from dpselect.percentiles import percentile_rank, rank_of
 from dpselect.percentiles.objectives import RankForm
+from dpselect.percentiles.single import sorted_laws
 from dpselect.typing import Values
 from dpselect_studies import datasets
 
@@ -66,15 +66,14 @@ def one_by_one(
 
 def recursive(values: Values, percents: list[float], candidates: Values) -> Values:
     """Return a release by the recursion of halves."""
-    release = release_percentiles(
-        values,
+    query = dp.Percentiles(
         p=percents,
         candidates=candidates,
         method="recursive",
         epsilon=1.0,
         neighbours=ADD_REMOVE,
     )
-    return np.array(release.answer, dtype=float)
+    return np.array(query.release(values).answer, dtype=float)
 
 
 def rank_errors(ordered: Values, percents: list[float], candidates: Values) -> Values:
@@ -152,10 +151,10 @@ def speed() -> None:
     start = process_time()
     recursive(values, percents, candidates)
     middle = process_time()
-    release_percentiles(
-        values, p=percents, candidates=candidates, method="one-by-one", epsilon=1.0,
+    dp.Percentiles(
+        p=percents, candidates=candidates, method="one-by-one", epsilon=1.0,
         neighbours=ADD_REMOVE,
-    )  # fmt: skip
+    ).release(values)  # fmt: skip
     end = process_time()
     print(
         "1,000,000 records, 99 percentiles, 10,001 candidates, seconds of processor time: "

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import pooling
-from dpselect.draws import swaps
-from dpselect.pooling import kernels
-from dpselect.pooling.kernels import covered, definite, possible
-from dpselect.retrieval import SubsetRetrieval
+import dpselect as dp
+import dpselect_pooling as pooling
+from dpselect.draws import subset_distance
+from dpselect_pooling import kernels
+from dpselect_pooling.kernels import covered, definite, possible
 
 SIZES = ((500, 10, 120), (5000, 50, 900))
 
@@ -87,7 +87,7 @@ def decoding(table: Table) -> None:
         _add(table, f"SCOMP, {size}", seconds(partial(pooling.scomp, design, positive)), plain)
         _add(table, f"the same in a simulation, {size}", seconds(compiled_scomp), plain)
         propagation = partial(
-            pooling.bp,
+            pooling.belief_propagation,
             design,
             positive,
             prevalence=d / n,
@@ -107,7 +107,7 @@ def decoding(table: Table) -> None:
 
 def comparing(table: Table) -> None:
     """Compare a simulated design with the same rounds in NumPy."""
-    rng = np.random.default_rng(0)
+    rng, screening = np.random.default_rng(0), pooling.Screening(n=500, d=10)
 
     def plain() -> float:
         design = pooling.near_constant_column_weight(500, 120, weight=8, rng=rng)
@@ -119,10 +119,10 @@ def comparing(table: Table) -> None:
         return hits / 1000
 
     def ours() -> float:
-        found = pooling.compare_designs(n=500, d=10, pools=[120], trials=1000, rng=rng)
+        found = pooling.compare_designs(screening, pools=[120], trials=1000, rng=rng)
         return found.designs[0].exact
 
-    few = pooling.compare_designs(n=500, d=10, pools=[120], trials=1, rng=rng)
+    few = pooling.compare_designs(screening, pools=[120], trials=1, rng=rng)
     found = len(few.designs)
     _add(
         table,
@@ -135,11 +135,11 @@ def comparing(table: Table) -> None:
 def drawing(table: Table) -> None:
     """Time the two parts of a release, which have no plain counterpart."""
     for n, d in ((10_000, 100), (1_000_000, 1000), (1_000_000, 500_000)):
-        mechanism = SubsetRetrieval(n=n, d=d, beta=d // 2, epsilon=0.5, failure=0.05)
+        query = dp.Subset(n=n, d=d, beta=d // 2, failure=0.05, scheme="optimal", epsilon=0.5)
         size = f"n = {n:,}, d = {d:,}"
-        delta = seconds(mechanism.delta, repeat=2)
+        delta = seconds(query.delta_at, repeat=2)
         table.add_row(f"exact delta, {size}", f"{1e3 * delta:.2f}", "", "")
-        draw = seconds(partial(swaps.draw_distance, mechanism.law()), repeat=2)
+        draw = seconds(partial(subset_distance.draw_distance, query.law()), repeat=2)
         table.add_row(f"exact draw of the distance, {size}", f"{1e3 * draw:.2f}", "", "")
 
 

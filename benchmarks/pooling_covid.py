@@ -1,7 +1,7 @@
 """Real SARS-CoV-2 tests: the pools of a study, and simulated pools of real samples.
 
 Run: ``DPSELECT_DATA=folder python benchmarks/pooling_covid.py``. The tables of
-``docs/pooling.md`` and ``docs/retrieval.md``; about a minute.
+``docs/pooling.md`` and ``docs/subsets.md``; about a minute.
 
 A pool of Ghent samples is positive if its mixed signal crosses the threshold: with ``s``
 samples the cycle is ``log2 s - log2 sum 2^-cq``, and what is above the highest cycle that
@@ -11,17 +11,17 @@ Ghent called positive is missed. Retests are taken as right.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import pooling
+import dpselect as dp
+import dpselect_pooling as pooling
 from dpselect.neighbours import Neighbours
-from dpselect.pooling import Assay, Results
-from dpselect.retrieval import SubsetRetrieval
+from dpselect_pooling import Assay, Results
 from dpselect_studies import datasets
 
 BATCH = 96
@@ -82,7 +82,7 @@ def kemri(table: Table, rng: np.random.Generator) -> None:
                 samples,
                 design,
                 Results(results, np.ones(results.size, dtype=np.bool_)),
-                decoder="comp" if epsilon is None else "bp",
+                method="comp" if epsilon is None else "belief-propagation",
                 assay=Assay(flip=flip),
                 prevalence=prevalence,
             )
@@ -112,7 +112,7 @@ def ghent(table: Table, rng: np.random.Generator) -> None:
                     samples,
                     design,
                     Results(results, np.ones(len(design), dtype=np.bool_)),
-                    decoder="comp" if epsilon is None else "bp",
+                    method="comp" if epsilon is None else "belief-propagation",
                     assay=Assay(flip=flip),
                     prevalence=prevalence,
                 )
@@ -125,19 +125,19 @@ def private_reports(table: Table) -> None:
     frame = datasets.load("covid_pools_kemri")
     d, n = int(frame["sample_positive"].sum()), frame.height
     for epsilon, beta in ((1.0, 64), (2.0, 64), (4.0, 32), (6.0, 32), (8.0, 32)):
-        optimal = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=epsilon)
-        pure = SubsetRetrieval(n=n, d=d, beta=beta, epsilon=epsilon, scheme="distance")
+        pure = dp.Subset(n=n, d=d, epsilon=epsilon)
+        optimal = replace(pure, beta=beta, scheme="optimal")
         table.add_row(
             f"{epsilon:g}",
             str(beta),
-            f"{optimal.delta():.3g}",
+            f"{optimal.delta_at():.3g}",
             f"{_swaps(optimal):.1f}",
             f"{_swaps(pure):.1f}",
         )
 
 
-def _swaps(mechanism: SubsetRetrieval) -> float:
-    masses = mechanism.masses()
+def _swaps(query: dp.Subset) -> float:
+    masses = query.masses()
     return float(masses @ np.arange(masses.size))
 
 

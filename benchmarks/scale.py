@@ -116,50 +116,42 @@ def _trained(classifier: Any, table: Any) -> object:  # noqa: ANN401
 
 
 def _nodes(table: Any, rows: int, metric: Any) -> object:  # noqa: ANN401
-    ends: dict[str, Any] = {"source": "source", "target": "target", "nodes": rows // 10}
-    graph = (
-        dp.networks.Graph.from_edges(table, **ends)
-        if isinstance(table, str)
-        else dp.networks.EdgeTable(table, **ends)
-    )
-    return dp.networks.release_nodes(graph, 10, metric=metric, epsilon=1.0)
+    return dp.TopNodes(nodes=rows // 10, k=10, metric=metric, epsilon=1.0).release(table)
 
 
 Task = Callable[[Any, int], object]
 TASKS: dict[str, Task] = {
-    "percentile": lambda table, _: dp.percentiles.release_percentiles(
-        table, column="days", p=90, candidates=DAYS, **ADDED
-    ),
-    "nine percentiles": lambda table, _: dp.percentiles.release_percentiles(
-        table, column="days", p=range(10, 100, 10), candidates=DAYS, **ADDED
-    ),
-    "percentile of persons": lambda table, _: dp.percentiles.release_percentiles(
-        table, column="days", p=90, candidates=DAYS, **PERSON, **ADDED
-    ),
-    "most common": lambda table, _: dp.categories.release_top(
-        table, column="key", k=10, candidates=range(KEYS), **ADDED
-    ),
-    "most common of unknown keys": lambda table, _: dp.categories.release_top(
-        table, column="key", k=10, delta=1e-6, **ADDED
-    ),
-    "most common in 4 groups": lambda table, _: dp.categories.release_top(
-        table, column="key", k=10, delta=1e-6, group="code0", groups=range(4), **ADDED
-    ),
-    "most common of persons": lambda table, _: dp.categories.release_top(
-        table, column="key", k=10, delta=1e-6, **PERSON, **ADDED
-    ),
-    "keys": lambda table, _: dp.categories.release_keys(
-        table, column="key", delta=1e-6, **ADDED
-    ),
+    "percentile": lambda table, _: dp.Percentiles(
+        column="days", p=90, candidates=DAYS, **ADDED
+    ).release(table),
+    "nine percentiles": lambda table, _: dp.Percentiles(
+        column="days", p=range(10, 100, 10), candidates=DAYS, **ADDED
+    ).release(table),
+    "percentile of persons": lambda table, _: dp.Percentiles(
+        column="days", p=90, candidates=DAYS, **PERSON, **ADDED
+    ).release(table),
+    "most common": lambda table, _: dp.TopKeys(
+        column="key", k=10, candidates=range(KEYS), **ADDED
+    ).release(table),
+    "most common of unknown keys": lambda table, _: dp.TopKeys(
+        column="key", k=10, delta=1e-6, **ADDED
+    ).release(table),
+    "most common in 4 groups": lambda table, _: dp.TopKeys(
+        column="key", k=10, delta=1e-6, by="code0", groups=range(4), **ADDED
+    ).release(table),
+    "most common of persons": lambda table, _: dp.TopKeys(
+        column="key", k=10, delta=1e-6, **PERSON, **ADDED
+    ).release(table),
+    "keys": lambda table, _: dp.Keys(column="key", delta=1e-6, **ADDED).release(table),
     "tree": lambda table, _: _trained(dp.trees.ID3Classifier(1.0, max_depth=4, **TREES), table),
     "front of trees": lambda table, _: _trained(
         dp.trees.MultiObjectiveTreeClassifier(1.0, random_state=0, **TREES), table
     ),
-    "map": lambda table, _: dp.spatial.release_histogram(
-        table, grids=[32, 64, 128], queries=QUERIES, **BOX, **ADDED
-    ),
-    "heavy cells": lambda table, _: dp.spatial.release_heavy_cells(
-        table, 10, grid=128, **BOX, **ADDED
+    "map": lambda table, _: dp.Map(
+        grids=[32, 64, 128], queries=QUERIES, **BOX, **ADDED
+    ).release(table),
+    "heavy cells": lambda table, _: dp.HeavyCells(k=10, grid=128, **BOX, **ADDED).release(
+        table
     ),
     "nodes by degree": lambda table, rows: _nodes(table, rows, "degree"),
     "nodes by ego density": lambda table, rows: _nodes(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -22,12 +23,13 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+import dpselect as dp
 from dpselect import tables
-from dpselect.networks import EdgeTable, release_nodes
-from dpselect.percentiles.ranks import NumbersInEngine
-from dpselect.spatial import Box
-from dpselect.spatial.engine import EngineCounts, located
-from dpselect.spatial.partition import uniform_grid
+from dpselect.maps.box import Box
+from dpselect.maps.engine import EngineCounts, located
+from dpselect.maps.partition import uniform_grid
+from dpselect.networks import EdgeTable
+from dpselect.percentiles.ranks import ranks_in_engine
 from dpselect.trees import Bins, ID3Classifier
 from dpselect.trees.counts import Branching
 from dpselect.trees.engine import count_tables
@@ -118,10 +120,12 @@ def degrees(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa
 def draws(_: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: ANN401
     """Draw 20 of the nodes by degree: by the default, and by permute-and-flip."""
     ends = pl.scan_parquet(edges_of(asked))
-    graph = EdgeTable(ends, nodes=asked.edges // 10, source="source", target="target")
-    draw = partial(release_nodes, graph, 20, metric="degree", epsilon=1.0)
-    draw()  # the degrees are counted once
-    return draw, partial(draw, mechanism="permute-and-flip")
+    n = asked.edges // 10
+    graph = EdgeTable(ends, nodes=n, source="source", target="target")
+    top = dp.TopNodes(nodes=n, k=20, metric="degree", epsilon=1.0)
+    top.release(graph)  # the degrees are counted once
+    rounds = replace(top, mechanism="permute-and-flip")
+    return partial(top.release, graph), partial(rounds.release, graph)
 
 
 def edges_of(asked: argparse.Namespace) -> Path:
@@ -181,7 +185,7 @@ def ranks(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: 
         bucket = Bucketizer(splits=splits, inputCol="days", outputCol="bucket")
         return bucket.transform(table).groupBy("bucket").count().collect()
 
-    return lambda: NumbersInEngine(table, "days").ranks(EDGES), theirs
+    return lambda: ranks_in_engine(table, "days", EDGES), theirs
 
 
 def cells(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: ANN401

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.mechanisms.crossing import rounds_or_sequence
+from dpselect.mechanisms.top_k import rounds_or_sequence
 from dpselect.networks import Graph, degree
 from dpselect.typing import Values
 

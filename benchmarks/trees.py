@@ -30,11 +30,10 @@ from dpselect import trees
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.domains import Categories
-from dpselect.trees.evolution import Allowance, Selection
-from dpselect.trees.evolved_trees import MultiObjectiveTreeClassifier
+from dpselect.trees.evolution import RateBound, Selection
 from dpselect.trees.growth import Growth
-from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Simulated
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices, Values
 from trees_folds import EPSILONS, FOLDS, folds
@@ -165,15 +164,14 @@ def root(folder: Path) -> None:
 
 
 def evolve(
-    folder: Path, epsilon: float, selection: Selection, sensitivity: Allowance, run: int
+    folder: Path, epsilon: float, selection: Selection, rate_bound: RateBound, run: int
 ) -> tuple[float, float]:
     """Run DP-MOET in the setting of Table 1; return both exact rates of the first tree."""
     codes, labels, schema = load(folder)
     counts = MemoryCounts.of_records(schema, codes, labels)
-    classifier = MultiObjectiveTreeClassifier(
-        epsilon,
+    front = dp.TreeFront(
         selection=selection,
-        sensitivity=sensitivity,
+        rate_bound=rate_bound,
         population=30,
         survivors=3,
         front=3,
@@ -184,33 +182,34 @@ def evolve(
         domains=dict(zip(schema.names, schema.domains, strict=True)),
         classes=schema.classes,
         max_records=25_000,
-        random_state=run,
+        epsilon=epsilon,
+        neighbours="add-remove",
     )
-    training = classifier._training(schema, 25_000, epsilon)  # noqa: SLF001 -- an experiment
-    front = training.run(counts, Simulated(np.random.default_rng(run)))
-    hits = counts.hits(front)[0] / counts.totals()
+    sampler = Simulated(np.random.default_rng(run))
+    drawn = front.design().training.run(counts, sampler, np.random.default_rng(run))
+    hits = counts.hits(drawn)[0] / counts.totals()
     return float(hits[1]), float(hits[0])
 
 
 def evolution(folder: Path, runs: int, workers: ProcessPoolExecutor) -> None:
     """Time many runs of DP-MOET for every selection."""
-    ways: list[tuple[Selection, Allowance]] = [
+    ways: list[tuple[Selection, RateBound]] = [
         ("pareto", "global"),
         ("pareto", "local"),
         ("margin", "noisy-denominators"),
         ("weighted-sum", "local"),
         ("weighted-sum", "noisy-denominators"),
     ]
-    for selection, sensitivity in ways:
-        one = partial(evolve, folder, 1.0, selection, sensitivity)
+    for selection, rate_bound in ways:
+        one = partial(evolve, folder, 1.0, selection, rate_bound)
         list(workers.map(one, range(2 * WORKERS)))
         done = measure(workers, one, range(runs))
         tpr, tnr = done.values.mean(axis=0)
         print(
-            f"DP-MOET {selection}, {sensitivity}: {runs} runs in {done}, mean TPR {tpr:.3f}, "
+            f"DP-MOET {selection}, {rate_bound}: {runs} runs in {done}, mean TPR {tpr:.3f}, "
             f"TNR {tnr:.3f}"
         )
-        if (selection, sensitivity) == ("pareto", "local"):
+        if (selection, rate_bound) == ("pareto", "local"):
             one = partial(distance_by_distance, folder)
             list(workers.map(one, range(2 * WORKERS)))
             naive = measure(workers, one, range(runs))

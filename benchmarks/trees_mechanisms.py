@@ -19,8 +19,8 @@ from dpselect.trees import records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Bins, Categories
 from dpselect.trees.growth import Growth
-from dpselect.trees.randomness import Simulated
 from dpselect.trees.records import Schema
+from dpselect.trees.samplers import Simulated
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices
 from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, DATA_SETS, EPSILONS, FOLDS, folds

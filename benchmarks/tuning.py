@@ -36,8 +36,7 @@ from dpselect import (
     PairwiseLocalDampening,
     PermuteAndFlip,
 )
-from dpselect.draws import Exponential as ExponentialDraw
-from dpselect.draws import PermuteAndFlip as PermuteAndFlipDraw
+from dpselect.draws import Exponential as ExponentialDraw, PermuteAndFlip as PermuteAndFlipDraw
 from dpselect.trees import Bins, ID3Classifier
 from dpselect.tuning import (
     Geometric,
@@ -80,7 +79,10 @@ def load(folder: Path, name: str) -> tuple[pl.DataFrame, pl.Series, ID3Classifie
         domains = {column: [0, 1] for column in table.columns[:-1]}
     labels = table[label].cast(pl.String) if name == "adult" else table[label]
     tree = ID3Classifier(
-        domains=domains, classes=sorted(labels.unique()), max_records=MAX_RECORDS
+        EPSILONS[0],
+        domains=domains,
+        classes=sorted(labels.unique()),
+        max_records=MAX_RECORDS,
     )
     return table.select(*domains), labels, tree
 
@@ -226,7 +228,9 @@ def select_step(folder: Path) -> None:
             neighbours="add-remove",
         )
         largest = Objective(
-            objective.exact, GlobalSensitivity(float(max(weights)), "add-remove"), candidates
+            objective.scores_twofold,
+            GlobalSensitivity(float(max(weights)), "add-remove"),
+            candidates,
         )
         best = objective.scores.max()
         print(f"noise {sigma:g}: share of the best score lost, {len(weights)} candidates")
@@ -254,13 +258,13 @@ def leads() -> None:
     """Print the lead, in counts, with which the best is released with probability 0.95."""
     print("epsilon, delta, n: StableArgmax, exponential, permute-and-flip; n - 1 equal rivals")
     for epsilon, delta in product((0.1, 1.0), (1e-6, 1e-9)):
-        stable = StableArgmax(epsilon=epsilon, delta=delta).lead_for(0.95)
+        stable = StableArgmax(epsilon=epsilon, delta=delta, neighbours="add-remove")
         for n in (10, 10**4, 10**6):
             needed = [
                 least_lead(n, partial(draw.law, epsilon=2 * epsilon))
                 for draw in (ExponentialDraw(), PermuteAndFlipDraw())
             ]
-            print(epsilon, delta, n, stable, *needed)
+            print(epsilon, delta, n, stable.lead_for(0.95), *needed)
 
 
 def least_lead(n: int, law: Callable[..., Values]) -> int:

@@ -1,9 +1,9 @@
 """Post-processing of maps, and how often errors of answers are within their stated bounds.
 
-Run: ``python benchmarks/spatial_errors.py``, with the data sets in the folder of the
+Run: ``python benchmarks/maps_errors.py``, with the data sets in the folder of the
 environment variable ``DPSELECT_DATA``. Maps are those of the default, a quadtree whose coarse
 grid has a fifth of epsilon. Queries are squares in shares of the box, half of them at random
-and half around a random point of the data. Results: ``benchmarks/results/spatial_errors.csv``.
+and half around a random point of the data. Results: ``benchmarks/results/maps_errors.csv``.
 
 Mean absolute errors in points are those of the counts as measured, made consistent with the
 coarse grid, then without negative counts: fitted from the whole box down, or by one threshold
@@ -21,22 +21,22 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from dpselect.spatial import (
-    Answer,
-    Box,
+import dpselect as dp
+from dpselect.maps import (
     CoarseGrid,
     CountedCells,
+    Estimates,
     Points,
     Quadtree,
     lattice_rectangles,
-    release_histogram,
 )
-from dpselect.spatial.counting import noisy
-from dpselect.spatial.postprocess import consistent, nonnegative
+from dpselect.maps.box import Box
+from dpselect.maps.counting import noisy
+from dpselect.maps.postprocess import consistent, nonnegative
 from dpselect.typing import Values
 
 DATA = Path(os.environ["DPSELECT_DATA"])
-RESULTS = Path(__file__).with_name("results") / "spatial_errors.csv"
+RESULTS = Path(__file__).with_name("results") / "maps_errors.csv"
 BOXES = {
     "us_highways": Box(-125.5, 25, -65.5, 50),
     "us_farmers_markets": Box(-125.5, 25, -65.5, 50),
@@ -76,7 +76,7 @@ def processed(held: Points, epsilon: float) -> Iterator[tuple[str, CountedCells]
     """Yield the counts of one map after each form of post-processing."""
     scale, counts_scale = 1 / (0.2 * epsilon), 1 / (0.8 * epsilon)
     coarse = CoarseGrid(noisy(held.in_cells(CoarseGrid.cells()), scale), scale)
-    part = Quadtree().partition(coarse, 0.8 * epsilon)
+    part = Quadtree(c=10.0).partition(coarse, 0.8 * epsilon)
     measured = noisy(held.in_cells(part), counts_scale)
     fitted = consistent(part, measured, scale=counts_scale, coarse=coarse)
     yield "measured", CountedCells(part, measured)
@@ -85,7 +85,7 @@ def processed(held: Points, epsilon: float) -> Iterator[tuple[str, CountedCells]
     yield "one_threshold", CountedCells(part, one_threshold(fitted))
 
 
-def shares(answers: list[Answer], exact: Values) -> tuple[float, float]:
+def shares(answers: list[Estimates], exact: Values) -> tuple[float, float]:
     """Return how many answers are within 1.96 standard errors, of noise and of both."""
     pairs = [
         (np.abs(one.values - exact), one.noise_errors, one.standard_errors) for one in answers
@@ -102,16 +102,11 @@ def rows() -> Iterator[dict[str, object]]:
         held = Points(*box.locate(*points.T))
         asked = {side: queries_of(points, box, side, rng) for side in SIDES}
         for epsilon in EPSILONS:
-            maps = [
-                release_histogram(
-                    points, bounds=box, queries=asked[SIDES[0]], epsilon=epsilon,
-                    neighbours="add-remove",
-                )
-                for _ in range(MAPS)
-            ]  # fmt: skip
+            query = dp.Map(bounds=box.bounds, epsilon=epsilon, neighbours="add-remove")
+            maps = [query.release(points) for _ in range(MAPS)]
             forms = [dict(processed(held, epsilon)) for _ in range(MAPS)]
             for side, queries in asked.items():
-                edges = lattice_rectangles(queries, bounds=box)
+                edges = lattice_rectangles(queries, bounds=box.bounds)
                 exact = held.in_rectangles(edges)
                 errors = {
                     form: round(
@@ -122,7 +117,7 @@ def rows() -> Iterator[dict[str, object]]:
                     )
                     for form in forms[0]
                 }
-                noise, both = shares([one.query(queries) for one in maps], exact)
+                noise, both = shares([one.estimate(queries) for one in maps], exact)
                 yield {
                     "data": name, "points": len(points), "epsilon": epsilon, "side": side,
                     **errors, "within_noise": noise, "within": both,

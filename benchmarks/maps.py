@@ -1,6 +1,6 @@
 """Tuning of a map, against the paper's algorithm as written and against NumPy's histograms.
 
-Run: ``python benchmarks/spatial.py``. Each ratio is of two times measured in this run. What
+Run: ``python benchmarks/maps.py``. Each ratio is of two times measured in this run. What
 would take too long is measured on a part and multiplied; the table says so.
 """
 
@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import dpselect as dp
-from dpselect.spatial import (
-    Box,
+from dpselect.maps import (
     CountedCells,
     Overlap,
     Points,
@@ -29,7 +28,8 @@ from dpselect.spatial import (
     partition_error,
     uniform_grid,
 )
-from dpselect.spatial.privtree import SplitNoise
+from dpselect.maps.box import Box
+from dpselect.maps.privtree import SplitNoise
 from dpselect.typing import Values
 
 POINTS = 6_442_841
@@ -61,7 +61,7 @@ def seconds(call: Callable[[], object], *, repeat: int = 3) -> float:
 def phase_one(x: Values, y: Values, queries: Values, grids: tuple[int, ...] = GRIDS) -> Values:
     """Tune as we do: locate, count, answer, bound the sensitivities."""
     points = Points(*BOX.locate(x, y))
-    edges = lattice_rectangles(queries, bounds=BOX)
+    edges = lattice_rectangles(queries, bounds=BOX.bounds)
     partitions = [uniform_grid(size) for size in grids]
     error = partition_error(
         points, partitions=partitions, queries=edges, scale=1.0, measure=MEASURE
@@ -145,8 +145,8 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
     squares of many sizes by the overlaps of every query with every cell.
     """
     points = Points(*BOX.locate(x, y))
-    queries = even_queries(BOX, each=each)
-    edges = lattice_rectangles(queries, bounds=BOX)
+    queries = even_queries(BOX.bounds, each=each)
+    edges = lattice_rectangles(queries, bounds=BOX.bounds)
     few = np.linspace(0, len(edges) - 1, 20).astype(int)
     x0, y0, x1, y1 = edges[few].T
     start = perf_counter()
@@ -163,7 +163,7 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
 
     some = Points(points.x[::6].copy(), points.y[::6].copy())
     noise = SplitNoise.for_epsilon(
-        1.0, depth=10, points_per_user=1, neighbours=dp.Neighbours.ADD_REMOVE
+        1.0, depth=10, max_per_user=1, neighbours=dp.Neighbours.ADD_REMOVE
     )
     partition = PrivTree().grow(some, noise)
     counts, weights = some.in_cells(partition), np.full(few.size, 1.0)
@@ -207,14 +207,14 @@ def growth(table: Table, x: Values, y: Values) -> None:
 
     Each is at most 1 for points and for queries, 2 for cells; a fixed part makes it less.
     """
-    base = even_queries(BOX, each=120)
+    base = even_queries(BOX.bounds, each=120)
     cases: dict[str, dict[int, Callable[[], object]]] = {
         "points": {
             x.size // part: partial(phase_one, x[::part], y[::part], base)
             for part in (8, 4, 2, 1)
         },
         "queries": {
-            5 * each: partial(phase_one, x, y, even_queries(BOX, each=each))
+            5 * each: partial(phase_one, x, y, even_queries(BOX.bounds, each=each))
             for each in (120, 480, 1920, 7680)
         },
         "cells along a side, of the largest of six grids": {
@@ -233,20 +233,18 @@ def growth(table: Table, x: Values, y: Values) -> None:
 
 
 def whole_release(table: Table, x: Values, y: Values, queries: Values) -> None:
-    """Time a release from arrays to noisy counts, most of which is OpenDP's exact noise."""
+    """Time a release from arrays to noisy counts, most of which is the exact noise."""
     points = np.column_stack([x, y])
 
-    def release() -> object:
-        return dp.spatial.release_histogram(
-            points,
-            bounds=BOX,
-            grids=GRIDS,
-            queries=queries,
-            epsilon=1.0,
-            neighbours="add-remove",
-        )
-
-    table.add_row("the whole release", f"{seconds(release, repeat=1):.2f}", "", "", "")
+    query = dp.Map(
+        bounds=BOX.bounds,
+        grids=GRIDS,
+        queries=queries,
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+    taken = seconds(lambda: query.release(points), repeat=1)
+    table.add_row("the whole release", f"{taken:.2f}", "", "", "")
 
 
 def main() -> None:
@@ -256,7 +254,7 @@ def main() -> None:
     for column in ("what", "dpselect (s)", "against", "(s)", "ratio"):
         table.add_column(column, justify="left" if column in {"what", "against"} else "right")
     x, y = world(POINTS)
-    queries = even_queries(BOX, each=120)
+    queries = even_queries(BOX.bounds, each=120)
     phase_one(x[:10], y[:10], queries)
     against_others(table, x, y, queries)
     many_queries(table, x, y)

@@ -1,8 +1,8 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/categories.py [PART...]`` with the parts
+Run: ``DPSELECT_DATA=<folder> python benchmarks/keys.py [PART...]`` with the parts
 ``people``, ``many``, ``recall``, ``show`` (what ``recall`` stored), ``time`` and ``memory``; it
-prints the tables of ``docs/categories.md``.
+prints the tables of ``docs/keys.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
 """
@@ -26,12 +26,9 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.categories import release_keys, release_top
-from dpselect.categories.asked import asked_question
-from dpselect.categories.counts import Counted, people_in
-from dpselect.categories.keys_design import design_keys
-from dpselect.categories.laws import law_of
-from dpselect.categories.top_design import design_top
+from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.laws import law_of
+from dpselect.keys.question import question_of
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -43,9 +40,9 @@ EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
 K = 10
 LARGE, LARGE_KEYS = 10**8, 10**6
-PERSONS = "release_keys, 3 keys a person"
-RESULTS = Path(__file__).parent / "results" / "categories_recall.csv"
-PICTURE = Path(__file__).parents[1] / "docs" / "categories-recall.png"
+PERSONS = "Keys, 3 keys a person"
+RESULTS = Path(__file__).parent / "results" / "keys_recall.csv"
+PICTURE = Path(__file__).parents[1] / "docs" / "keys-recall.png"
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +198,7 @@ class Held:
     """The counts of a column, read once for many releases."""
 
     def __init__(self, column: Column) -> None:
-        self.people = people_in(column.rows, asked_question(**column.asked, missing="drop"))
+        self.people = people_in(column.rows, question_of(**column.asked, missing="drop"))
         self.every = self.people.from_count(1)
         [self.common] = self.people.largest(max(10 * K, 1000) + 1)
         keys = [self.every.key(place) for place in range(self.every.people.size)]
@@ -220,22 +217,20 @@ class Held:
 def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]]:
     """Return draws of the top, as functions that make one each; the rows are read once."""
     held = held_of(column)
-    price: dict[str, Any] = {"epsilon": epsilon, "neighbours": ADDED}
-    top = {"above": None, "group": None, "groups": None, "counts_share": 0.0, "k": K}
-    shared: dict[str, Any] = {**column.asked, "missing": "drop", **price}
+    shared: dict[str, Any] = {**column.asked, "epsilon": epsilon, "neighbours": ADDED}
     candidates = column.domain or list(held.known)
 
     def of_top(**asked: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- public arguments
-        design = design_top(**{**top, "limit": None, "mechanism": None, **shared, **asked})
-        draw = design.drawing(held)  # type: ignore[arg-type]
-        return lambda: list(draw().answer)
+        top = dp.TopKeys(k=K, **shared, **asked)
+        draw = top.design().drawing(held)  # type: ignore[arg-type]
+        return lambda: list(draw(top.plan).answer)
 
     def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
-        design = design_keys(**shared, delta=DELTA, method=method, min_people=1)
-        draw = design.drawing(held)  # type: ignore[arg-type]
+        keys = dp.Keys(**shared, delta=DELTA, method=method)
+        draw = keys.design().drawing(held)  # type: ignore[arg-type]
 
         def largest() -> list[Any]:
-            release = draw()
+            release = draw(keys.plan)
             noisy = dict(zip(release.answer, release.counts or (), strict=True))
             return sorted(noisy, key=lambda key: -noisy[key])[:K]
 
@@ -292,7 +287,7 @@ def many() -> None:
                 }
                 cells = []
                 for method in methods:
-                    release = release_keys(rows, column="key", method=method, **asked)  # type: ignore[arg-type]
+                    release = dp.Keys(column="key", method=method, **asked).release(rows)  # type: ignore[arg-type]
                     cells.append(f"{len(release.answer):,}")
                 print(f"| {name} | {epsilon:g} | {most} | {' | '.join(cells)} |", flush=True)
 
@@ -313,19 +308,21 @@ def time() -> None:
         "group and sort, no privacy": lambda: (
             rows.lazy().group_by("key").len().sort("len", descending=True).head(11).collect()
         ),
-        "release_top, a row a person": lambda: release_top(rows, column="key", k=10, **price),
-        "release_keys, a row a person": lambda: release_keys(rows, column="key", **price),
+        "TopKeys, a row a person": lambda: dp.TopKeys(column="key", k=10, **price).release(
+            rows
+        ),
+        "Keys, a row a person": lambda: dp.Keys(column="key", **price).release(rows),
         "distinct, group and sort, no privacy": lambda: (
             rows.lazy().unique().group_by("key").len().sort("len", descending=True).head(11)
         ).collect(),
-        "release_top, 3 keys a person": lambda: release_top(
-            rows, column="key", k=10, **limited, **price
-        ),
-        "release_keys, 3 keys a person": lambda: release_keys(
-            rows, column="key", **limited, **price
+        "TopKeys, 3 keys a person": lambda: dp.TopKeys(
+            column="key", k=10, **limited, **price
+        ).release(rows),
+        "Keys, 3 keys a person": lambda: dp.Keys(column="key", **limited, **price).release(
+            rows
         ),
     }
-    release_keys(rows.head(1000), column="key", method="gaussian", **price)
+    dp.Keys(column="key", method="gaussian", **price).release(rows.head(1000))
     print(f"\nseconds for {size:,} rows and {rows['key'].n_unique():,} keys, polars\n")
     print("| what | seconds |\n|---|--:|")
     for name, run in runs.items():
@@ -347,9 +344,9 @@ def memory() -> None:
             part = pl.DataFrame({"key": keys, "person": persons})
             part.write_parquet(Path(folder) / f"part-{number}.parquet")
         for engine, what in (
-            ("polars", "release_top"),
-            ("polars", "release_keys"),
-            ("duckdb", "release_top"),
+            ("polars", "TopKeys"),
+            ("polars", "Keys"),
+            ("duckdb", "TopKeys"),
             ("duckdb", PERSONS),
         ):
             command = [sys.executable, __file__, "--one", engine, what, folder]
@@ -366,11 +363,11 @@ def measure(engine: str, what: str, folder: str) -> None:
         rows = duckdb.read_parquet(f"{folder}/*.parquet")
     price: dict[str, Any] = {"epsilon": 1.0, "delta": DELTA, "neighbours": "add-remove"}
     started = perf_counter()
-    if what == "release_top":
-        release_top(rows, column="key", k=K, **price)
+    if what == "TopKeys":
+        dp.TopKeys(column="key", k=K, **price).release(rows)
     else:
         limited = {"user": "person", "max_per_user": 3} if what == PERSONS else {}
-        release_keys(rows, column="key", **limited, **price)  # type: ignore[arg-type]
+        dp.Keys(column="key", **limited, **price).release(rows)  # type: ignore[arg-type]
     seconds = perf_counter() - started
     status = Path("/proc/self/status").read_text().splitlines()
     peak = int(next(row for row in status if row.startswith("VmHWM")).split()[1]) / 1024
