@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
@@ -219,14 +219,14 @@ def compare(
         permute-and-flip        4          0.0683    0.932   3.02
         uniform choice                      1.667    0.333
     """
-    _validate.instance("objective", objective, Objective)
+    validation.instance("objective", objective, Objective)
     k = checked_k(k, objective)
-    simulations = _validate.at_least("simulations", simulations, 1)
+    simulations = validation.at_least("simulations", simulations, 1)
     chosen = list(mechanisms)
     if not chosen:
         raise ParameterError("give at least one mechanism to compare")
     for mechanism in chosen:
-        _validate.instance("each of mechanisms", mechanism, Mechanism)
+        validation.instance("each of mechanisms", mechanism, Mechanism)
     if epsilons is not None:
         levels = list(epsilons)
         chosen = [replace(one, epsilon=level) for one in chosen for level in levels]
@@ -321,7 +321,7 @@ of a sixth of the range; or falling from the lowest, with a mean of a sixth of i
 
 def spread(candidates: Values, shape: Shape, people: float) -> Values:
     """Return how many people have each of several equally spaced values."""
-    shape = _validate.one_of("shape", shape, get_args(Shape))
+    shape = validation.one_of("shape", shape, get_args(Shape))
     low, high = float(candidates.min()), float(candidates.max())
     sixth = (high - low) / 6 or 1.0
     weights = {
@@ -329,7 +329,7 @@ def spread(candidates: Values, shape: Shape, people: float) -> Values:
         "bell": np.exp(-(((candidates - (low + high) / 2) / sixth) ** 2) / 2),
         "tail": np.exp(-(candidates - low) / sixth),
     }[shape]
-    return _validate.positive("people", people) * weights / weights.sum()
+    return validation.positive("people", people) * weights / weights.sum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +387,7 @@ def check_direction(objective: Objective, *, distances: int = 64) -> DirectionRe
     Raises:
         ParameterError: ``distances`` is below 1.
     """
-    upto = min(_validate.at_least("distances", distances, 1), objective.sensitivity.horizon)
+    upto = min(validation.at_least("distances", distances, 1), objective.sensitivity.horizon)
     scores = objective.scores
     tables = [_each(objective, objective.sensitivity.at(t)) for t in range(max(upto, 1))]
     missing = _each(objective, objective.sensitivity.shortfall())
@@ -433,7 +433,7 @@ def dominates(
     stated = objective.direction if direction is None else direction
     if stated is None:
         raise ParameterError("give `direction`, or state it in the first objective")
-    sign = dict(SHIFTS)[_validate.direction(stated)]
+    sign = dict(SHIFTS)[validation.direction(stated)]
     ours, theirs = (_each(one, one.sensitivity.shortfall()) for one in (objective, other))
     return _rises(objective.scores, sign * (ours - theirs), np.maximum(abs(ours), abs(theirs)))
 

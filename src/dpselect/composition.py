@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.budget.amount import exact
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -60,8 +60,8 @@ def parallel_plan(plans: Sequence[Plan], *, neighbours: NeighboursLike) -> Plan:
         >>> dp.parallel_plan(plans, neighbours="substitute").epsilon
         2.0
     """
-    parts = [_validate.instance("plans", plan, Plan) for plan in plans]
-    relation = _validate.table_neighbours(neighbours)
+    parts = [validation.instance("plans", plan, Plan) for plan in plans]
+    relation = validation.table_neighbours(neighbours)
     if not parts:
         raise ParameterError("`plans` must be at least one")
     if any(part.neighbours is not Neighbours.ADD_REMOVE for part in parts):
@@ -108,7 +108,7 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         >>> dp.sequential_plan(plans).epsilon
         0.3
     """
-    parts = [_validate.instance("plans", plan, Plan) for plan in plans]
+    parts = [validation.instance("plans", plan, Plan) for plan in plans]
     if not parts:
         raise ParameterError("`plans` must be at least one")
     if len({part.neighbours for part in parts}) > 1:

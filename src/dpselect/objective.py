@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import Twofold, add, largest
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours
@@ -73,8 +73,8 @@ class Objective:
         direction: Direction | None = None,
         step: float | None = None,
     ) -> None:
-        checked, low_order = _validate.scores(scores)
-        _validate.instance("sensitivity", sensitivity, Sensitivity)
+        checked, low_order = validation.scores(scores)
+        validation.instance("sensitivity", sensitivity, Sensitivity)
         if sensitivity.at(0).shape not in {(), checked.shape}:
             raise SensitivityError(
                 f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
@@ -91,12 +91,12 @@ class Objective:
         object.__setattr__(
             self, "candidates", range(checked.size) if candidates is None else candidates
         )
-        object.__setattr__(self, "monotone", _validate.truth("monotone", monotone))
-        anchor = None if highest is None else _validate.finite("highest", highest)
+        object.__setattr__(self, "monotone", validation.truth("monotone", monotone))
+        anchor = None if highest is None else validation.finite("highest", highest)
         object.__setattr__(self, "highest", anchor)
-        trend = None if direction is None else _validate.direction(direction)
+        trend = None if direction is None else validation.direction(direction)
         object.__setattr__(self, "direction", trend)
-        multiple = None if step is None else _validate.positive("step", step)
+        multiple = None if step is None else validation.positive("step", step)
         object.__setattr__(self, "step", multiple)
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpselect import _numbers, _validate, passes
+from dpselect import _numbers, passes, validation
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
@@ -93,9 +93,9 @@ class Spend:
 
     def __post_init__(self) -> None:
         _keep_price(self)
-        object.__setattr__(self, "times", _validate.at_least("times", self.times, 1))
+        object.__setattr__(self, "times", validation.at_least("times", self.times, 1))
         if self.rho is not None:
-            object.__setattr__(self, "rho", _validate.within("rho", self.rho, 0, inf))
+            object.__setattr__(self, "rho", validation.within("rho", self.rho, 0, inf))
 
     @property
     def rho_of_all(self) -> float:
@@ -183,7 +183,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         _keep_price(self)
-        object.__setattr__(self, "neighbours", _validate.neighbours(self.neighbours))
+        object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
         object.__setattr__(self, "mechanism", _numbers.in_short(self.mechanism))
         epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
         delta = fsum(spend.times * spend.delta for spend in self.spends)
@@ -412,8 +412,8 @@ class Receipt:
 
 def _keep_price(priced: Spend | Plan) -> None:
     """Check epsilon and delta and keep them as Python floats."""
-    epsilon = _validate.within("epsilon", priced.epsilon, 0, float_info.max)
-    delta = _validate.within("delta", priced.delta, 0, 1)
+    epsilon = validation.within("epsilon", priced.epsilon, 0, float_info.max)
+    delta = validation.within("delta", priced.delta, 0, 1)
     object.__setattr__(priced, "epsilon", epsilon)
     object.__setattr__(priced, "delta", delta)
 

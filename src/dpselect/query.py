@@ -30,7 +30,7 @@ from typing import (
 
 import numpy as np
 
-from dpselect import _validate, _written as written
+from dpselect import _written as written, validation
 from dpselect._numbers import least
 from dpselect.budget.entry import Entry
 from dpselect.composition import sequential_plan
@@ -411,7 +411,7 @@ def run(
         >>> first.answer, sorted(both.answer), both.entry
         (('heart',), ['heart', 'lung'], 2)
     """
-    asked = [_validate.instance("queries", one, Query) for one in queries]
+    asked = [validation.instance("queries", one, Query) for one in queries]
     if len(asked) != 1:
         sequential_plan([one.plan for one in asked])  # raises what does not go together
     entries = [one.plan.answered(budget) for one in asked]

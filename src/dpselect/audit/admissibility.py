@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.audit import conditions
 from dpselect.audit.conditions import Scaling
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness
@@ -101,7 +101,7 @@ def check_admissible(
     space = build(universe, neighbours)
     objectives = evaluate(space, objective_of)
     distance = space.diameter + 1 if max_distance is None else max_distance
-    distance = _validate.at_least("max_distance", distance, 1)
+    distance = validation.at_least("max_distance", distance, 1)
     chosen = None if scalings is None else conditions.checked_scalings(scalings)
     relation = None if callable(neighbours) else Neighbours(neighbours)
     public = conditions.public_parts(space, objectives, relation)

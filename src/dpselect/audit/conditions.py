@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect import _validate, scaling
+from dpselect import scaling, validation
 from dpselect.audit.report import Finding, Tightness, Witness
 from dpselect.audit.universe import TOLERANCE, Tables, Universe
 from dpselect.errors import ParameterError
@@ -383,7 +383,7 @@ def checked_scalings(scalings: Mapping[str, Scaling]) -> Mapping[str, Scaling]:
     Raises:
         ParameterError: They are not.
     """
-    _validate.instance("scalings", scalings, Mapping)
+    validation.instance("scalings", scalings, Mapping)
     if not all(map(callable, scalings.values())):
         raise ParameterError("scalings must map names to functions of an Objective")
     return scalings

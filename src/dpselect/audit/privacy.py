@@ -21,7 +21,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.audit.universe import Relation, build
 from dpselect.errors import AuditError, ParameterError
 from dpselect.typing import Probabilities, Values
@@ -87,7 +87,7 @@ def delta(law_x: ArrayLike, law_y: ArrayLike, epsilon: float) -> float:
         ParameterError: An argument is no law, they are of different lengths, or ``epsilon``
             is negative or not finite.
     """
-    epsilon = _validate.within("epsilon", epsilon, 0, np.finfo(np.float64).max)
+    epsilon = validation.within("epsilon", epsilon, 0, np.finfo(np.float64).max)
     p, q = _pair(law_x, law_y)
     return max(_hockey_stick(p, q, epsilon), _hockey_stick(q, p, epsilon))
 
@@ -248,7 +248,7 @@ def check_private(
         >>> report.ok, round(report.loss, 4)
         (False, 1.0986)
     """
-    epsilon = _validate.positive("epsilon", epsilon)
+    epsilon = validation.positive("epsilon", epsilon)
     space = build(universe, neighbours)
     check = _checked_log_law if log else _logs_of_checked_law
     laws = [check("what law_of returns", law_of(x)) for x in space.databases]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import Twofold, difference
 from dpselect.audit.report import Witness
 from dpselect.errors import NeighboursError, ParameterError
@@ -241,7 +241,7 @@ def evaluate(
 ) -> tuple[Objective, ...]:
     """Build every objective, once."""
     return tuple(
-        _validate.instance("what objective_of returns", objective_of(x), Objective)
+        validation.instance("what objective_of returns", objective_of(x), Objective)
         for x in universe.databases
     )
 

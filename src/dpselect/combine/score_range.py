@@ -24,7 +24,7 @@ from operator import eq
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.objective import Objective
 from dpselect.sensitivity import Sensitivity
@@ -45,11 +45,11 @@ def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
             different candidates.
         NeighboursError: Their neighbour relations differ.
     """
-    parts = _validate.listed("objectives", objectives)
+    parts = validation.listed("objectives", objectives)
     if not parts:
         raise ParameterError("`objectives` must be at least one")
     for part in parts:
-        _validate.instance("each of objectives", part, Objective)
+        validation.instance("each of objectives", part, Objective)
     sizes = {len(part) for part in parts}
     if len(sizes) > 1:
         raise ParameterError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, coded
 
@@ -96,7 +96,7 @@ def checked_names(column: str | Sequence[str] | None) -> tuple[str, ...]:
     Raises:
         ParameterError: Not names, none, or the same one twice.
     """
-    names = (column,) if isinstance(column, str) else _validate.listed("column", column) or ()
+    names = (column,) if isinstance(column, str) else validation.listed("column", column) or ()
     if column is not None and not names:
         raise ParameterError("`column` must be the name of a column, or several")
     if any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
@@ -67,9 +67,9 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         design: Of a query whose groups are public.
     """
     share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
-    if not 0 < _validate.finite("groups_share", share) < 1:
+    if not 0 < validation.finite("groups_share", share) < 1:
         raise ParameterError("`groups_share` must be above 0 and below 1")
-    epsilon, delta = _validate.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
+    epsilon, delta = validation.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
     first = Keys(
         column=asked.by,
         user=asked.user,

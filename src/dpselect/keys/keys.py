@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.laws import KeyLaw, KeyMethod, law_of
@@ -93,9 +93,9 @@ class Keys(Query[KeyRelease]):
             max_per_user=self.max_per_user,
             missing=self.missing,
         )
-        relation = _validate.table_neighbours(self.neighbours)
-        epsilon, delta = _validate.positive("epsilon", self.epsilon), checked_delta(self.delta)
-        least = _validate.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
+        relation = validation.table_neighbours(self.neighbours)
+        epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
+        least = validation.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
         changed = changed_keys(question.max_per_user, relation)
         persons = changed // question.max_per_user
         law = law_of(self.method, epsilon, delta, changed, persons=persons)

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._numbers import least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.draws.exact.bernoulli import BITS, select
@@ -303,14 +303,14 @@ def law_of(
     Raises:
         ParameterError: There is no such method.
     """
-    _validate.within("epsilon", epsilon, 0, LARGEST_EPSILON)
+    validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
         "optimal": OptimalLaw,
         "laplace": LaplaceLaw,
         "gaussian": GaussianLaw,
     }
     if method is not None:
-        _validate.one_of("method", method, [*laws, *SHARES])
+        validation.one_of("method", method, [*laws, *SHARES])
         if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
             return WeightedLaw(method, epsilon, delta, changed // persons, persons)
         return laws[method](epsilon, delta, changed)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
@@ -60,7 +60,7 @@ def question_of(
         ParameterError: An argument is out of range, or does not go with another.
     """
     columns = checked_names(column)
-    missing = _validate.one_of("missing", missing, get_args(Missing))
+    missing = validation.one_of("missing", missing, get_args(Missing))
     if (user is None) != (max_per_user is None):
         raise ParameterError("`user` and `max_per_user` go together: give both")
     if by is None and groups is not None:
@@ -75,7 +75,7 @@ def question_of(
         max_per_user=(
             1
             if max_per_user is None
-            else _validate.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
+            else validation.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
         ),
         by=by,
         groups=groups or (),
@@ -86,7 +86,7 @@ def question_of(
 
 def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
     for name in others:
-        if name is not None and _validate.instance("user or by", name, str) in key:
+        if name is not None and validation.instance("user or by", name, str) in key:
             raise ParameterError(f"column {name!r} cannot be a part of the key as well")
 
 
@@ -113,8 +113,8 @@ def check_people(delta: float, assumed_people: int | None) -> None:
     """
     if assumed_people is None:
         return
-    most = 1 / _validate.at_least("assumed_people", assumed_people, 1)
-    if _validate.finite("delta", delta) >= most:
+    most = 1 / validation.at_least("assumed_people", assumed_people, 1)
+    if validation.finite("delta", delta) >= most:
         raise ParameterError(
             f"`delta` must be below one over the assumed people, {most:g}: else releasing "
             "everything of somebody would be private"
@@ -127,7 +127,7 @@ def checked_delta(delta: float) -> float:
     Raises:
         ParameterError: It is not above 0 and below 1, or too small for any key.
     """
-    if _validate.finite("delta", delta) <= 0 or not _validate.positive("delta", delta) < 1:
+    if validation.finite("delta", delta) <= 0 or not validation.positive("delta", delta) < 1:
         raise ParameterError(
             "keys or groups that are not public need a `delta` above 0 and below 1, far below "
             "one over the number of people"

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
@@ -276,13 +276,13 @@ def _design(asked: TopKeys) -> TopDesign:
         user=asked.user,
         max_per_user=asked.max_per_user,
         missing=asked.missing,
-        candidates=_validate.listed("candidates", asked.candidates),
+        candidates=validation.listed("candidates", asked.candidates),
         by=asked.by,
-        groups=_validate.listed("groups", asked.groups),
+        groups=validation.listed("groups", asked.groups),
     )
-    relation = _validate.table_neighbours(asked.neighbours)
-    epsilon = _validate.positive("epsilon", asked.epsilon)
-    if not 0 <= _validate.finite("counts_share", asked.counts_share) < 1:
+    relation = validation.table_neighbours(asked.neighbours)
+    epsilon = validation.positive("epsilon", asked.epsilon)
+    if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
         raise ParameterError("`counts_share` must be at least 0 and below 1")
     for_counts = epsilon * asked.counts_share
     make = _of_unknown if question.candidates is None else _of_known
@@ -309,9 +309,9 @@ def _of_unknown(
     exponential = isinstance(asked.mechanism, str) and asked.mechanism == "exponential"
     if asked.mechanism is not None and not exponential:
         raise ParameterError("without candidates the `mechanism` is 'exponential'")
-    k = _validate.at_least("k", asked.k, 1, MOST_LIMIT // 10)
+    k = validation.at_least("k", asked.k, 1, MOST_LIMIT // 10)
     limit = max(10 * k, LEAST_LIMIT) if asked.limit is None else asked.limit
-    if k > _validate.at_least("limit", limit, 1, MOST_LIMIT):
+    if k > validation.at_least("limit", limit, 1, MOST_LIMIT):
         raise ParameterError(f"`k` must be at most `limit`, {limit}, not {k}")
     changed = changed_keys(question.max_per_user, relation)
     # A person has keys in at most so many groups, and no influence on the others.
@@ -350,7 +350,7 @@ def _of_known(
 ) -> TopDesign:
     """Return rounds in each group, or one sequence of the counts of all groups."""
     candidates, groups = question.candidates or (), question.groups
-    if _validate.finite("delta", asked.delta) != 0:
+    if validation.finite("delta", asked.delta) != 0:
         raise ParameterError("with `candidates` the release is epsilon-DP: leave out `delta`")
     if asked.limit is not None:
         raise ParameterError("`limit` is for a release without `candidates`: leave it out")

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.typing import Indices, Values
@@ -136,4 +136,4 @@ class Box:
 
 def checked_outside(outside: str) -> None:
     """Raise ParameterError unless ``outside`` is ``"drop"`` or ``"clip"``."""
-    _validate.one_of("outside", outside, ("drop", "clip"))
+    validation.one_of("outside", outside, ("drop", "clip"))

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import exact_sum
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.maps.counting import Counts, Points
@@ -106,14 +106,14 @@ class Weighted(ErrorMeasure):
     weights: ArrayLike = field(default=1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", _validate.table_neighbours(self.neighbours))
+        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
         weights = np.array(self.weights, dtype=np.float64)
         if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
             raise ParameterError("`weights` must be finite and > 0: one, or one for each query")
 
     @property
     def relation(self) -> Neighbours:
-        return _validate.table_neighbours(self.neighbours)
+        return validation.table_neighbours(self.neighbours)
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
         weights = self._spread_over(exact.size)
@@ -172,8 +172,8 @@ def grid_error(
     """
     partitions = uniform_grids(grids)
     edges = lattice_rectangles(queries, bounds=bounds)
-    _validate.positive("scale", scale)
-    _validate.instance("measure", measure, ErrorMeasure)
+    validation.positive("scale", scale)
+    validation.instance("measure", measure, ErrorMeasure)
     points = Points.of(x, y, bounds=bounds)
     check_number(points, measure)
     objective = partition_error(

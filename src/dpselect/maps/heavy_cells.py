@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
@@ -91,7 +91,7 @@ def cell_counts(
     Raises:
         ParameterError: The grid is none, or of another number of cells.
     """
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     moved = largest_change(relation, max_per_user)
     return Objective(
         counts,

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.maps.box import Outside
@@ -122,7 +122,7 @@ class Map(Query[MapRelease]):
 
     def design(self) -> _MapDesign:
         rows = PointRows.of(self)
-        relation = _validate.table_neighbours(self.neighbours)
+        relation = validation.table_neighbours(self.neighbours)
         candidates = Candidates.of(self.grids, self.method)
         measure = _measure(self.measure, relation, rows.max_per_user)
         split = split_epsilon(
@@ -151,7 +151,7 @@ class Map(Query[MapRelease]):
             queries=queries,
             candidates=candidates,
             steps=steps,
-            sanity=_validate.within("sanity", self.sanity, 0, 1),
+            sanity=validation.within("sanity", self.sanity, 0, 1),
             measure=measure,
         )
 
@@ -252,7 +252,7 @@ def _measure(
 ) -> ErrorMeasure | None:
     """Return the measure; None for the one whose weights come from the coarse grid."""
     if not isinstance(given, ErrorMeasure):
-        named = _validate.one_of("measure", given, get_args(Objectives))
+        named = validation.one_of("measure", given, get_args(Objectives))
         return None if named == "relative" else Weighted(neighbours=relation)
     if given.relation is not relation:
         raise NeighboursError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
 
@@ -109,7 +109,7 @@ def uniform_grid(size: int | tuple[int, int]) -> Partition:
     pair = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size, size)
     if len(pair) != 2:
         raise ParameterError("a grid is one integer, or two: along x and along y")
-    nx, ny = (_validate.at_least("a grid size", number, 1) for number in pair)
+    nx, ny = (validation.at_least("a grid size", number, 1) for number in pair)
     label = f"uniform {nx} x {ny}"
     if max(nx, ny) > MOST_SPLITS:
         raise ParameterError(

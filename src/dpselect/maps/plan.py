@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nextafter
 from typing import NamedTuple, Self
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grids
@@ -45,7 +45,7 @@ class Candidates:
         Raises:
             ParameterError: A grid or a method is none, or there are several trees.
         """
-        sizes = _validate.listed("grids", grids) or ()
+        sizes = validation.listed("grids", grids) or ()
         if method is None:
             # Of all partitions that need no tuning the quadtree has the least median error on
             # most of the data sets of docs/maps.md.
@@ -123,8 +123,8 @@ def split_epsilon(
     Raises:
         ParameterError: ``epsilon`` or a share of it is not > 0.
     """
-    epsilon = _validate.positive("epsilon", epsilon)
-    _validate.within("tuning_share", tuning_share, 0, 1)
+    epsilon = validation.positive("epsilon", epsilon)
+    validation.within("tuning_share", tuning_share, 0, 1)
     alone, tree = len(candidates.labels) == 1, candidates.tree is not None
     if alone and candidates.partitions:
         return Split(0.0, 0.0, 0.0, epsilon)
@@ -133,9 +133,9 @@ def split_epsilon(
             "`tuning_share` must leave something for the tuning and for the counts: "
             "between 0 and 1, both excluded"
         )
-    tuning = _validate.positive("tuning_share * epsilon", tuning_share * epsilon)
+    tuning = validation.positive("tuning_share * epsilon", tuning_share * epsilon)
     # Halving is exact, and the next float below the difference never exceeds the rest.
-    counts = _validate.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
+    counts = validation.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
     if alone:
         return Split(0.0, tuning, 0.0, counts) if tree else Split(tuning, 0.0, 0.0, counts)
     structure = tuning / 2 if tree else 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside, checked_outside
@@ -60,7 +60,7 @@ class PointRows:
         """
         box = Box.of(query.bounds, query.crs)
         for name, column in (("x", query.x), ("y", query.y), ("user", query.user)):
-            _validate.instance(name, "" if column is None else column, str)
+            validation.instance(name, "" if column is None else column, str)
         if (query.x is None) != (query.y is None):
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
@@ -75,7 +75,7 @@ class PointRows:
             query.x,
             query.y,
             query.user,
-            _validate.at_least("max_per_user", most, 1),
+            validation.at_least("max_per_user", most, 1),
             query.outside,
         )
 

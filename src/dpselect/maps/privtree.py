@@ -41,7 +41,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._numbers import boundary
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition, nested, uniform_grid
@@ -136,8 +136,8 @@ class PrivTree:
     name: ClassVar[str] = "privtree"
 
     def __post_init__(self) -> None:
-        _validate.at_least("depth", self.depth, 1, DEEPEST)
-        _validate.at_least("threshold", self.threshold, 0)
+        validation.at_least("depth", self.depth, 1, DEEPEST)
+        validation.at_least("threshold", self.threshold, 0)
 
     @property
     def label(self) -> str:

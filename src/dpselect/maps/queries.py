@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.maps.box import Box
 from dpselect.typing import Indices, Values
@@ -83,7 +83,7 @@ def even_queries(
 
     Source: Roberts 2018, "The unreasonable effectiveness of quasirandom sequences".
     """
-    box, each = Box.of(bounds), _validate.at_least("each", each, 1)
+    box, each = Box.of(bounds), validation.at_least("each", each, 1)
     shares = np.asarray(sides, dtype=np.float64)
     if shares.ndim != 1 or shares.size == 0 or not ((shares > 0) & (shares < 1)).all():
         raise ParameterError("`sides` must be between 0 and 1, both excluded, and at least one")

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.overlap import CountedCells
@@ -93,7 +93,7 @@ class PartitionRule(ABC):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        _validate.positive("c", self.c)
+        validation.positive("c", self.c)
 
     @property
     def label(self) -> str:

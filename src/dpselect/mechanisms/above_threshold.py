@@ -17,7 +17,7 @@ from typing import NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.draws import above_threshold as draws
 from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -101,12 +101,12 @@ class AboveThreshold(Query[Release[int]]):
     neighbours: NeighboursLike
 
     def design(self) -> _Thresholds:
-        _validate.at_least("threshold", self.threshold, -LARGEST, LARGEST)
-        rise = _validate.at_least("sensitivity", self.sensitivity, 1)
-        stops = _validate.at_least("stops", self.stops, 1)
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        validation.at_least("threshold", self.threshold, -LARGEST, LARGEST)
+        rise = validation.at_least("sensitivity", self.sensitivity, 1)
+        stops = validation.at_least("stops", self.stops, 1)
+        epsilon = validation.positive("epsilon", self.epsilon)
         # What is above may also have fallen, unless all queries move in one direction.
-        move = rise * (1 if _validate.truth("monotone", self.monotone) else 2) * stops
+        move = rise * (1 if validation.truth("monotone", self.monotone) else 2) * stops
         of_threshold, of_query = draws.scales_for(epsilon, rise=rise, move=move)
         return _Thresholds(
             mechanism=(
@@ -115,7 +115,7 @@ class AboveThreshold(Query[Release[int]]):
             ),
             spends=(Spend(f"up to {stops} stops, with the threshold", epsilon),),
             epsilon=epsilon,
-            neighbours=_validate.neighbours(self.neighbours),
+            neighbours=validation.neighbours(self.neighbours),
             public=(
                 "the threshold",
                 "the sensitivity",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -81,7 +81,7 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
         options = {key: one for key, one in mechanism.items() if key != "name"}
         mechanism = mechanism.get("name", "")
     if not callable(mechanism):
-        mechanism = MECHANISMS[_validate.one_of("mechanism", mechanism, MECHANISMS)]
+        mechanism = MECHANISMS[validation.one_of("mechanism", mechanism, MECHANISMS)]
     try:
         made = mechanism(epsilon=epsilon, **options)
     except TypeError:
@@ -89,7 +89,7 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
             "`mechanism` must be a callable that takes epsilon=, or a name with options that "
             "the mechanism of that name has"
         ) from None
-    return _validate.instance("mechanism", made, Mechanism)
+    return validation.instance("mechanism", made, Mechanism)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        epsilon = validation.positive("epsilon", self.epsilon)
         if epsilon < SMALLEST_EPSILON:
             # A draw at less could not be made, and by then it would be paid for.
             raise ParameterError(
@@ -188,7 +188,7 @@ class Mechanism(ABC):
         Raises:
             ParameterError: ``threshold`` is not finite.
         """
-        at = _validate.finite("threshold", threshold)
+        at = validation.finite("threshold", threshold)
         gaps = objective.scores.max() - objective.scores
         return min(1.0, float(self.probabilities(objective)[gaps >= at].sum()))
 
@@ -259,9 +259,9 @@ class Mechanism(ABC):
 
         Source: McSherry and Talwar, FOCS 2007, Theorem 6; Dwork and Roth 2014, Theorem 3.11.
         """
-        n = _validate.at_least("candidates", candidates, 1)
-        bound = _validate.positive("bound", bound)
-        beta = 1 - _validate.within("probability", probability, 0, 1)
+        n = validation.at_least("candidates", candidates, 1)
+        bound = validation.positive("bound", bound)
+        beta = 1 - validation.within("probability", probability, 0, 1)
         if beta in {0, 1}:
             raise ParameterError("`probability` must be above 0 and below 1")
         gap = self.largest_gap(n, bound, beta, attained)
@@ -330,7 +330,7 @@ class Mechanism(ABC):
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             NeighboursError: The budget is for another neighbour relation.
         """
-        _validate.instance("objective", objective, Objective)
+        validation.instance("objective", objective, Objective)
         mechanism = self.for_objective(objective)
         selection = Selection(
             mechanism=mechanism, k=checked_k(k, objective), neighbours=objective.neighbours
@@ -350,8 +350,8 @@ class Mechanism(ABC):
             rng: The generator, for reproducible experiments.
         """
         k = checked_k(k, objective)
-        size = _validate.at_least("size", size, 1)
-        _validate.instance("rng", rng, np.random.Generator)
+        size = validation.at_least("size", size, 1)
+        validation.instance("rng", rng, np.random.Generator)
         indices = self._simulated(objective, k, size, rng)
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
 
@@ -391,25 +391,25 @@ class Selection(Query[Release[Any]]):
         chosen = self._mechanism()
         if (self.k is None) == (self.above is None):
             raise ParameterError("give `k` or `above`, one of them")
-        k = 1 if self.k is None else _validate.at_least("k", self.k, 1)
+        k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
             mechanism=repr(chosen),
             spends=(spend,),
             epsilon=chosen.epsilon,
             delta=spend.times * spend.delta,
-            neighbours=_validate.neighbours(self.neighbours),
+            neighbours=validation.neighbours(self.neighbours),
             public=("the candidates and their number",),
             exact=chosen.exact,
             selecting=chosen,
             k=k,
-            above=None if self.above is None else _validate.finite("above", self.above),
+            above=None if self.above is None else validation.finite("above", self.above),
         )
 
     def _mechanism(self) -> Mechanism:
         """Return the mechanism; of a query that was written down it is a mapping."""
         if not isinstance(self.mechanism, Mapping):
-            return _validate.instance("mechanism", self.mechanism, Mechanism)
+            return validation.instance("mechanism", self.mechanism, Mechanism)
         options = dict(self.mechanism)
         if "epsilon" not in options:
             raise ParameterError("`mechanism` must have an `epsilon` of its own")
@@ -423,7 +423,7 @@ class _SelectionDesign(Design[Release[Any]]):
     above: float | None
 
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
-        objective = _validate.instance("data", data, Objective)
+        objective = validation.instance("data", data, Objective)
         if objective.neighbours is not self.neighbours:
             raise NeighboursError(
                 f"the selection is for {self.neighbours} neighbours, the objective for "
@@ -458,7 +458,7 @@ def checked_k(k: int, objective: Objective) -> int:
     Raises:
         ParameterError: It is not an integer from 1 to ``n``.
     """
-    k = _validate.at_least("k", k, 1)
+    k = validation.at_least("k", k, 1)
     if k > len(objective):
         raise ParameterError(
             f"`k` must be at most the number of candidates, {len(objective)}, not {k}"

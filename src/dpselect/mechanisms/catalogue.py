@@ -28,7 +28,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from dpselect import _validate, scaling
+from dpselect import scaling, validation
 from dpselect.draws import (
     Draw,
     Exponential,
@@ -114,7 +114,7 @@ class ReportNoisyMax(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.one_of("noise", self.noise, _NOISES)
+        validation.one_of("noise", self.noise, _NOISES)
 
     @property
     def label(self) -> str:
@@ -157,7 +157,7 @@ class _EitherDraw(Mechanism):
         super().__post_init__()
         if isinstance(self.draw, str):
             named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
-            draw = named[_validate.one_of("draw", self.draw, named)]
+            draw = named[validation.one_of("draw", self.draw, named)]
             object.__setattr__(self, "draw", draw)
         if not isinstance(self.draw, Draw):
             raise ParameterError(
@@ -206,7 +206,7 @@ class ShiftedLocalDampening(_EitherDraw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.direction is not None:
-            _validate.direction(self.direction)
+            validation.direction(self.direction)
 
     def for_objective(self, objective: Objective) -> Self:
         return replace(self, direction=self._direction(objective))
@@ -240,7 +240,7 @@ class AnchoredLocalDampening(_EitherDraw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anchor is not None:
-            _validate.finite("anchor", self.anchor)
+            validation.finite("anchor", self.anchor)
 
     def for_objective(self, objective: Objective) -> Self:
         return replace(self, anchor=self._anchor(objective))
@@ -334,7 +334,7 @@ class GeneralizedExponential(_EitherDraw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.t is not None:
-            _validate.within("t", self.t, 0, LARGEST_PENALTY)
+            validation.within("t", self.t, 0, LARGEST_PENALTY)
 
     def unit_scores(self, objective: Objective) -> Scores:
         default = min(2 / self.epsilon * log(len(objective) / 0.05), LARGEST_PENALTY)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
 from dpselect.draws.base import CHUNK
@@ -116,10 +116,10 @@ class NoisySequence(Mechanism):
         super().__post_init__()
         for fact in ("l1", "bound", "step"):
             if getattr(self, fact) is not None:
-                object.__setattr__(self, fact, _validate.positive(fact, getattr(self, fact)))
+                object.__setattr__(self, fact, validation.positive(fact, getattr(self, fact)))
         if self.noise not in get_args(SequenceNoise):
             raise ParameterError(f"`noise` must be 'laplace' or 'gaussian', not {self.noise!r}")
-        object.__setattr__(self, "delta", _validate.within("delta", self.delta, 0, 1))
+        object.__setattr__(self, "delta", validation.within("delta", self.delta, 0, 1))
         if self.noise == "laplace" and self.delta != 0:
             raise ParameterError("Laplace noise is epsilon-DP: leave out delta")
         if self.noise == "gaussian" and not 0 < self.delta < 1:
@@ -318,7 +318,7 @@ class NoisySequence(Mechanism):
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             NeighboursError: The budget is for another neighbour relation.
         """
-        _validate.instance("objective", objective, Objective)
+        validation.instance("objective", objective, Objective)
         selection = Selection(
             mechanism=self.for_objective(objective),
             above=threshold,
@@ -331,8 +331,8 @@ class NoisySequence(Mechanism):
         self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
     ) -> Simulation:
         k = checked_k(k, objective)
-        size = _validate.at_least("size", size, 1)
-        _validate.instance("rng", rng, np.random.Generator)
+        size = validation.at_least("size", size, 1)
+        validation.instance("rng", rng, np.random.Generator)
         noisy = self._noisy(objective)
         indices = np.empty((size, k), dtype=np.int64)
         rows = max(1, CHUNK // len(objective))
@@ -425,7 +425,7 @@ def set_confidence(
     noisy = np.asarray(noisy_scores, dtype=np.float64)
     if noisy.ndim != 1 or not np.isfinite(noisy).all():
         raise ParameterError("noisy_scores must be finite numbers, one for each candidate")
-    k = _validate.at_least("k", k, 1)
+    k = validation.at_least("k", k, 1)
     if k > noisy.size:
         raise ParameterError(f"k must be at most the number of scores, {noisy.size}, not {k}")
     steps = to_steps(noisy, mechanism.stated_l1, mechanism.step)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._numbers import boundary
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import (
@@ -91,8 +91,8 @@ class TopK:
             named = _named(mechanism, rounds, sequence) or sequence
             if not isinstance(named, NoisySequence):
                 raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
-            return cls(named, 1, _validate.finite("above", above))
-        k = _validate.at_least("k", k, 1)
+            return cls(named, 1, validation.finite("above", above))
+        k = validation.at_least("k", k, 1)
         if k > len(facts):
             raise ParameterError(
                 f"`k` must be at most the number of {of}, {len(facts)}, not {k}"

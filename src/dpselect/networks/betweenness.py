@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._parallel import Progress
 from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
@@ -79,7 +79,7 @@ def ego_betweenness(
         >>> ego_betweenness(star).scores
         array([3., 0., 0., 0.])
     """
-    _validate.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
+    validation.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
     held = node_counts(graph)
     bound = _degree_bound(len(held), max_degree)
     degrees = held.degrees
@@ -184,7 +184,7 @@ class CodegreeSensitivity(Sensitivity):
 def _degree_bound(n: int, max_degree: int | None) -> int:
     if max_degree is None:
         return n - 1
-    return min(_validate.at_least("max_degree", max_degree, 1), n - 1)
+    return min(validation.at_least("max_degree", max_degree, 1), n - 1)
 
 
 def _crossing(degrees: Indices, codegrees: Indices, horizon: int) -> Indices:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import quotient
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
@@ -59,7 +59,7 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
         >>> ego_density(paw).scores.round(3)
         array([0.333, 1.   , 1.   , 0.   ])
     """
-    _validate.one_of("sensitivity", sensitivity, get_args(DensityBound))
+    validation.one_of("sensitivity", sensitivity, get_args(DensityBound))
     held = node_counts(graph)
     degrees, n = held.degrees, len(held)
     if sensitivity == "spread":

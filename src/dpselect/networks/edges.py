@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edge_table import EdgeTable
@@ -54,7 +54,7 @@ class EdgeRows:
             source=source,
             target=target,
             cap=user_cap(asked.user, asked.max_per_user),
-            on_invalid=_validate.on_invalid(asked.on_invalid),
+            on_invalid=validation.on_invalid(asked.on_invalid),
         )
 
     @property

@@ -65,7 +65,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
@@ -212,18 +212,18 @@ class Hubs(Query[Release[Any]]):
     def design(self) -> _Hubs:
         rows = EdgeRows.of(self)
         n, times = len(rows.nodes), rows.max_per_user or 1
-        k = _validate.at_least("k", self.k, 1)
+        k = validation.at_least("k", self.k, 1)
         candidates = min(3 * k, n) if self.candidates is None else self.candidates
-        if not k <= _validate.at_least("candidates", candidates, 1) <= n:
+        if not k <= validation.at_least("candidates", candidates, 1) <= n:
             raise ParameterError(
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {k} and {candidates}"
             )
-        share = _validate.within("degrees_share", self.degrees_share, 0, 1)
+        share = validation.within("degrees_share", self.degrees_share, 0, 1)
         if share in {0, 1}:
             raise ParameterError("`degrees_share` must be above 0 and below 1")
-        metric = HUB_METRICS[_validate.one_of("metric", self.metric, HUB_METRICS)]
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
+        epsilon = validation.positive("epsilon", self.epsilon)
         degrees = of_persons(degree(Graph.without_edges(rows.nodes)), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
         rest = epsilon - first.epsilon

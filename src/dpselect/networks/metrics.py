@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from dpselect import _validate, combine as _combine
+from dpselect import combine as _combine, validation
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
@@ -241,7 +241,7 @@ class MetricChoice:
         parts = [
             METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
             if isinstance(metric, str)
-            else _validate.instance("what metric returns", metric(graph), Objective)
+            else validation.instance("what metric returns", metric(graph), Objective)
             for metric in self.metrics
         ]
         for part in parts:
@@ -266,7 +266,7 @@ def _known(metric: object) -> str | Metric:
             return name
     if callable(metric) and not isinstance(metric, type):
         return metric
-    return _validate.one_of("metric", metric, METRICS)
+    return validation.one_of("metric", metric, METRICS)
 
 
 def _check_combination(
@@ -281,7 +281,7 @@ def _check_combination(
         if weights is not None:
             raise ParameterError("`weights` go with `combine`")
     elif (
-        _validate.one_of("combine", combine, _combine.COMBINATIONS) == "weighted-sum"
+        validation.one_of("combine", combine, _combine.COMBINATIONS) == "weighted-sum"
         and weights is None
     ):
         raise ParameterError(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import (
     ColumnError,
@@ -69,7 +69,7 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
     if isinstance(nodes, range) and nodes and nodes == range(len(nodes)):
         return nodes
     if not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0:
-        return range(_validate.at_least("nodes", nodes, 1, MOST_NODES))
+        return range(validation.at_least("nodes", nodes, 1, MOST_NODES))
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     if not labels:
@@ -287,7 +287,7 @@ def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
         ParameterError: ``on_invalid`` is neither ``"repair"`` nor ``"raise"``.
         PublicClaimError: It is ``"raise"`` and there are such records.
     """
-    if _validate.on_invalid(on_invalid) == "repair":
+    if validation.on_invalid(on_invalid) == "repair":
         return
     for found, complaint in (
         (unknown, "an edge names a node that is not among `nodes`, or none"),

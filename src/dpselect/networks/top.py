@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._parallel import Progress
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
@@ -255,7 +255,7 @@ class RecordedCounts(Graph):
 def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
     if redraw is None:
         return
-    _validate.one_of("redraw", redraw, get_args(Redraw))
+    validation.one_of("redraw", redraw, get_args(Redraw))
     if choice.combine not in {"pareto", "margin"}:
         raise ParameterError("`redraw` goes with `combine`='pareto' or 'margin'")
     if isinstance(choice.mechanism, NoisySequence):

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -77,8 +77,8 @@ def percentile(
         >>> [float(score) for score in objective.scores]
         [-1.0, -3.0, 0.0]
     """
-    upper = _validate.positive("upper", upper)
-    numbers = _clamped(tables.numeric_column(values), upper, _validate.on_invalid(on_invalid))
+    upper = validation.positive("upper", upper)
+    numbers = _clamped(tables.numeric_column(values), upper, validation.on_invalid(on_invalid))
     k = rank_of(p, numbers.size)
     if labels is not None and len(labels) != numbers.size:
         raise ParameterError(
@@ -87,7 +87,7 @@ def percentile(
     chosen = np.partition(numbers, k - 1)[k - 1]
     return Objective(
         0.0 - np.abs(chosen - numbers),
-        PercentileSensitivity(numbers, k, upper, _validate.at_least("horizon", horizon, 0)),
+        PercentileSensitivity(numbers, k, upper, validation.at_least("horizon", horizon, 0)),
         candidates=labels,
         highest=0.0,
         # On the histograms of docs/percentiles.md; any direction is admissible.
@@ -158,10 +158,10 @@ def percentile_rank(
         one, in ``docs/percentiles.md``.
     """
     percent(p)
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
-    _validate.on_invalid(on_invalid)
-    form = _validate.one_of("form", form, get_args(RankForm))
+    validation.on_invalid(on_invalid)
+    form = validation.one_of("form", form, get_args(RankForm))
     ranks = ranks_in(data, points, column)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
@@ -287,7 +287,7 @@ def rank_of(p: float, n: int) -> int:
 
 def percent(p: object) -> float:
     """Return ``p`` as a float if it is in (0, 100]."""
-    return _validate.within("p", _validate.positive("p", p), 0, 100)
+    return validation.within("p", validation.positive("p", p), 0, 100)
 
 
 def exact_decimal(number: float) -> Fraction:

@@ -25,7 +25,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -179,7 +179,7 @@ class Percentiles(Query[PercentileRelease]):
     on_invalid: OnInvalid = "repair"
 
     def design(self) -> PercentilesDesign:
-        relation = _validate.table_neighbours(self.neighbours)
+        relation = validation.table_neighbours(self.neighbours)
         users = user_cap(self.column, self.user, self.max_per_user)
         records = Records(relation, self.column, users, self.on_invalid)
         percents, points = checked_percents(self.p), self._points()
@@ -188,7 +188,7 @@ class Percentiles(Query[PercentileRelease]):
             points=points,
             records=records,
             assumed_records=self.assumed_records,
-            epsilon=_validate.positive("epsilon", self.epsilon),
+            epsilon=validation.positive("epsilon", self.epsilon),
             mechanism=self.mechanism,
         ).method(self.method)
         public = ["the candidates", "p"]
@@ -312,7 +312,7 @@ class _Choice:
                 f"{len(self.points)}"
             )
         if self.assumed_records is not None:
-            _validate.at_least("assumed_records", self.assumed_records, 1, _validate.EXACT)
+            validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
 
     def method(self, name: MethodName | None) -> Method:
         """Return the method of a release: the one that was named, if one was.
@@ -321,7 +321,7 @@ class _Choice:
             ParameterError: It is unknown or does not fit the other arguments.
         """
         if name is not None:
-            _validate.one_of("method", name, get_args(MethodName))
+            validation.one_of("method", name, get_args(MethodName))
         if name in {"above-threshold", "joint"} and self.mechanism is not None:
             raise ParameterError(f"`method`={name!r} has no other `mechanism`")
         if name == "joint":

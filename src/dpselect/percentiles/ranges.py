@@ -8,7 +8,7 @@ from math import inf, isfinite, lcm
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
 from dpselect.percentiles.objectives import exact_decimal, exact_fraction
@@ -50,15 +50,15 @@ class Range:
     step: float
 
     def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
-        step = _validate.positive("step", step)
+        step = validation.positive("step", step)
         reach = OPEN * exact_decimal(step)
         # Where both ends are not known, they are as far from 0.
         no_lower, no_upper = _is_open(lower, -inf), _is_open(upper, inf)
-        first = 0.0 if no_lower else _validate.finite("lower", lower)
+        first = 0.0 if no_lower else validation.finite("lower", lower)
         last = (
             float(exact_decimal(first) + reach)
             if no_upper
-            else _validate.finite("upper", upper)
+            else validation.finite("upper", upper)
         )
         if no_lower:
             first = float((0 if no_upper else exact_decimal(last)) - reach)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import (
@@ -28,7 +28,7 @@ def user_cap(column: str | None, user: str | None, max_per_user: int | None) -> 
         ParameterError: One of two arguments that go together is missing, or out of range.
     """
     if column is not None:
-        _validate.instance("column", column, str)
+        validation.instance("column", column, str)
     cap = users.user_cap(user, max_per_user)
     if cap is None:
         return None
@@ -70,7 +70,7 @@ class Records:
     on_invalid: OnInvalid = "repair"
 
     def __post_init__(self) -> None:
-        _validate.on_invalid(self.on_invalid)
+        validation.on_invalid(self.on_invalid)
 
     @property
     def per_user(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.mechanisms.base import released
@@ -80,14 +80,14 @@ class PercentileRecord(Query[Release[Any]]):
     def design(self) -> _RecordDesign:
         for name in ("column", "label"):
             if getattr(self, name) is not None:
-                _validate.instance(name, getattr(self, name), str)
+                validation.instance(name, getattr(self, name), str)
         if self.label is not None and self.column is None:
             raise ParameterError("`label` is for tables: name the `column` of the values too")
         named = "shifted" if self.mechanism is None else self.mechanism
         draw = by_name(named, self.epsilon).for_objective(_objective(self, np.zeros(1)))
         records = self.records
         if records is not None:
-            records = _validate.at_least("records", records, 1, _validate.EXACT)
+            records = validation.at_least("records", records, 1, validation.EXACT)
         return _RecordDesign(
             mechanism=repr(draw),
             spends=(draw.spend(draw.purpose),),

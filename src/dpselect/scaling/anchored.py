@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
@@ -31,5 +31,5 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     Returns:
         Shape ``(n,)``. As private as the scores.
     """
-    distance = (_validate.finite("anchor", anchor) - objective.scores) - objective.low_order
+    distance = (validation.finite("anchor", anchor) - objective.scores) - objective.low_order
     return -dampen(np.nan_to_num(distance), objective.sensitivity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
@@ -38,7 +38,7 @@ def generalized(objective: Objective, t: float) -> Scores:
 
     Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
     """
-    t = _validate.within("t", t, 0, LARGEST_PENALTY)
+    t = validation.within("t", t, 0, LARGEST_PENALTY)
     bound = objective.sensitivity.bound
     bounds = floored(
         np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound

@@ -11,7 +11,7 @@ the sum.
 
 from __future__ import annotations
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import by_global, finite
@@ -43,7 +43,7 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 states
         the order of Definition 15 the wrong way round.
     """
-    direction = _validate.direction(direction)
+    direction = validation.direction(direction)
     if objective.sensitivity.flat:
         return by_global(objective)
     if objective.sensitivity.horizon > LONGEST_HORIZON:

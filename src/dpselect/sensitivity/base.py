@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError, SensitivityError
 from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.summation import RunningSum
@@ -91,9 +91,9 @@ class Sensitivity(ABC):
     ) -> None:
         self.bounds = _checked_bounds(bounds)
         self.bound = float(self.bounds.max())
-        self.neighbours = _validate.neighbours(neighbours)
-        self.horizon = _validate.at_least("horizon", horizon, 0)
-        self.l1 = None if l1 is None else _validate.positive("l1", l1)
+        self.neighbours = validation.neighbours(neighbours)
+        self.horizon = validation.at_least("horizon", horizon, 0)
+        self.l1 = None if l1 is None else validation.positive("l1", l1)
 
     def __repr__(self) -> str:
         return (
@@ -147,7 +147,7 @@ class Sensitivity(ABC):
             ParameterError: ``distance`` is not an integer >= 0.
             SensitivityError: The function gave a negative number, NaN, or a wrong shape.
         """
-        distance = _validate.at_least("distance", distance, 0)
+        distance = validation.at_least("distance", distance, 0)
         if distance >= self.horizon:
             return np.broadcast_to(self.bound, self._shape)
         delta = np.minimum(_checked_values(self._local(distance)), self.bounds)

@@ -20,7 +20,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.sensitivity.base import Sensitivity, checked_distances
@@ -51,7 +51,7 @@ def floored(part: Sensitivity, floor: float) -> Sensitivity:
         part: The sensitivity to raise.
         floor: Score units, finite, > 0. Public.
     """
-    floor = _validate.positive("floor", floor)
+    floor = validation.positive("floor", floor)
     return _Pointwise([part], lambda stack: np.maximum(stack[0], floor))
 
 
@@ -70,7 +70,7 @@ def flattened(part: Sensitivity) -> Sensitivity:
 def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
     """Return ``part`` with its global bound from the public distance ``horizon`` on."""
     earlier = _Pointwise([part], lambda stack: stack[0])
-    earlier.horizon = min(part.horizon, _validate.at_least("horizon", horizon, 0))
+    earlier.horizon = min(part.horizon, validation.at_least("horizon", horizon, 0))
     return earlier
 
 
@@ -89,7 +89,7 @@ def grouped(part: Sensitivity, size: int, *, neighbours: NeighboursLike) -> Sens
         size: The most steps ``m`` that one step of the new relation can be; >= 1. Public.
         neighbours: The new relation.
     """
-    size = _validate.at_least("size", size, 1)
+    size = validation.at_least("size", size, 1)
     if isinstance(part, GlobalSensitivity):
         l1 = None if part.l1 is None else size * part.l1
         horizon = -(-part.horizon // size)

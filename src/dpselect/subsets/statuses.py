@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
@@ -47,7 +47,7 @@ class Statuses(Query[Release[int]]):
     def design(self) -> _Flips:
         from dpselect.draws.exact import exp_bounds
 
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        epsilon = validation.positive("epsilon", self.epsilon)
         return _Flips(
             mechanism="randomised response",
             spends=(Spend("one status", epsilon),),
@@ -55,7 +55,7 @@ class Statuses(Query[Release[int]]):
             neighbours=Neighbours.SUBSTITUTE,
             public=(PEOPLE,),
             composition="parallel: each status is flipped by itself, and a person has one",
-            n=_validate.at_least("n", self.n, 1, MOST_PEOPLE),
+            n=validation.at_least("n", self.n, 1, MOST_PEOPLE),
             chance=exp_bounds.flip_chance(epsilon),
         )
 

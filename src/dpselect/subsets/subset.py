@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._optional import replaced
 from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
 from dpselect.draws.subset_distance import DistanceLaw
@@ -101,15 +101,15 @@ class Subset(Query[Release[int]]):
     delta: float | None = None
 
     def design(self) -> Design[Release[int]]:
-        _validate.one_of("scheme", self.scheme, get_args(Scheme))
-        _validate.at_least("n", self.n, 1, MOST_PEOPLE)
+        validation.one_of("scheme", self.scheme, get_args(Scheme))
+        validation.at_least("n", self.n, 1, MOST_PEOPLE)
         pure, optimal = self.scheme == "pure", self.scheme == "optimal"
         if (self.beta is None) != pure:
             has = "has no" if pure else "needs a"
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
         if self.beta is not None:
-            _validate.at_least("beta", self.beta, 0)
-        if _validate.within("failure", self.failure, 0, 1) == 1:
+            validation.at_least("beta", self.beta, 0)
+        if validation.within("failure", self.failure, 0, 1) == 1:
             raise ParameterError("`failure` must be below 1")
         if self.failure > 0 and not optimal:
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
@@ -121,13 +121,13 @@ class Subset(Query[Release[int]]):
 
     def _of_public_size(self) -> _Retrieval:
         found = self.retrieval()
-        _validate.at_least("d", found.d, 0, self.n)
+        validation.at_least("d", found.d, 0, self.n)
         union = self.scheme == "union"
         most = self.n if union else min(found.d, self.n - found.d)
         if found.beta > most:
             of = "`n`" if union else "min(`d`, `n` - `d`)"
             raise ParameterError(f"`beta` must be at most {of} = {most}, got {found.beta}")
-        epsilon = _validate.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
+        epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         delta = found.price()
         return _Retrieval(
             mechanism=self._label,
@@ -143,11 +143,11 @@ class Subset(Query[Release[int]]):
     def _of_private_size(self) -> _NoisySize:
         if self.scheme not in {"pure", "optimal"}:
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
-        epsilon = _validate.positive("epsilon", self.epsilon)
-        delta = _validate.within("delta", self.delta or 0.0, 0, 1)
+        epsilon = validation.positive("epsilon", self.epsilon)
+        delta = validation.within("delta", self.delta or 0.0, 0, 1)
         if delta == 1:
             raise ParameterError("`delta` must be below 1")
-        part = epsilon * _validate.within("size_share", self.size_share, 0, 1)
+        part = epsilon * validation.within("size_share", self.size_share, 0, 1)
         rest = epsilon - part
         if Fraction(rest) + Fraction(part) > Fraction(epsilon):
             rest = nextafter(rest, 0.0)
@@ -195,11 +195,11 @@ class Subset(Query[Release[int]]):
         The relative error is at most 1e-7 up to a million people (1e-11 up to a thousand).
         """
         at = self.epsilon if epsilon is None else epsilon
-        return self.retrieval().delta(_validate.within("epsilon", at, 0, np.inf))
+        return self.retrieval().delta(validation.within("epsilon", at, 0, np.inf))
 
     def accuracy(self, beta: int | None = None) -> float:
         """Return P[at most ``beta`` swaps], or for ``union`` P[at most ``beta`` strangers]."""
-        most = _validate.at_least("beta", self.beta if beta is None else beta, 0)
+        most = validation.at_least("beta", self.beta if beta is None else beta, 0)
         return min(1.0, float(self.masses()[: most + 1].sum()))
 
     def masses(self) -> Values:
@@ -224,8 +224,8 @@ class Subset(Query[Release[int]]):
             ``members``.
         """
         inside = np.array(counted_members(members, self.retrieval()), dtype=np.int64)
-        size = _validate.at_least("size", size, 1)
-        _validate.instance("rng", rng, np.random.Generator)
+        size = validation.at_least("size", size, 1)
+        validation.instance("rng", rng, np.random.Generator)
         drawn = np.zeros((size, self.n), dtype=np.bool_)
         drawn[:, inside] = True
         others = np.setdiff1d(np.arange(self.n), inside)

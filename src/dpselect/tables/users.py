@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.typing import Indices, Values
 
@@ -116,8 +116,8 @@ def user_cap(user: str | None, max_per_user: int | None) -> UserCap | None:
         raise ParameterError("`user` and `max_per_user` go together: give both")
     if user is None:
         return None
-    _validate.instance("user", user, str)
-    return UserCap(user, _validate.at_least("max_per_user", max_per_user, 1, MOST))
+    validation.instance("user", user, str)
+    return UserCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
 
 
 def weight_of(column: str, kind: object) -> nw.Expr:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.passes import Pass
@@ -123,18 +123,18 @@ class _RecordsQuery(Query[Out]):
 
     def _claims(self) -> Claims:
         """Return the shared fields, checked."""
-        relation = _validate.table_neighbours(self.neighbours)
-        on_invalid = _validate.on_invalid(self.on_invalid)
+        relation = validation.table_neighbours(self.neighbours)
+        on_invalid = validation.on_invalid(self.on_invalid)
         users = user_cap(self.user, self.max_per_user)
         steps = records_per_step(relation) * (1 if users is None else users.most)
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        epsilon = validation.positive("epsilon", self.epsilon)
         domains: object = self.domains
         if isinstance(domains, tuple):
             raise ParameterError("`domains` must be a mapping from column names to domains")
         names = list(domains) if isinstance(domains, Mapping) else []
         for field, column in (("user", self.user), ("label", self.label)):
             if column is not None:
-                _validate.instance(field, column, str)
+                validation.instance(field, column, str)
             if column in names:
                 raise ParameterError(
                     f"column {column!r} cannot be the `{field}` and be split on: give it no "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.passes import Pass
@@ -52,8 +52,8 @@ class BestColumns(_RecordsQuery[Release[str]]):
     mechanism: MechanismLike | None = None
 
     def _training(self, claims: Claims) -> _Choice:
-        criterion = _validate.one_of("criterion", self.criterion, CRITERIA)
-        k, names = _validate.at_least("k", self.k, 1), claims.schema.names
+        criterion = validation.one_of("criterion", self.criterion, CRITERIA)
+        k, names = validation.at_least("k", self.k, 1), claims.schema.names
         if k > len(names):
             raise ParameterError(
                 f"`k` must be at most the number of columns with a domain, {len(names)}, not "

@@ -42,7 +42,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import of_fractions
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -98,7 +98,7 @@ class InformationGainSensitivity(Sensitivity):
         neighbours: NeighboursLike,
         horizon: int | None = None,
     ) -> None:
-        relation = _validate.table_neighbours(neighbours)
+        relation = validation.table_neighbours(neighbours)
         self._most = max_records - 1
         from dpselect.trees import kernels
 
@@ -169,7 +169,7 @@ def objective_of(
         max_records: Public bound on the number of records; >= 2.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
     """
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     facts = CRITERIA[criterion]
     return Objective(
         of_fractions([facts.score(table) for table in tables]),
@@ -268,7 +268,7 @@ def _of_table(
     max_records: int,
     neighbours: NeighboursLike,
 ) -> Objective:
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     most = records.checked_bound(max_records)
     columns = records.read(x, fields=records.width(domains))
     public = records.schema(domains, classes, columns.names)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate, tables
+from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.kinds import Kind
@@ -223,14 +223,14 @@ class Bins(Domain):
         if edges is not None:
             if low is not None or high is not None:
                 raise ParameterError("`edges` state `low` and `high`: give either")
-            own = tuple(_validate.finite("edges", edge) for edge in edges)
+            own = tuple(validation.finite("edges", edge) for edge in edges)
             if len(own) < 2 or any(a >= b for a, b in pairwise(own)):
                 raise ParameterError("`edges` must be at least two numbers, ascending")
             low, high, bins = own[0], own[-1], len(own) - 1
-        first, last = _validate.finite("low", low), _validate.finite("high", high)
+        first, last = validation.finite("low", low), validation.finite("high", high)
         if not first < last:
             raise ParameterError(f"`low` must be below `high`, got {first:g} and {last:g}")
-        kept = {"low": low, "high": high, "bins": _validate.at_least("bins", bins, 1)}
+        kept = {"low": low, "high": high, "bins": validation.at_least("bins", bins, 1)}
         for name, value in {**kept, "other": other, "own": own}.items():
             object.__setattr__(self, name, value)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._optional import needed
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
@@ -164,14 +164,14 @@ class TreeFront(_RecordsQuery[FrontRelease]):
                 "Only binary classification is supported: `classes` must be the negative and "
                 "the positive label"
             )
-        selection = _validate.one_of("selection", self.selection, get_args(Selection))
+        selection = validation.one_of("selection", self.selection, get_args(Selection))
         dominance = checked_dominance(self.dominance, selection, of="selection")
-        rate_bound = _validate.one_of("rate_bound", self.rate_bound, get_args(RateBound))
-        operators = _validate.one_of("operators", self.operators, get_args(Operators))
-        initial = _validate.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
-        population = _validate.at_least("population", self.population, 1, MOST_TREES)
+        rate_bound = validation.one_of("rate_bound", self.rate_bound, get_args(RateBound))
+        operators = validation.one_of("operators", self.operators, get_args(Operators))
+        initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
+        population = validation.at_least("population", self.population, 1, MOST_TREES)
         for name, kept in (("survivors", self.survivors), ("front", self.front)):
-            if _validate.at_least(name, kept, 1) > population:
+            if validation.at_least(name, kept, 1) > population:
                 raise ParameterError(f"`{name}` must be at most `population`, {population}")
         # A mutated tree is full down to the largest depth, as published.
         deepest = MOST_QUESTIONS if operators == "published" else None
@@ -183,7 +183,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             survivors=self.survivors,
             front=self.front,
             initial_depth=initial,
-            max_depth=_validate.at_least("max_depth", self.max_depth, initial, deepest),
+            max_depth=validation.at_least("max_depth", self.max_depth, initial, deepest),
             operators=operators,
             selection=selection,
             dominance=dominance,
@@ -219,18 +219,18 @@ class TreeFront(_RecordsQuery[FrontRelease]):
 
     def _prices(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
         """Return epsilon for the totals, for each selection, and for the rates."""
-        generations = _validate.at_least("generations", self.generations, 1, MOST_GENERATIONS)
-        given = _validate.listed("split", self.split)
+        generations = validation.at_least("generations", self.generations, 1, MOST_GENERATIONS)
+        given = validation.listed("split", self.split)
         split = [1.0] * generations if given is None else given
         if len(split) != generations:
             raise ParameterError(
                 f"`split` must be one share for each of {generations} generations, not "
                 f"{len(split)}"
             )
-        shares = [_validate.positive("split", share) for share in split]
+        shares = [validation.positive("split", share) for share in split]
         noisy = self.rate_bound == "noisy-denominators"
-        first = _validate.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
-        last = _validate.within("rates_share", self.rates_share, 0, 1)
+        first = validation.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
+        last = validation.within("rates_share", self.rates_share, 0, 1)
         if first + last >= 1 or (noisy and first == 0):
             raise ParameterError(
                 "`totals_share` must be > 0, and with `rates_share` below 1: the selections "
@@ -252,7 +252,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
                 "`weights` must be two numbers: of the true positive and the true negative rate"
             ) from None
         largest = np.finfo(np.float64).max
-        pair = [_validate.within("weights", w, 0, largest) for w in (negative, positive)]
+        pair = [validation.within("weights", w, 0, largest) for w in (negative, positive)]
         if not any(pair):
             raise ParameterError("`weights` must not both be 0")
         return pair[0], pair[1]

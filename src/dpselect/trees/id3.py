@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.mechanisms import MechanismLike
 from dpselect.plan import Plan
 from dpselect.query import query
@@ -92,8 +92,8 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
         return Growth(
             schema=claims.schema,
             epsilon=claims.epsilon,
-            max_depth=_validate.at_least("max_depth", self.max_depth, 0),
-            criterion=_validate.one_of("criterion", self.criterion, CRITERIA),
+            max_depth=validation.at_least("max_depth", self.max_depth, 0),
+            criterion=validation.one_of("criterion", self.criterion, CRITERIA),
             mechanism=self.mechanism,
             max_records=claims.max_records,
             steps=claims.steps,

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import of_fractions, quotient
 from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -220,7 +220,7 @@ def true_positive_rate(
     if form not in {"exact", "safe"}:
         raise ParameterError("`form` must be 'exact' or 'safe'")
     hits, total = checked_counts(tp, positives)
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     sensitivity: Sensitivity = (
         RateSensitivity(hits, total, horizon)
         if form == "exact" and relation is Neighbours.ADD_REMOVE
@@ -257,8 +257,8 @@ def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> O
         >>> trees.rate_over([90, 60], total=98.0, neighbours="add-remove").sensitivity.bound
         0.01020408163265306
     """
-    denominator = max(_validate.finite("total", total), 1.0)
-    relation = _validate.table_neighbours(neighbours)
+    denominator = max(validation.finite("total", total), 1.0)
+    relation = validation.table_neighbours(neighbours)
     counts = np.asarray(hits, dtype=np.float64)
     return Objective(
         counts / denominator,
@@ -295,7 +295,7 @@ def weighted_rates(
     if factors.shape != (2,) or not (factors >= 0).all() or not factors.any():
         raise ParameterError("`weights` must be two numbers >= 0, not both 0")
     for factor in factors:
-        _validate.finite("weights", float(factor))
+        validation.finite("weights", float(factor))
     counts = np.stack([column for column, _ in columns], axis=1)
     sizes = np.array([total for _, total in columns])
     sensitivity = WeightedRatesSensitivity(counts, sizes, factors, horizon)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
 from dpselect.tables import values
 from dpselect.tables.values import ColumnValues
@@ -218,7 +218,7 @@ def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]
             "`classes` must be given: the labels that can occur, for example "
             "classes=['no', 'yes']; they must not be read off the data"
         )
-    given = _validate.listed("classes", classes) or ()
+    given = validation.listed("classes", classes) or ()
     labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
     if any(not isinstance(label, Hashable) for label in labels):
         raise ParameterError("`classes` must be values that can be hashed")
@@ -296,7 +296,7 @@ def checked_bound(max_records: int | None) -> int:
             "`max_records` must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
-    return _validate.at_least("max_records", max_records, 2, MOST_RECORDS)
+    return validation.at_least("max_records", max_records, 2, MOST_RECORDS)
 
 
 def check_number(rows: int, max_records: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
@@ -85,15 +85,15 @@ class BestOf(Query[Release[Any]]):
 
     def design(self) -> _BestDesign:
         law = as_repetitions(self.repetitions)
-        epsilon = _validate.positive("epsilon_per_run", self.epsilon_per_run)
-        delta = _validate.within("delta_per_run", self.delta_per_run, 0, 1)
+        epsilon = validation.positive("epsilon_per_run", self.epsilon_per_run)
+        delta = validation.within("delta_per_run", self.delta_per_run, 0, 1)
         threshold = self.threshold
         if threshold is not None:
-            threshold = _validate.finite("threshold", threshold)
+            threshold = validation.finite("threshold", threshold)
         whole = epsilon_of_best(law, threshold, epsilon)
         rho = rho_of_pure(whole)
         if self.rho_per_run is not None:
-            given = _validate.positive("rho_per_run", self.rho_per_run)
+            given = validation.positive("rho_per_run", self.rho_per_run)
             if threshold is None and delta == 0:
                 rho = min(rho, rho_of_best(epsilon, given, law))
         if threshold is None:
@@ -107,7 +107,7 @@ class BestOf(Query[Release[Any]]):
             spends=(Spend(purpose, whole, delta=failure, rho=rho),),
             epsilon=whole,
             delta=failure,
-            neighbours=_validate.neighbours(self.neighbours),
+            neighbours=validation.neighbours(self.neighbours),
             public=("the runs and what each of them costs",),
             composition="the number of runs is random and hidden, and one outcome is released: "
             "Theorem 32",
@@ -167,7 +167,7 @@ def epsilon_of_best(
     """Return the epsilon of the best of several runs, or of the first above a threshold."""
     if threshold is None:
         return repetitions.epsilon_of(epsilon_per_run)
-    _validate.finite("threshold", threshold)
+    validation.finite("threshold", threshold)
     if not isinstance(repetitions, Geometric):
         raise ParameterError("with a `threshold` the number of runs must be Geometric")
     return epsilon_per_run + log_odds_gain(epsilon_per_run, repetitions.stop)
@@ -198,7 +198,7 @@ def best_probabilities(
         >>> best_probabilities([1, 2], [0.5, 0.5], repetitions=Geometric(mean=4)).round(3)
         array([0.2, 0.8])
     """
-    values: Scores = _validate.scores(scores).high
+    values: Scores = validation.scores(scores).high
     law = np.asarray(probabilities, dtype=np.float64)
     if law.shape != values.shape or not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
         raise ParameterError("`probabilities` must be one for each score, >= 0, with sum 1")

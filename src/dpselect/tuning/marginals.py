@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._twofold import Twofold
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -67,7 +67,7 @@ def marginal_error(
         >>> marginal_error(counts, model, neighbours="add-remove").scores
         array([2., 0.])
     """
-    relation = _validate.table_neighbours(neighbours)
+    relation = validation.table_neighbours(neighbours)
     if len(marginals) != len(estimates) or not len(marginals):
         raise ParameterError("marginals and estimates must be as many, at least one")
     weight = _steps("weights", np.ones(len(marginals)) if weights is None else weights)
@@ -80,7 +80,7 @@ def marginal_error(
         _distance(counts, estimate)
         for counts, estimate in zip(marginals, estimates, strict=True)
     ]
-    exact = _validate.scores(
+    exact = validation.scores(
         np.array(
             [
                 int(w) * (error - int(c))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._numbers import boundary
 from dpselect.budget.zcdp import SLACK, rho_of_pure
 from dpselect.errors import ParameterError
@@ -88,7 +88,7 @@ class Repetitions(ABC):
             >>> round(Geometric(mean=10).epsilon_per_run(1.0), 4)
             0.3803
         """
-        whole = _validate.positive("epsilon", epsilon)
+        whole = validation.positive("epsilon", epsilon)
         if self.epsilon_of(whole) <= whole:
             return whole
         return boundary(lambda each: self.epsilon_of(each) > whole, 0.0, whole)[0]
@@ -130,9 +130,9 @@ class TruncatedNegativeBinomial(Repetitions):
     shape: float
 
     def __post_init__(self) -> None:
-        mean = _validate.within("mean", self.mean, 1, float(np.finfo(np.float64).max))
+        mean = validation.within("mean", self.mean, 1, float(np.finfo(np.float64).max))
         object.__setattr__(self, "mean", mean)
-        shape = _validate.finite("shape", self.shape)
+        shape = validation.finite("shape", self.shape)
         if not -1 < shape <= MOST_RUNS:
             raise ParameterError(f"`shape` must be above -1 and at most 1000, got {shape!r}")
         object.__setattr__(self, "shape", shape)
@@ -233,8 +233,8 @@ class Poisson(Repetitions):
     name = "poisson"
 
     def __post_init__(self) -> None:
-        mean = _validate.positive("mean", self.mean)
-        object.__setattr__(self, "mean", _validate.within("mean", mean, 0, MOST_RUNS))
+        mean = validation.positive("mean", self.mean)
+        object.__setattr__(self, "mean", validation.within("mean", mean, 0, MOST_RUNS))
 
     @property
     def number_law(self) -> NumberLaw:
@@ -287,9 +287,9 @@ def as_repetitions(given: object) -> Repetitions:
         Geometric(mean=10.0, shape=1.0)
     """
     if not isinstance(given, Mapping):
-        return _validate.instance("repetitions", given, Repetitions)
+        return validation.instance("repetitions", given, Repetitions)
     options = {key: one for key, one in given.items() if key != "name"}
-    kind = LAWS[_validate.one_of("repetitions", given.get("name"), LAWS)]
+    kind = LAWS[validation.one_of("repetitions", given.get("name"), LAWS)]
     needed = [one.name for one in fields(kind) if one.init]
     if options.keys() != set(needed):
         raise ParameterError(
@@ -377,12 +377,12 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
         The least of what the pure epsilon of the whole implies, and of the largest bound of
         :func:`renyi_of_best` over its order.
     """
-    epsilon = _validate.positive("epsilon_per_run", epsilon_per_run)
+    epsilon = validation.positive("epsilon_per_run", epsilon_per_run)
     whole = repetitions.epsilon_of(epsilon)
     implied = rho_of_pure(whole)
     if isinstance(repetitions, Poisson) and repetitions.mean < 1:
         return implied
-    rho = _validate.positive("rho_per_run", rho_per_run)
+    rho = validation.positive("rho_per_run", rho_per_run)
     one = np.minimum(rho * ORDERS, [renyi_of_pure(epsilon, order) for order in ORDERS])
     bounds = np.minimum(renyi_of_best(ORDERS, one, repetitions=repetitions), whole)
     # The divergence of an order is at most that of the next one listed; beyond the last one

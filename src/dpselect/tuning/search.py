@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._optional import needed
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import DataError, ParameterError
@@ -150,18 +150,18 @@ class Search(Query[SearchRelease]):
     mechanism: MechanismLike | None = None
 
     def design(self) -> SearchDesign:
-        epsilon = _validate.positive("epsilon", self.epsilon)
+        epsilon = validation.positive("epsilon", self.epsilon)
         parameters, relation = self._parameters(), self._relation()
         number = len(parameters)
-        _validate.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
+        validation.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
         if self.random_state is not None:
-            _validate.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
+            validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
         if self.scoring is not None and not callable(self.scoring):
             raise ParameterError("`scoring` must be a function of a fitted candidate")
-        columns = _validate.listed("columns", self.columns)
+        columns = validation.listed("columns", self.columns)
         law = self._law(number)
         of_a_run, of_each = law.epsilon_per_run(epsilon), epsilon / number
-        method = _validate.one_of("method", self.method, ("auto", "repeat", "all"))
+        method = validation.one_of("method", self.method, ("auto", "repeat", "all"))
         repeats = method == "repeat" or (method == "auto" and of_a_run > of_each)
         each = of_a_run if repeats else of_each
         draw = self._draw(number, relation)
@@ -221,7 +221,7 @@ class Search(Query[SearchRelease]):
                 "`estimator` must have the parameters epsilon and neighbours and a method "
                 f"plan(columns); a {type(self.estimator).__name__} has not"
             )
-        return _validate.table_neighbours(own["neighbours"])
+        return validation.table_neighbours(own["neighbours"])
 
     def _law(self, candidates: int) -> Repetitions:
         if self.repetitions is None:

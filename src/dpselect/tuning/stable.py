@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect import _validate, scaling
+from dpselect import scaling, validation
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
@@ -61,8 +61,8 @@ class StableArgmax(Query[Release[Any]]):
     def design(self) -> _StableDesign:
         from dpselect.draws.optimal_chances import OptimalChances
 
-        epsilon = _validate.positive("epsilon", self.epsilon)
-        delta = _validate.within("delta", self.delta, 0, 1)
+        epsilon = validation.positive("epsilon", self.epsilon)
+        delta = validation.within("delta", self.delta, 0, 1)
         if not 0 < delta < 1:
             raise ParameterError(f"`delta` must be above 0 and below 1, got {delta!r}")
         return _StableDesign(
@@ -70,7 +70,7 @@ class StableArgmax(Query[Release[Any]]):
             spends=(Spend("the best candidate, or nothing", epsilon, delta=delta),),
             epsilon=epsilon,
             delta=delta,
-            neighbours=_validate.neighbours(self.neighbours),
+            neighbours=validation.neighbours(self.neighbours),
             chances=OptimalChances(epsilon, delta),
         )
 
@@ -85,7 +85,7 @@ class StableArgmax(Query[Release[Any]]):
         """
         from dpselect.draws.exact.bernoulli import BITS
 
-        wanted = _validate.within("probability", probability, 0, 1)
+        wanted = validation.within("probability", probability, 0, 1)
         return self.design().chances.least(int(Fraction(wanted) * 2**BITS))
 
     def probabilities(self, objective: Objective) -> Probabilities:
@@ -111,7 +111,7 @@ class _StableDesign(Design[Release[Any]]):
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
         from dpselect.draws.exact import bernoulli
 
-        objective = _validate.instance("data", data, Objective)
+        objective = validation.instance("data", data, Objective)
         if objective.neighbours is not self.neighbours:
             raise NeighboursError(
                 f"the release is for {self.neighbours} neighbours, the objective for "
@@ -136,7 +136,7 @@ def leader(objective: Objective) -> tuple[int, int]:
     """
     from dpselect.draws.grid import SENSITIVITY, to_grid
 
-    _validate.instance("objective", objective, Objective)
+    validation.instance("objective", objective, Objective)
     if len(objective) < 2:
         raise ParameterError("a lead needs at least two candidates")
     steps = to_grid(scaling.pairwise(objective))

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.combine.candidate_groups import alike
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
@@ -31,7 +31,7 @@ def checked_dominance(dominance: str, chosen: str | None, *, of: str) -> Dominan
     Raises:
         ParameterError: There is no such kind, or it does not go with what was chosen.
     """
-    kind = _validate.one_of("dominance", dominance, get_args(Dominance))
+    kind = validation.one_of("dominance", dominance, get_args(Dominance))
     if kind != "standard" and chosen != "pareto":
         raise ParameterError(f"`dominance` {kind!r} goes with `{of}`='pareto'")
     return kind

@@ -33,7 +33,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect._parallel import each_stride
 from dpselect.combine.candidate_groups import (
     GroupTable,
@@ -102,7 +102,7 @@ class ParetoSensitivity(Sensitivity):
         dominance: Dominance = "standard",
     ) -> None:
         parts = aligned(objectives)
-        self._dominance = _validate.one_of("dominance", dominance, get_args(Dominance))
+        self._dominance = validation.one_of("dominance", dominance, get_args(Dominance))
         if horizon is None:
             horizon = max(part.sensitivity.horizon for part in parts)
         if len(parts[0]) == 1:

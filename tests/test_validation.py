@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dpselect import _validate
+from dpselect import validation
 from dpselect.errors import NeighboursError, ParameterError, ScoresError
 from dpselect.neighbours import Neighbours
 
@@ -27,9 +27,9 @@ class Index:
 
 
 CHECKS = {
-    "positive": _validate.positive,
-    "finite": _validate.finite,
-    "within": partial(_validate.within, low=0, high=inf),
+    "positive": validation.positive,
+    "finite": validation.finite,
+    "within": partial(validation.within, low=0, high=inf),
 }
 every_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 
@@ -68,49 +68,49 @@ def test_numbers_of_any_kind_become_floats(check, value):
 @pytest.mark.parametrize("value", [0, -1.0, 5e-324, inf, -inf])
 def test_positive_refuses_what_is_not_above_0_and_finite(value):
     with pytest.raises(ParameterError, match="size must be finite and > 0"):
-        _validate.positive("size", value)
+        validation.positive("size", value)
 
 
 @pytest.mark.parametrize("value", [inf, -inf])
 def test_finite_refuses_infinities(value):
     with pytest.raises(ParameterError, match="size must be a finite number, got"):
-        _validate.finite("size", value)
+        validation.finite("size", value)
 
 
 def test_within_has_closed_ends():
-    assert [_validate.within("size", end, 1, 3) for end in (1, 3)] == [1.0, 3.0]
+    assert [validation.within("size", end, 1, 3) for end in (1, 3)] == [1.0, 3.0]
     for value in (np.nextafter(1, 0), np.nextafter(3, 4), inf):
         with pytest.raises(ParameterError, match="size must be between 1 and 3, got"):
-            _validate.within("size", value, 1, 3)
+            validation.within("size", value, 1, 3)
 
 
 def test_at_least_takes_integers_of_any_size():
-    assert _validate.at_least("size", np.int64(3), 3) == 3
-    assert _validate.at_least("size", 10**400, 3) == 10**400
+    assert validation.at_least("size", np.int64(3), 3) == 3
+    assert validation.at_least("size", 10**400, 3) == 10**400
     with pytest.raises(ParameterError, match="size must be at least 3, got 2"):
-        _validate.at_least("size", 2, 3)
+        validation.at_least("size", 2, 3)
     for value in (3.0, True, None):
         with pytest.raises(ParameterError, match="size must be an integer, not a"):
-            _validate.at_least("size", value, 3)
+            validation.at_least("size", value, 3)
 
 
 def test_a_wrong_type_is_named():
     with pytest.raises(ParameterError, match="rng must be a Generator, not an int"):
-        _validate.instance("rng", 1, np.random.Generator)
+        validation.instance("rng", 1, np.random.Generator)
 
 
 def test_a_relation_is_one_of_four():
-    assert _validate.neighbours(Neighbours.SWAP) is Neighbours.SWAP
-    assert _validate.neighbours("swap") is Neighbours.SWAP
+    assert validation.neighbours(Neighbours.SWAP) is Neighbours.SWAP
+    assert validation.neighbours("swap") is Neighbours.SWAP
     for value in ("swaps", None, 1, ["swap"]):
         with pytest.raises(NeighboursError, match="'add-remove', 'substitute', 'edge'"):
-            _validate.neighbours(value)
+            validation.neighbours(value)
 
 
 def test_tables_have_two_relations():
-    assert _validate.table_neighbours("substitute") is Neighbours.SUBSTITUTE
+    assert validation.table_neighbours("substitute") is Neighbours.SUBSTITUTE
     with pytest.raises(NeighboursError, match="'add-remove' or 'substitute', not 'edge'"):
-        _validate.table_neighbours(Neighbours.EDGE)
+        validation.table_neighbours(Neighbours.EDGE)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_tables_have_two_relations():
 )
 def test_scores_are_finite_numbers_in_a_row(values, says):
     with pytest.raises(ScoresError, match=says):
-        _validate.scores(values)
+        validation.scores(values)
 
 
 KINDS = {
@@ -149,14 +149,14 @@ def test_numbers_of_every_kind_keep_their_digits(kind, held, start):
     """Also 2^53 + 1, which as a float is 2^53."""
     numbers = [start + more for more in (1, 2, 3, 17)]
 
-    kept = _validate.scores(held(list(map(KINDS[kind], numbers))))
+    kept = validation.scores(held(list(map(KINDS[kind], numbers))))
 
     pairs = zip(kept.high.tolist(), kept.low.tolist(), strict=True)
     assert [Fraction(high) + Fraction(low) for high, low in pairs] == numbers
 
 
 def test_a_decimal_is_more_than_its_float():
-    kept = _validate.scores([Decimal("0.1"), 0.1])
+    kept = validation.scores([Decimal("0.1"), 0.1])
 
     assert kept.low[0] == float(Fraction(1, 10) - Fraction(0.1))
     assert kept.low[1] == 0
@@ -177,9 +177,9 @@ def test_a_decimal_is_more_than_its_float():
 )
 def test_texts_dates_and_what_has_an_index_are_no_scores(values):
     with pytest.raises(ScoresError, match="must be finite numbers"):
-        _validate.scores(values)
+        validation.scores(values)
 
 
 def test_scores_cannot_be_changed_afterwards():
     with pytest.raises(ValueError, match="read-only"):
-        _validate.scores([1, 2]).high[0] = 3
+        validation.scores([1, 2]).high[0] = 3
