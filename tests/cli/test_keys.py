@@ -100,7 +100,8 @@ def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_pat
 @pytest.mark.parametrize("command", [("keys",), ("top", "--k", 2)])
 def test_a_dry_run_says_how_many_people_a_value_needs(run, visits, tmp_path, command):
     ledger, picture = tmp_path / "clinic.budget", tmp_path / "out.png"
-    dp.Budget(200.0, 1e-5, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
+    relation = dp.Neighbours.ADD_REMOVE
+    dp.Budget(200.0, 1e-5, neighbours=relation, protects="patient", path=ledger)
     name, *more = command
 
     ran = run(

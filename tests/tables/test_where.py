@@ -84,6 +84,22 @@ def test_every_engine_keeps_the_rows_of_the_definition(engine):
             assert found == expected, text
 
 
+@pytest.mark.parametrize(
+    "hold", [pl.DataFrame.lazy, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow]
+)
+def test_unsigned_integers_compare_exactly(hold):
+    unsigned = [0, 2**63 - 1, 2**63, 2**64 - 1]
+    held = hold(pl.DataFrame({"v": unsigned}, schema={"v": pl.UInt64}))
+    for sign in OPERATORS:
+        for literal in (2**63, 2**64 - 1, 2**64):
+            one = Comparison.read(f"v {sign} {literal}")
+
+            kept = rows_of(held, [one])
+
+            expected = [value for value in unsigned if definition(one, value)]
+            assert kept == Counter(repr((value,)) for value in expected)
+
+
 @given(
     odd_tables(
         ("v", "w"),

@@ -17,7 +17,6 @@ from math import isfinite
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
-import numpy as np
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
@@ -126,7 +125,9 @@ class Comparison:
         low, high = _limits(str(dtype))
         if not low <= whole <= high:
             return there & nw.lit(OPERATORS[sign](low, whole), nw.Boolean)
-        return there & OPERATORS[sign](value, nw.lit(np.uint64(whole) if whole >= 2**63 else whole, dtype))
+        # PyArrow takes no integer from 2^63 on.
+        public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
+        return there & OPERATORS[sign](value, public)
 
     def _day(self, text: str) -> date:
         try:
