@@ -51,6 +51,7 @@ COMMANDS = {
     "keys": _ours("keys", "Release which values of a column there are."),
     "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
     "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
+    "subset": _ours("subset", "Release who tested positive, up to a few exchanged people."),
     "map": _ours("map", "Release noisy counts of points in cells that were chosen privately."),
     "tree": _ours("tree", "Train a decision tree privately."),
     "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),

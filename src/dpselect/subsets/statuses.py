@@ -12,7 +12,8 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.subset import MOST_PEOPLE, PEOPLE, checked_members
+from dpselect.subsets.reading import checked_members
+from dpselect.subsets.subset import MOST_PEOPLE, PEOPLE
 
 
 @query

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nextafter
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect._optional import replaced
 from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
 from dpselect.draws.subset_distance import DistanceLaw
-from dpselect.errors import DataError, ParameterError, PublicClaimError
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.subsets.laws import Retrieval, Scheme
+from dpselect.subsets.reading import Members, check_number, checked_members, word
 from dpselect.typing import Values
 
 MOST_PEOPLE = 2**31 - 1
@@ -33,11 +33,13 @@ SMALLEST_SIZE_EPSILON = 2.0**-49
 
 
 @query
-class Subset(Query[Release[int]]):
+class Subset(Query[Release[Any]]):
     r"""A subset of people near a private one.
 
     Data are the positions of the members, each once, and the answer those of the released
-    members, ascending. Errors are counted in swaps: one member exchanged for somebody else.
+    members, ascending. With ``column`` data are a table instead, a frame or the path of a
+    Parquet or CSV file, with one row for each person; with ``label`` the answer has names in
+    place of row numbers. Errors are counted in swaps: one member exchanged for somebody else.
 
     ===========  ===========================================================================
     scheme       output
@@ -62,10 +64,16 @@ class Subset(Query[Release[int]]):
     Guarantee:
         ``(epsilon, delta)``-DP, with the delta of the plan. With ``d`` under ``SWAP``: one
         member exchanged for somebody else; that delta is exact, the least for which it is
-        true. Without ``d`` under ``SUBSTITUTE``: one person's status changes. All fields and
-        the people's order are public.
+        true. Without ``d`` under ``SUBSTITUTE``: one person's status changes. All fields, the
+        people, their labels and their order are public.
 
     Attributes:
+        column: The column of the statuses, in a table with a row for each person. Without it
+            data are the positions of the members.
+        positive: The status that makes a person a member, or several. Compared in small
+            letters, without spaces around; no other status and no missing one does.
+        label: The column that names the people, in place of row numbers. Public; each name
+            once.
         n: Number of people, at least 1.
         d: Number of members, 0 to ``n``. Leave it out where it is private.
         beta: Errors that are allowed for, in swaps, by all schemes but the pure one. At most
@@ -91,6 +99,9 @@ class Subset(Query[Release[int]]):
         10
     """
 
+    column: str | None = None
+    positive: Hashable | Sequence[Hashable] = None
+    label: str | None = None
     n: int
     d: int | None = None
     beta: int | None = None
@@ -100,7 +111,7 @@ class Subset(Query[Release[int]]):
     epsilon: float
     delta: float | None = None
 
-    def design(self) -> Design[Release[int]]:
+    def design(self) -> Design[Release[Any]]:
         validation.one_of("scheme", self.scheme, get_args(Scheme))
         validation.at_least("n", self.n, 1, MOST_PEOPLE)
         pure, optimal = self.scheme == "pure", self.scheme == "optimal"
@@ -117,9 +128,30 @@ class Subset(Query[Release[int]]):
             raise ParameterError(
                 "give `delta` with `scheme` 'optimal' and without `d`, and not otherwise"
             )
-        return self._of_public_size() if self.d is not None else self._of_private_size()
+        members = self._members()
+        if self.d is None:
+            return self._of_private_size(members)
+        return self._of_public_size(members)
 
-    def _of_public_size(self) -> _Retrieval:
+    def _members(self) -> Members:
+        for name in ("column", "label"):
+            if getattr(self, name) is not None:
+                validation.instance(name, getattr(self, name), str)
+        if self.column is None:
+            if self.label is not None or self.positive is not None:
+                raise ParameterError(
+                    "`label` and `positive` are for tables: name the `column` of the statuses"
+                )
+            return Members(self.n)
+        given = self.positive if isinstance(self.positive, tuple) else (self.positive,)
+        words = frozenset(map(word, given))
+        if None in words or not words:
+            raise ParameterError(
+                "`column` needs `positive`, the statuses of members: texts, numbers or booleans"
+            )
+        return Members(self.n, self.column, frozenset(map(str, words)), self.label)
+
+    def _of_public_size(self, members: Members) -> _Retrieval:
         found = self.retrieval()
         validation.at_least("d", found.d, 0, self.n)
         union = self.scheme == "union"
@@ -137,10 +169,11 @@ class Subset(Query[Release[int]]):
             neighbours=Neighbours.SWAP,
             public=(PEOPLE, "the number of members"),
             error=found.error(),
+            members=members,
             found=found,
         )
 
-    def _of_private_size(self) -> _NoisySize:
+    def _of_private_size(self, members: Members) -> _NoisySize:
         if self.scheme not in {"pure", "optimal"}:
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
@@ -165,8 +198,8 @@ class Subset(Query[Release[int]]):
             delta=delta,
             neighbours=Neighbours.SUBSTITUTE,
             public=(PEOPLE,),
+            members=members,
             scheme=self.scheme,
-            n=self.n,
             beta=self.beta or 0,
             failure=self.failure,
         )
@@ -223,7 +256,9 @@ class Subset(Query[Release[int]]):
             Shape ``(size, n)``: whether each person is in each output. As private as
             ``members``.
         """
-        inside = np.array(counted_members(members, self.retrieval()), dtype=np.int64)
+        positions = checked_members(members, self.n)
+        check_number(positions, self.retrieval().d)
+        inside = np.array(positions, dtype=np.int64)
         size = validation.at_least("size", size, 1)
         validation.instance("rng", rng, np.random.Generator)
         drawn = np.zeros((size, self.n), dtype=np.bool_)
@@ -239,69 +274,50 @@ class Subset(Query[Release[int]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Retrieval(Design[Release[int]]):
-    found: Retrieval
+class _OfMembers(Design[Release[Any]]):
+    members: Members
 
-    def prepare(self, data: Iterable[int]) -> Callable[[Plan], Release[int]]:
-        members = counted_members(data, self.found)
-        return lambda plan: Release(self.found.draw(members), plan)
+    def check(self, data: object) -> None:
+        self.members.check(data)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _NoisySize(Design[Release[int]]):
+class _Retrieval(_OfMembers):
+    found: Retrieval
+
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+        members, names = self.members.read(data)
+        check_number(members, self.found.d)
+        return lambda plan: _named(self.found.draw(members), names, plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NoisySize(_OfMembers):
     scheme: Scheme
-    n: int
     beta: int
     failure: float
 
-    def prepare(self, data: Iterable[int]) -> Callable[[Plan], Release[int]]:
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         from dpselect.draws.exact import noisy_counts
 
-        members = checked_members(data, self.n)
+        (members, names), n = self.members.read(data), self.members.n
         scale = noisy_counts.scale_for(self.spends[0].epsilon)
 
-        def draw(plan: Plan) -> Release[int]:
+        def draw(plan: Plan) -> Release[Any]:
             [noisy] = noisy_counts.discrete_laplace(np.array([len(members)]), scale)
-            size = min(max(int(noisy), 0), self.n)
-            return Release(self.retrieval(size).draw(members), plan)
+            size = min(max(int(noisy), 0), n)
+            return _named(self.retrieval(size).draw(members), names, plan)
 
         return draw
 
     def retrieval(self, d: int) -> Retrieval:
         """Return the scheme for a size, the pure one where the optimal one costs more."""
-        pure = Retrieval("pure", self.n, d, self.spends[1].epsilon)
-        beta = min(self.beta, d, self.n - d)
+        n = self.members.n
+        pure = Retrieval("pure", n, d, self.spends[1].epsilon)
+        beta = min(self.beta, d, n - d)
         wanted = replace(pure, scheme=self.scheme, beta=beta, failure=self.failure)
         return wanted if wanted.price() <= self.delta else pure
 
 
-def counted_members(members: Iterable[int], of: Retrieval) -> list[int]:
-    """Return the members in ascending order, if there are as many as was declared."""
-    checked = checked_members(members, of.n)
-    if len(checked) != of.d:
-        raise PublicClaimError(
-            "there are not as many members as the `d` that was declared public; if their "
-            "number is private, leave `d` out"
-        )
-    return checked
-
-
-def checked_members(members: Iterable[int], n: int) -> list[int]:
-    """Return the members in ascending order, without naming one in an error."""
-    given = replaced(
-        lambda: np.asarray(list(members)),
-        # NumPy's own message would say how many there are.
-        lambda: DataError("members must hold positions of people, each an integer"),
-    )
-    if given.size == 0:
-        return []
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise DataError("members must hold positions of people: integers from 0 to n - 1")
-    distinct = np.unique(given)
-    if distinct.size != given.size:
-        raise DataError("members names somebody twice")
-    if distinct[0] < 0 or distinct[-1] >= n:
-        raise DataError(
-            f"members names somebody who is not there; positions go from 0 to {n - 1}"
-        )
-    return [int(person) for person in distinct]
+def _named(drawn: Iterable[int], names: Sequence[Hashable], plan: Plan) -> Release[Any]:
+    return Release(tuple(names[person] for person in drawn), plan)

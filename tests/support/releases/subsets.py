@@ -1,5 +1,7 @@
 """Releases of subsets, of public and of private size, and of statuses."""
 
+import polars as pl
+
 from dpselect.subsets import Statuses, Subset
 from support.releases import ReleaseCase
 
@@ -23,6 +25,14 @@ def retrieval(scheme, **more):
     return ReleaseCase(f"Subset, {scheme}", query, swapped, delta=query.plan.delta)
 
 
+def _table(members):
+    """The statuses of all people, one row each."""
+    statuses = ["positive" if person in members else "negative" for person in range(PEOPLE)]
+    names = [f"sample {person}" for person in range(PEOPLE)]
+    return pl.DataFrame({"sample": names, "result": statuses})
+
+
+COLUMNS = {"column": "result", "positive": "positive", "label": "sample"}
 PRIVATE_SIZE = Subset(n=PEOPLE, beta=2, scheme="optimal", epsilon=1.25, delta=0.75)
 
 CASES = [
@@ -32,5 +42,11 @@ CASES = [
     retrieval("union", beta=2),
     ReleaseCase("Subset, private size", Subset(n=PEOPLE, epsilon=1.25), one_status_changed),
     ReleaseCase("Subset, optimal, private size", PRIVATE_SIZE, one_status_changed, delta=0.75),
+    ReleaseCase(
+        "Subset, of a table",
+        Subset(n=PEOPLE, epsilon=1.25, **COLUMNS),
+        one_status_changed,
+        data=_table,
+    ),
     ReleaseCase("Statuses", Statuses(n=PEOPLE, epsilon=1.5), one_status_changed),
 ]

@@ -1,0 +1,78 @@
+"""``dpselect subset``: who tested positive, from a table of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpselect.cli import engines
+from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    import typer
+
+    from dpselect.subsets import Subset
+
+HELP = """Release who tested positive, up to a few exchanged people.
+
+The table has one row for each person. Who they are, their order and their number are public;
+the statuses are private. With --label the answer has the names of that column, else row numbers
+from 0. The number of positives is private, and costs a share of epsilon, unless --d declares it
+public; one positive exchanged for somebody else is then protected (swap neighbours).
+
+[bold]dpselect subset results.csv --column result --positive positive --label sample \
+--epsilon 6[/bold]
+
+[bold]dpselect subset results.csv --column result --positive positive --d 20 \
+--scheme optimal --beta 8 --epsilon 2 --dry-run[/bold]
+
+The pure scheme needs no delta. Naming individuals takes a large epsilon: look at the error of a
+dry run first. With every --engine the column is read into memory.
+"""
+
+
+def _subset() -> type[Subset]:
+    from dpselect.subsets import Subset
+
+    return Subset
+
+
+def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the number of people: that of the rows, which is public."""
+    from dpselect import tables
+
+    column = given["column"]
+    if column is None:
+        raise ParameterError("give `column`, in which the statuses are")
+    source = engines.rows_of(given["data"], given["separator"])
+    table = engines.opened(source, given["engine"], given["master"])
+    return {"n": tables.count_records(table, plain=[column])}
+
+
+def _facts(query: Subset, _given: Given) -> Mapping[str, object]:
+    facts: dict[str, object] = {"people": f"{query.n:,}"}
+    if query.plan.error is None:
+        facts["error"] = "give --d, if the number of positives is public, to have it"
+    return facts
+
+
+SUBSET = QueryCommand(
+    name="subset",
+    query=_subset,
+    help=HELP,
+    options={
+        "positive": Option(
+            kind=list[str], help="The status that makes a person a positive; may be repeated."
+        ),
+        "d": Option(kind=int, help="Number of positives, if it is public."),
+    },
+    left_out=("n",),
+    declared=_declared,
+    facts=_facts,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    SUBSET.register(app)

@@ -1,0 +1,129 @@
+"""Members of a subset: positions, or rows of a table with the statuses of all people."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from dpselect import tables
+from dpselect._optional import replaced
+from dpselect.errors import DataError, ParameterError, PublicClaimError
+
+
+@dataclass(frozen=True)
+class Members:
+    """How the members among some people are read.
+
+    Attributes:
+        n: Number of people.
+        column: The column of the statuses; None if data are the positions of the members.
+        positive: The statuses of members, as :func:`word` returns them.
+        label: The column that names the people.
+    """
+
+    n: int
+    column: str | None = None
+    positive: frozenset[str] = frozenset()
+    label: str | None = None
+
+    def check(self, data: object) -> None:
+        """Check a table by its columns, its number of rows and its labels: all are public.
+
+        Raises:
+            ColumnError, DataError, ParameterError, PublicClaimError: As for :meth:`read`.
+        """
+        if self.column is None:
+            return
+        if tables.Source.of(data).where:
+            raise ParameterError(
+                "`where` can keep one version of a row and drop another, which changes how "
+                "many people there are: give a table of all of them"
+            )
+        plain = [self.column] if self.label is None else [self.column, self.label]
+        if tables.count_records(data, plain=plain) != self.n:
+            raise PublicClaimError("the table has another number of rows than people, `n`")
+        if self.label is not None:
+            self._labels(data)
+        elif tables.is_lazy(data) and tables.open_table(data).implementation.is_spark_like():
+            raise ParameterError(
+                "rows of Spark have no order, so they have no row numbers: give `label`"
+            )
+
+    def read(self, data: Any) -> tuple[list[int], Sequence[Hashable]]:  # noqa: ANN401
+        """Return the positions of the members in ascending order, and everybody's name.
+
+        Raises:
+            ColumnError: A column is missing.
+            DataError: Positions are none, or a label is missing or occurs twice.
+            ParameterError: The rows have no order, or not all are asked for.
+            PublicClaimError: There is another number of rows than ``n``.
+        """
+        if self.column is None:
+            return checked_members(data, self.n), range(self.n)
+        self.check(data)
+        plain = [self.column] if self.label is None else [self.column, self.label]
+        table = tables.read_columns(data, numeric=(), plain=plain)
+        statuses = table[self.column].to_list()
+        members = [i for i, one in enumerate(statuses) if word(one) in self.positive]
+        return members, range(self.n) if self.label is None else table[self.label].to_list()
+
+    def _labels(self, data: object) -> None:
+        table = tables.read_columns(data, numeric=(), plain=[str(self.label)])
+        labels = table[str(self.label)].to_list()
+        if any(one is None or one == "" or one != one for one in labels):  # noqa: PLR0124 -- NaN
+            raise DataError("`label` must name everybody, and a label is missing")
+        if len(set(labels)) < len(labels):
+            raise DataError("`label` must name each person once, and one occurs twice")
+
+
+def word(status: object) -> str | None:
+    """Return a status as a word that does not hang on how it is stored; None for no status.
+
+    Small letters without spaces around them; a whole number as an integer, since a column of
+    integers becomes one of floats where a value is missing.
+    """
+    if isinstance(status, str):
+        return status.strip().lower()
+    if isinstance(status, bool | np.bool_):
+        return str(bool(status)).lower()
+    if isinstance(status, int | float | np.integer | np.floating) and isfinite(status):
+        return f"{int(status)}" if status == int(status) else repr(float(status))
+    return None
+
+
+def checked_members(members: Any, n: int) -> list[int]:  # noqa: ANN401 -- checked here
+    """Return the members in ascending order, without naming one in an error."""
+    given = replaced(
+        lambda: np.asarray(list(members)),
+        # NumPy's own message would say how many there are.
+        lambda: DataError("members must hold positions of people, each an integer"),
+    )
+    if given.size == 0:
+        return []
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise DataError("members must hold positions of people: integers from 0 to n - 1")
+    distinct = np.unique(given)
+    if distinct.size != given.size:
+        raise DataError("members names somebody twice")
+    if distinct[0] < 0 or distinct[-1] >= n:
+        raise DataError(
+            f"members names somebody who is not there; positions go from 0 to {n - 1}"
+        )
+    return [int(person) for person in distinct]
+
+
+def check_number(members: Sequence[int], d: int) -> None:
+    """Refuse another number of members than was declared.
+
+    Raises:
+        PublicClaimError: There is.
+    """
+    if len(members) != d:
+        raise PublicClaimError(
+            "there are not as many members as the `d` that was declared public; if their "
+            "number is private, leave `d` out"
+        )

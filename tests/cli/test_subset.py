@@ -1,0 +1,76 @@
+"""The command that releases who tested positive."""
+
+import pytest
+
+import dpselect as dp
+
+ASKED = ("--column", "result", "--positive", "positive")
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Forty samples, of which every eighth is positive."""
+    path = tmp_path / "results.csv"
+    rows = (f"s{i:02},{'Positive' if i % 8 == 0 else 'negative'}" for i in range(40))
+    path.write_text("\n".join(["sample,result", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_large_epsilon_names_the_positives(run, results):
+    by_row = run("subset", results, *ASKED, "--epsilon", 100, "--json").json
+    by_name = run("subset", results, *ASKED, "--label", "sample", "--epsilon", 100, "--json")
+
+    assert by_row["answer"] == [0, 8, 16, 24, 32]
+    assert by_name.json["answer"] == ["s00", "s08", "s16", "s24", "s32"]
+    assert (by_row["neighbours"], by_row["delta"], by_row["exact"]) == ("substitute", 0, True)
+    assert by_row["mechanism"] == "pure at a noisy size"
+
+
+def test_a_public_number_is_declared_and_its_error_stated(run, results):
+    ran = run("subset", results, *ASKED, "--d", 5, "--epsilon", 2, "--dry-run", "--json")
+
+    assert ran.json["neighbours"] == "swap"
+    assert ran.json["error_bound"]["unit"] == "swaps"
+    wrong = run("subset", results, *ASKED, "--d", 6, "--epsilon", 2)
+    assert wrong.code == 2
+    assert "there are not as many members as the --d" in wrong.error
+
+
+def test_a_dry_run_reads_no_status(run, results):
+    asked = ("subset", results, *ASKED, "--label", "sample", "--epsilon", 2, "--dry-run")
+    before = run(*asked)
+    text = results.read_text(encoding="utf-8")
+    results.write_text(text.replace("Positive", "negative"), encoding="utf-8")
+
+    assert before.code == 0
+    assert "40" in before.out
+    assert run(*asked).out == before.out
+
+
+def test_the_same_question_is_answered_again_from_the_ledger(run, results, tmp_path):
+    path = tmp_path / "lab.budget"
+    dp.Budget(3.0, neighbours=dp.Neighbours.SUBSTITUTE, path=path)
+    asked = ("subset", results, *ASKED, "--epsilon", 3, "--ledger", path, "--json")
+    first, second = run(*asked), run(*asked)
+
+    assert first.json["answer"] == second.json["answer"]
+    assert (first.json["repeated"], second.json["repeated"]) == (False, True)
+    assert second.json["remaining_budget"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("--epsilon", 1), "give --column"),
+        (("--column", "result", "--epsilon", 1), "--column needs --positive"),
+        ((*ASKED,), "give --epsilon"),
+        ((*ASKED, "--epsilon", 1, "--where", "sample = 's01'"), "--where"),
+        ((*ASKED, "--epsilon", 1, "--scheme", "optimal"), "--scheme 'optimal' needs a --beta"),
+        (("--column", "rezult", "--positive", "1", "--epsilon", 1), "did you mean 'result'?"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_one_line(run, results, asked, says):
+    ran = run("subset", results, *asked)
+
+    assert ran.code == 2
+    assert says in ran.error
