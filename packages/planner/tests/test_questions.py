@@ -174,7 +174,7 @@ def test_the_risk_is_the_same(page):
         asked = {"releases": releases, "epsilon": epsilon, "delta": delta}
         theirs = json.loads(page.eval(f"JSON.stringify(riskOf(null, '', {json.dumps(asked)}))"))
         ours = planner.risk_of(**asked)
-        for name in ("sum", "epsilon", "odds", "posterior"):
+        for name in ("sum", "epsilon", "odds", "posterior", "of_value"):
             assert theirs[name] == pytest.approx(getattr(ours, name), rel=1e-12)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
@@ -61,8 +63,14 @@ def planner(
     except OSError:
         raise ParameterError(f"cannot write {path}: give a file in a folder of yours") from None
     if save is None:
-        typer.launch(path.resolve().as_uri())
+        _open(path)
     output.console().print(f"planner: {path}", soft_wrap=True)
+
+
+def _open(path: Path) -> None:
+    """Open a page in the browser, if the machine has one; what it writes is not shown."""
+    with suppress(webbrowser.Error):
+        webbrowser.get().open(path.resolve().as_uri())
 
 
 def plan(
@@ -333,12 +341,19 @@ def _upwards(epsilon: float) -> float:
     return ceil(epsilon / unit - 1e-9) * unit
 
 
+def _of_value(risk: Risk, relation: Neighbours) -> str:
+    """Return what is promised to whoever is known to be in the data."""
+    if str(relation) != "add-remove":
+        return ""
+    return f", that a record is there; {risk.of_value:.4g} of what a present one says"
+
+
 def _print_risk(risk: Risk, mechanism: str, relation: Neighbours) -> None:
     facts = {
         "neighbours": relation,
         **({"mechanism": mechanism} if mechanism else {}),
         "odds": f"change by a factor of at most {risk.odds:.4g}",
-        "posterior": f"at most {risk.posterior:.4g}, from 0.5",
+        "posterior": f"at most {risk.posterior:.4g}, from 0.5{_of_value(risk, relation)}",
     }
     if risk.releases > 1:
         facts["together"] = (

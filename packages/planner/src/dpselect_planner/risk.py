@@ -12,7 +12,12 @@ from dpselect_planner.questions import Question
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """What releases together let an adversary learn about one individual.
+    r"""What releases together let an adversary learn about one individual.
+
+    One neighbour step is protected: under add/remove whether somebody is in the data, under
+    substitution what somebody says. What a person *says* who is known to be there is two steps
+    of add/remove, and is protected by half as much. All of it is apart from ``delta``, and from
+    the deltas of the releases themselves.
 
     Attributes:
         releases: How many there are.
@@ -21,7 +26,10 @@ class Risk:
         delta: For ``zcdp``.
         epsilon: The smaller of the two.
         odds: The factor by which the odds of two neighbouring data sets change at most.
-        posterior: What a belief of one half can become at most.
+        posterior: What a belief of one half in one of two neighbouring data sets can become at
+            most.
+        of_value: The same of two data sets that are two steps apart: under add/remove, of what
+            a person says who is known to be there.
     """
 
     releases: int
@@ -40,6 +48,10 @@ class Risk:
     @property
     def posterior(self) -> float:
         return 1 / (1 + exp(-self.epsilon))
+
+    @property
+    def of_value(self) -> float:
+        return 1 / (1 + exp(-2 * self.epsilon))
 
 
 def risk_of(
@@ -62,8 +74,8 @@ def risk_of(
     Examples:
         >>> from dpselect_planner import risk_of
         >>> risk = risk_of(epsilon=0.3, releases=5, delta=1e-6)
-        >>> risk.sum, round(risk.posterior, 3)
-        (1.5, 0.818)
+        >>> risk.sum, round(risk.posterior, 3), round(risk.of_value, 3)
+        (1.5, 0.818, 0.953)
     """
     each = validation.positive("epsilon", epsilon)
     times = validation.at_least("releases", releases, 1)

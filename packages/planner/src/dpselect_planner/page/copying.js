@@ -8,7 +8,7 @@ const quoted = (text) => JSON.stringify(text);
 
 // The text of each, by its title.
 export function copies(state, question, mechanism, risk) {
-  const release = RELEASES[state.task](reader(state), Number(state.epsilon), mechanism, question);
+  const release = RELEASES[state.task](reader(state), Number(state.epsilon), mechanism, question, state.mechanism);
   return {
     "In Python": release.python,
     "On the command line": [planCommand(state), release.command].filter(Boolean).join("\n"),
@@ -16,6 +16,9 @@ export function copies(state, question, mechanism, risk) {
     "For the review board": board(state, release, question, mechanism, risk),
   };
 }
+
+// What names a mechanism, if the reader chose one: else the release chooses by what is public.
+const named = (chosen, text) => (chosen ? text : "");
 
 // The command that gives the same answers in a terminal.
 export function planCommand(state) {
@@ -41,7 +44,7 @@ function released(name, fields, data = '"data.parquet"') {
 }
 
 const RELEASES = {
-  "most-common": (read, epsilon, mechanism, question) => {
+  "most-common": (read, epsilon, mechanism, question, chosen) => {
     const [k, relation] = [read.text("k"), read.text("neighbours")];
     const options = question.labels.slice(0, 3).join(",");
     return {
@@ -50,12 +53,12 @@ const RELEASES = {
       python: released("TopKeys", [
         `column="column", k=${k},`,
         `candidates=${JSON.stringify(question.labels.slice(0, 3)).replace("]", ", ...]")},  # all ${question.labels.length}, public`,
-        `epsilon=${epsilon}, neighbours=${quoted(relation)}, mechanism=${quoted(mechanism)},`,
+        `epsilon=${epsilon}, neighbours=${quoted(relation)},${named(chosen, ` mechanism=${quoted(mechanism)},`)}`,
       ]),
-      command: `dpselect top data.parquet --column column --k ${k} --candidates ${shell(options)},... --epsilon ${epsilon} --neighbours ${relation} --mechanism ${mechanism} --ledger project.budget`,
+      command: `dpselect top data.parquet --column column --k ${k} --candidates ${shell(options)},... --epsilon ${epsilon} --neighbours ${relation}${named(chosen, ` --mechanism ${mechanism}`)} --ledger project.budget`,
     };
   },
-  percentile: (read, epsilon, mechanism, question) => {
+  percentile: (read, epsilon, mechanism, question, chosen) => {
     const [name, method] = mechanism.split(", ");
     const [p, relation] = [read.text("p"), read.text("neighbours")];
     const [low, high, step] = ["lower", "upper", "step"].map((name) => read.text(name));
@@ -64,10 +67,10 @@ const RELEASES = {
       name: "Percentiles",
       what: `${p.includes(",") ? "percentiles" : "percentile"} ${p} among ${count} public values from ${low} to ${high} ${read.text("unit")}`,
       python: released("Percentiles", [
-        `column="column", p=[${p}], lower=${low}, upper=${high}, step=${step},${method ? ` method=${quoted(method)},` : ""}`,
-        `epsilon=${epsilon}, neighbours=${quoted(relation)}, mechanism=${quoted(name)},`,
+        `column="column", p=[${p}], lower=${low}, upper=${high}, step=${step},${named(chosen && method, ` method=${quoted(method)},`)}`,
+        `epsilon=${epsilon}, neighbours=${quoted(relation)},${named(chosen, ` mechanism=${quoted(name)},`)}`,
       ]),
-      command: `dpselect percentile data.parquet --column column --p ${p} --lower ${low} --upper ${high} --step ${step}${method ? ` --method ${method}` : ""} --epsilon ${epsilon} --neighbours ${relation} --mechanism ${name} --ledger project.budget`,
+      command: `dpselect percentile data.parquet --column column --p ${p} --lower ${low} --upper ${high} --step ${step}${named(chosen && method, ` --method ${method}`)} --epsilon ${epsilon} --neighbours ${relation}${named(chosen, ` --mechanism ${name}`)} --ledger project.budget`,
     };
   },
   scores: (read, epsilon, mechanism, question) => {
@@ -141,7 +144,7 @@ function ledger(state, release, question, mechanism) {
   const create = `dpselect budget project.budget --create --epsilon ${short(total)} --delta ${short(Number(state.releases) * delta)} --neighbours ${relation}`;
   const rho = question?.rho ? question.rho(mechanism, epsilon) : oneRho(epsilon);
   const amounts = `epsilon ${epsilon}  delta ${short(delta)}  rho ${short(rho)}`;
-  return `${create}\n${amounts}  ${relation}  ${release.name}: ${mechanism || "any"}`;
+  return `${create}\n# each release adds an entry: ${amounts}  ${relation}  ${release.name}: ${mechanism || "any"}`;
 }
 
 function board(state, release, question, mechanism, risk) {
@@ -153,7 +156,7 @@ function board(state, release, question, mechanism, risk) {
   const several = times > 1 ? `${times} such releases` : "the release";
   return (
     `We release ${release.what}${by}, with ε = ${state.epsilon}${delta} of differential privacy for neighbouring data sets under “${relation}”. ` +
-    `Somebody who believes with 50 % that ${SECRET[relation]} can believe it with at most ${percent(risk.posterior)} after ${several}${times > 1 ? ` (ε = ${short(risk.epsilon)} together)` : ""}, whatever else they know` +
+    `Somebody who believes with 50 % that ${SECRET[relation]} can believe it with at most ${percent(risk.posterior)} after ${several}${times > 1 ? ` (ε = ${short(risk.epsilon)} together)` : ""}, whatever else they know${relation === "add-remove" ? ` (what a person says who is known to be there, with at most ${percent(risk.of_value)})` : ""}` +
     `${risk.zcdp < risk.sum ? `, but for an event of probability ${state["total-delta"]}` : ""}.`
   );
 }

@@ -344,6 +344,7 @@ function showRisk({ question, mechanism, releases, epsilon }, risk) {
   const together = releases > 1 ? `${releases} releases at epsilon ${short(epsilon)} each cost epsilon ${short(risk.epsilon)} together: added up ${short(risk.sum)}, by zCDP ${short(risk.zcdp)} with a total delta of ${state["total-delta"]}.` : "";
   find("risk-words").replaceChildren(
     element("p", {}, `Whoever believes with 50 % that ${SECRET[relation]} can believe it with at most `, element("strong", { id: "posterior" }, percent(risk.posterior)), " afterwards, whatever else they know."),
+    element("p", {}, relation === "add-remove" ? `What a person says who is known to be there: at most ${percent(risk.of_value)}.` : ""),
     element("p", {}, "The odds change by a factor of at most ", element("strong", { id: "odds" }, short(risk.odds)), ` (e to the power of epsilon, ${relation} neighbours).`),
     element("p", {}, together),
     element("p", {}, failure > 0 ? `All of this but for an event of probability ${short(releases * failure)}, the delta of what is released.` : ""),

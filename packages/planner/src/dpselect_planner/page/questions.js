@@ -15,7 +15,7 @@ import { randomisedResponse } from "./laws/randomised_response.js";
 import { shifted } from "./laws/shifted.js";
 import { subsetDelta, subsetErrors } from "./laws/subsets.js";
 import { allBefore, allBeforeBest, clocks, inclusion, noisyValues } from "./laws/top_k.js";
-import { rhoOfBoundedRange, rhoOfLaplace, rhoOfPure } from "./laws/zcdp.js";
+import { rhoOfBoundedRange, rhoOfLaplace, rhoOfPermuteAndFlip, rhoOfPure } from "./laws/zcdp.js";
 
 export const DRAWS = { "permute-and-flip": permuteAndFlip, exponential, "noisy-max": noisyMax };
 const OF_ONE = Object.keys(DRAWS);
@@ -24,7 +24,8 @@ const GAUSSIAN_FROM = 4; // keys of a person from which on Gaussian noise can be
 
 // What one release costs under zCDP.
 function rhoOf(name, epsilon) {
-  if (name === "permute-and-flip" || name === "noisy-max") return rhoOfLaplace(epsilon);
+  if (name === "permute-and-flip") return rhoOfPermuteAndFlip(epsilon);
+  if (name === "noisy-max") return rhoOfLaplace(epsilon);
   const boundedRange = ["exponential", "local-dampening", "shifted", "generalized"];
   return boundedRange.includes(name) ? rhoOfBoundedRange(epsilon) : rhoOfPure(epsilon);
 }

@@ -10,5 +10,7 @@ export function riskOf(question, mechanism, { releases, epsilon, delta }) {
   const sum = releases * epsilon;
   const zcdp = delta > 0 ? epsilonOfRho(releases * rho, delta) : Infinity;
   const together = Math.min(sum, zcdp);
-  return { sum, zcdp, epsilon: together, odds: Math.exp(together), posterior: 1 / (1 + Math.exp(-together)) };
+  // Two steps, such as what somebody says who is known to be there, under add-remove.
+  const ofValue = 1 / (1 + Math.exp(-2 * together));
+  return { sum, zcdp, epsilon: together, odds: Math.exp(together), posterior: 1 / (1 + Math.exp(-together)), of_value: ofValue };
 }
