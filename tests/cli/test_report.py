@@ -54,6 +54,8 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
         "left</dt><dd>epsilon 1.5",
         "none was kept",
         "from 10% to at most 69.1%",
+        "known to be there is protected by half as much: the odds of two of its values change by "
+        "a factor of at most <b>148</b>",
     ):
         assert part in text, part
     assert not re.search(r"<script|https?:|src=|@import|url\(", text)

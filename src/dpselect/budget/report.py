@@ -136,7 +136,13 @@ def _promise(budget: Reported) -> Iterator[str]:
         f"from {before:.0%} to at most {ceil(1000 * suspicion(budget.epsilon, before)) / 10:g}%"
         for before in (0.01, 0.1, 0.5)
     ]
-    yield f"<p>A suspicion can grow {'; '.join(cells)}.</p>"
+    yield f"<p>A suspicion can grow {'; '.join(cells)}{_apart(budget.delta)}.</p>"
+    if budget.neighbours is Neighbours.ADD_REMOVE:
+        yield (
+            "<p>What a record says that is known to be there is protected by half as much: the "
+            f"odds of two of its values change by a factor of at most "
+            f"<b>{escape(odds(2 * budget.epsilon))}</b>{_apart(_of_two_steps(budget))}.</p>"
+        )
     yield (
         "<p>A record is one row of the table, or one person where the question names a column "
         "of people (user). What each question declares public is not protected. Other data "
@@ -166,6 +172,11 @@ def _release(entry: Entry) -> Iterator[str]:
         }
     )
     yield "</section>"
+
+
+def _of_two_steps(budget: Reported) -> float:
+    """Return the delta of two neighbour steps."""
+    return min(1.0, budget.delta * (1 + exp(min(budget.epsilon, 700))))
 
 
 def _apart(delta: float) -> str:
