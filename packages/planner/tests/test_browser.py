@@ -148,6 +148,7 @@ def test_what_is_copied_runs(browser, address, task, capsys):
         main([*arguments, "--json"])
     told = json.loads(capsys.readouterr().out)
     best = next(row for row in told["mechanisms"] if row["mechanism"] == told["best"])
+    assert task not in {"most-common", "percentile"} or "mechanism" not in python + lines[-1]
     browser.click(f"[name=mechanism][value='{told['best']}']")
     browser.settle()
 
@@ -160,6 +161,15 @@ def test_what_is_copied_runs(browser, address, task, capsys):
         if needed is None
         else float(shown) == pytest.approx(upwards(needed))
     )
+
+
+def test_a_chosen_mechanism_is_in_what_is_copied(browser, address):
+    """Without a choice the release makes its own, by what is public."""
+    browser.open(f"{address}#task=most-common&mechanism=exponential")
+    browser.settle()
+
+    assert 'mechanism="exponential"' in browser.text("#copy-0")
+    assert browser.text("#copy-1").count("--mechanism exponential") == 2
 
 
 def test_the_page_makes_no_request_and_has_no_error(browser, address):

@@ -1,5 +1,8 @@
 """``dpselect plan`` and ``dpselect planner``."""
 
+import webbrowser
+from types import SimpleNamespace
+
 import pytest
 
 import dpselect_planner as planner
@@ -87,7 +90,7 @@ def test_what_is_wrong_is_one_line(run, arguments, message):
 
 def test_the_page_is_saved_or_opened(run, tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr("typer.launch", opened.append)
+    monkeypatch.setattr("webbrowser.get", lambda: SimpleNamespace(open=opened.append))
     path = tmp_path / "planner.html"
     saved = run("planner", "--save", path)
 
@@ -98,3 +101,15 @@ def test_the_page_is_saved_or_opened(run, tmp_path, monkeypatch):
     [address] = opened
     assert address.startswith("file://")
     assert "cannot write" in run("planner", "--save", tmp_path / "none" / "a.html").error
+
+
+def test_without_a_browser_the_page_is_named(run, monkeypatch):
+    def none():
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr("webbrowser.get", none)
+    ran = run("planner")
+
+    assert ran.code == 0
+    assert ran.out.startswith("planner: ")
+    assert ran.error == ""

@@ -109,6 +109,32 @@ def test_invalid_pools_are_left_out(run, array, tmp_path):
     assert row["posterior"] == pytest.approx(1, abs=1e-3)
 
 
+def test_an_assay_that_errs_is_decoded_by_belief_unless_told_otherwise(run, array, tmp_path):
+    errs = ("--sensitivity", 0.95, "--prevalence", 0.05, "--json")
+    sheet = ("--worksheet", array / "collector.csv")
+    ran = run("pool", "decode", results(tmp_path, positive=(2,)), *sheet, *errs)
+    exact = run("pool", "decode", results(tmp_path, positive=(2,)), *sheet, "--json")
+
+    assert ran.json["method"] == "belief-propagation"
+    assert exact.json["method"] == "scomp"
+
+
+def test_the_file_of_the_lab_has_a_result_to_fill_in(run, array):
+    lab = array / "lab.csv"
+    lines = lab.read_text("utf-8").splitlines()
+    filled = [lines[0], *(line + "not detected" for line in lines[1:])]
+    empty = run("pool", "decode", lab, "--worksheet", array / "collector.csv")
+    lab.write_text("\n".join(filled), "utf-8")
+    ran = run("pool", "decode", lab, "--worksheet", array / "collector.csv")
+
+    assert lines[0] == "pool,pool_plate,pool_well,result"
+    assert "S11" in empty.out
+    assert [line.split() for line in ran.out.splitlines()[1:]] == [
+        ["positive", "nobody"],
+        ["test", "again", "nobody"],
+    ]
+
+
 @pytest.mark.slow
 def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"

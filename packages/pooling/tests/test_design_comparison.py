@@ -58,6 +58,14 @@ def test_pools_keep_to_the_cap():
     assert all(design.largest_pool <= 6 for design in simple(max_pool_size=6).designs)
 
 
+def test_transfers_keep_to_their_limit():
+    found = simple(max_transfers=130)
+
+    assert {design.name for design in found.designs} > {"one by one"}
+    assert all(60 <= design.transfers <= 130 for design in found.designs)
+    assert any(design.transfers > 130 for design in simple().designs)
+
+
 def test_privacy_is_met_by_flips_and_costs_errors():
     free = simple(pools=[30])
     private = simple(pools=[30], privacy=OutcomePrivacy(epsilon=2.0, neighbours="substitute"))
@@ -109,6 +117,7 @@ def test_a_comparison_can_be_drawn():
         ({"privacy": 2.0}, "privacy must be"),
         ({"trials": 0}, "trials"),
         ({"max_pool_size": 0}, "max_pool_size"),
+        ({"max_transfers": 59}, "max_transfers must be at least 60"),
         ({"pools": [0]}, "pools"),
         ({"assay": 0.9}, "assay must be"),
     ],

@@ -147,7 +147,8 @@ def test_an_assay_that_errs_is_taken_into_account():
     [
         ({"method": "belief-propagation"}, "needs a prevalence"),
         ({"method": "magic"}, "method must be one of"),
-        ({"assay": Assay(sensitivity=0.9)}, "use a program or belief"),
+        ({"assay": Assay(sensitivity=0.9)}, "needs a prevalence"),
+        ({"assay": Assay(sensitivity=0.9), "method": "scomp"}, "use a program or belief"),
         ({"assay": Assay(sensitivity=0.9), "method": "integer-program"}, "needs a prevalence"),
     ],
 )

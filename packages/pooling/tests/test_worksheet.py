@@ -32,7 +32,7 @@ def test_the_collectors_file_is_the_design(tmp_path):
         "pool_plate": "1",
         "pool_well": "A01",
     }
-    assert list(rows(lab)[0]) == ["pool", "pool_plate", "pool_well"]
+    assert list(rows(lab)[0]) == ["pool", "pool_plate", "pool_well", "result"]
     samples, design = worksheet.read_collector(collector)
     assert samples == SAMPLES
     assert (design == DESIGN).all()

@@ -57,12 +57,14 @@ DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Function and options by name; those with pools are drawn."""
 
-Sensitivity = Annotated[float, typer.Option(help="P[positive | a positive in the pool].")]
-Specificity = Annotated[float, typer.Option(help="P[negative | none in the pool].")]
+Sensitivity = Annotated[
+    float, typer.Option(help="P(positive result | a positive in the pool).")
+]
+Specificity = Annotated[float, typer.Option(help="P(negative result | none in the pool).")]
 Dilution = Annotated[
     float, typer.Option(help="Sensitivity is multiplied by (share of positives)^dilution.")
 ]
-Seed = Annotated[int, typer.Option(help="Of the design, which is public.")]
+Seed = Annotated[int, typer.Option(help="Seed of the design, which is public.")]
 Cap = Annotated[
     int | None, typer.Option("--max-pool-size", help="Samples that a pool may hold.")
 ]
@@ -91,6 +93,9 @@ def plan(
         str, typer.Option(help="substitute (one status changes) or swap.")
     ] = "substitute",
     max_pool_size: Cap = None,
+    max_transfers: Annotated[
+        int | None, typer.Option(help="How often samples may be pipetted into pools in all.")
+    ] = None,
     sensitivity: Sensitivity = 1.0,
     specificity: Specificity = 1.0,
     dilution: Dilution = 0.0,
@@ -107,6 +112,7 @@ def plan(
         prevalence=prevalence,
         d=d,
         max_pool_size=max_pool_size,
+        max_transfers=max_transfers,
         assay=_assay(sensitivity, specificity, dilution),
         privacy=_privacy(epsilon, delta, neighbours),
     )
@@ -228,14 +234,21 @@ def worksheet(
 
 @commands.command("decode", help="Report who is positive and whom to retest.")
 def decode(
-    results: Annotated[Path, typer.Argument(help="The lab's CSV file: pool, result.")],
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="The lab's CSV file: pool, result. Results are positive, negative or invalid "
+            "(1, +, detected; 0, -, not detected; empty)."
+        ),
+    ],
     worksheet: Annotated[Path, typer.Option("--worksheet", help="The collector's file.")],
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="comp, dd, scomp, linear-program, integer-program or belief-propagation."
+            help="comp, dd, scomp, linear-program, integer-program or belief-propagation; by "
+            "default scomp, and belief-propagation with an assay that errs."
         ),
-    ] = "scomp",
+    ] = None,
     prevalence: Annotated[
         float | None,
         typer.Option(help="With belief-propagation, and with an assay that errs."),
@@ -396,7 +409,7 @@ def _show(found: DesignComparison) -> None:
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     private = found.screening.privacy is not None
     table.add_column("design", no_wrap=True)
-    for name in ("tests", "pools", "retests", "each in", "size", "wrong"):
+    for name in ("tests", "pools", "retests", "transfers", "size", "wrong"):
         table.add_column(name, justify="right", no_wrap=True)
     if private:
         table.add_column("flip", justify="right")
@@ -406,7 +419,7 @@ def _show(found: DesignComparison) -> None:
             f"{design.tests:.0f}",
             str(design.pools),
             f"{design.retests:.1f}",
-            str(design.weight),
+            str(design.transfers),
             str(design.largest_pool),
             f"{design.errors_after_retests:.2f}",
             *([rounded_up(design.flip)] if private else []),
@@ -417,7 +430,8 @@ def _show(found: DesignComparison) -> None:
         output.console().print(f"and {left} more: --json has them all")
     output.console().print(
         "best: fewest wrong answers that are left after retests (to 0.1), then fewest tests; "
-        "tests are pools and expected retests. Expected numbers, simulated."
+        "tests are pools and expected retests, transfers are of a sample into a pool "
+        "(--max-transfers). Expected numbers, simulated."
     )
     further = next_command(found.designs[0], found.screening.max_pool_size)
     if further:

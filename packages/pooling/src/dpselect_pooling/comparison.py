@@ -41,6 +41,7 @@ class Screening:
         prevalence: P[positive] of each person, independently, in (0, 1/2); or give ``d``.
         d: Number of positives, exactly, 1 to ``n // 2``.
         max_pool_size: The largest number of samples in a pool that the assay allows.
+        max_transfers: The largest number of transfers of a sample into a pool, at least ``n``.
         assay: Error probabilities of the tests; none if not given.
         privacy: The guarantee that flips are to give the outcomes; None if the lab is trusted.
 
@@ -52,6 +53,7 @@ class Screening:
     prevalence: float | None = None
     d: int | None = None
     max_pool_size: int | None = None
+    max_transfers: int | None = None
     assay: Assay = field(default_factory=Assay)
     privacy: OutcomePrivacy | None = None
 
@@ -65,6 +67,8 @@ class Screening:
             raise ParameterError("`prevalence` must be above 0 and below 1/2")
         if self.max_pool_size is not None:
             validation.at_least("max_pool_size", self.max_pool_size, 1)
+        if self.max_transfers is not None:
+            validation.at_least("max_transfers", self.max_transfers, n)
         validation.instance("assay", self.assay, Assay)
         if self.privacy is not None:
             validation.instance("privacy", self.privacy, OutcomePrivacy)
@@ -79,6 +83,11 @@ class Screening:
         """The largest number of samples in a pool."""
         return self.n if self.max_pool_size is None else self.max_pool_size
 
+    def admits(self, design: Design) -> bool:
+        """Return whether a design has no pool above the cap and not too many transfers."""
+        fits = bool(design.sum(axis=1).max() <= self.cap)
+        return fits and (self.max_transfers is None or int(design.sum()) <= self.max_transfers)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedDesign:
@@ -89,6 +98,7 @@ class SimulatedDesign:
         pools: Number of pooled tests.
         weight: The largest number of pools that a sample is in.
         largest_pool: The largest number of samples in a pool.
+        transfers: How often a sample is pipetted into a pool.
         flip: Probability with which each outcome is flipped for privacy; 0 without.
         epsilon: Of the outcomes, in nats, under the relation of the comparison; infinite
             without flips.
@@ -105,6 +115,7 @@ class SimulatedDesign:
     pools: int
     weight: int
     largest_pool: int
+    transfers: int
     flip: float
     epsilon: float
     delta: float
@@ -194,7 +205,7 @@ def compare_designs(
     found = [
         (name, design)
         for name, design in _candidates(screening, counts, rng)
-        if design.sum(axis=1).max() <= screening.cap
+        if screening.admits(design)
     ]
     simulated = []
     for done, (name, design) in enumerate(found, start=1):
@@ -269,6 +280,7 @@ def _simulated(
         pools=len(design),
         weight=int(design.sum(axis=0).max()),
         largest_pool=int(design.sum(axis=1).max()),
+        transfers=int(design.sum()),
         flip=flip,
         epsilon=inf if privacy is None else float(privacy.epsilon),
         delta=0.0 if privacy is None else float(privacy.delta),

@@ -120,7 +120,8 @@ def read_results(path: str | Path, pools: int) -> Results:
         wells.add(well)
         if result not in POSITIVE | NEGATIVE | INVALID:
             raise DataError(
-                f"{path}, line {line}: a result must be positive, negative or invalid"
+                f"{path}, line {line}: a result must be positive, negative or invalid (or 1 "
+                "or 0, + or -, detected or not detected)"
             )
         positive[at[name]] = result in POSITIVE
         valid[at[name]] = result not in INVALID
@@ -132,7 +133,7 @@ def decode(
     design: Design,
     results: Results,
     *,
-    method: str = "scomp",
+    method: str | None = None,
     assay: Assay | None = None,
     prevalence: float | None = None,
     replaced: Collection[str] = (),
@@ -145,7 +146,8 @@ def decode(
         design: Shape ``(pools, people)``.
         results: Outcomes of the lab.
         method: ``"comp"``, ``"dd"``, ``"scomp"``, ``"linear-program"``,
-            ``"integer-program"`` or ``"belief-propagation"``.
+            ``"integer-program"`` or ``"belief-propagation"``; if not given ``"scomp"``, and
+            belief propagation with an assay that errs.
         assay: Error probabilities of the tests, with one of the last three.
         prevalence: P[positive] before any test, for belief propagation or with an assay that
             errs.
@@ -158,6 +160,8 @@ def decode(
         DataError: ``replaced`` names a sample that is not there, ``exchanged`` a pool.
         ParameterError: The decoder needs an argument that is missing, or is none of these.
     """
+    perfect = assay is None or assay.perfect
+    method = method or ("scomp" if perfect else "belief-propagation")
     validation.one_of("method", method, METHODS)
     if not set(replaced) <= set(samples):
         raise DataError("`replaced` names a sample that is not in the worksheet")
@@ -182,7 +186,7 @@ def decode(
         )
     if method in PROGRAMS:
         positive = PROGRAMS[method](seen, outcomes, prevalence=prevalence, assay=assay)
-    elif assay is None or assay.perfect:
+    elif perfect:
         positive = EXACT[method](seen, outcomes)
     else:
         raise ParameterError(

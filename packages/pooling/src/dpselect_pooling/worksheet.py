@@ -7,7 +7,7 @@
   contaminated ones. Only the owner can read them, and their names say that they are secret.
 - The collector's pick list, for a person or a robot: ``from_plate, from_well, to_plate,
   to_well, sample, pool``, one transfer a row; and a view of all plates to print.
-- The lab's: ``pool, pool_plate, pool_well``, nothing else.
+- The lab's: ``pool, pool_plate, pool_well`` and an empty ``result`` to fill in.
 
 A sample is where the collector's file of samples says that it is; places are assigned only
 where it states none.
@@ -158,8 +158,8 @@ class Worksheet:
 
     def _lab(self) -> str:
         places = [(name, place(t, self.wells)) for t, name in enumerate(self.pools)]
-        rows = [(name, at.plate, at.well) for name, at in places]
-        return csv_text(("pool", "pool_plate", "pool_well"), rows)
+        rows = [(name, at.plate, at.well, "") for name, at in places]
+        return csv_text(("pool", "pool_plate", "pool_well", "result"), rows)
 
     def _secret(self) -> str:
         places = [(self.samples[i], self.place_of(i)) for i in sorted(self.replaced)]
