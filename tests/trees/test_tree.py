@@ -26,6 +26,17 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
     ]
 
 
+def test_adjacent_bins_of_an_answer_are_one_interval():
+    schema = records.Schema(("age",), (Bins(0, 80, bins=8),), ("no", "yes"))
+    leaves = (Leaf((3.0, 0.0)), Leaf((0.0, 2.0)))
+    tree = Tree(schema, Split(0, (0, 0, 0, 1, 1, 1, 0, 0), leaves))
+
+    assert tree.to_text().splitlines() == [
+        "age in [0, 30) or [60, 80]: no  (no 3, yes 0)",
+        "age in [30, 60): yes  (no 0, yes 2)",
+    ]
+
+
 def test_a_large_tree_is_drawn_on_one_page():
     sizes = (12, 12, 12)
     schema = records.schema([[*range(size)] for size in sizes], CLASSES, ["a", "b", "c"])

@@ -149,7 +149,11 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     found = source.files()
     kinds = {ending(file) for file in found}
     if not kinds <= PARQUET | CSV:
-        raise DataError(f"{source} must be a .parquet, .csv or .tsv file")
+        sheets = {".xlsx", ".xls", ".ods"} & {Path(file).suffix.lower() for file in found}
+        cure = (
+            ": save the sheet as CSV, or give the frame of polars.read_excel" if sheets else ""
+        )
+        raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
     if not (kinds <= PARQUET or len(kinds) == 1):
         raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
     if kinds <= PARQUET and source.separator is not None:

@@ -177,7 +177,7 @@ class Categories(Domain):
         return shown if self.other is None else {**shown, "other": self.other}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bins(Domain):
     """Numbers between public bounds, in bins of equal width or with edges of your own.
 
@@ -209,6 +209,11 @@ class Bins(Domain):
     other: str | None
     own: tuple[float, ...] | None
     ordered = True
+
+    def __repr__(self) -> str:
+        bounds = f"{_number_text(self.low)}, {_number_text(self.high)}, bins={self.bins}"
+        shown = bounds if self.own is None else f"edges={list(self.own)}"
+        return f"Bins({shown}{'' if self.other is None else f', other={self.other!r}'})"
 
     def __init__(
         self,
@@ -336,8 +341,8 @@ def read_domains(path: str | Path) -> dict[str, Any]:
         ``label``, ``classes``, ``max_records`` and ``domains``.
 
     Raises:
-        DataError: There is no such file, it is no JSON object, or a part is missing.
-        ParameterError: A domain is no JSON object.
+        DataError: There is no such file, it is no JSON object, a part is missing, or the
+            domain of a column is not filled in or is none.
     """
     try:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -350,10 +355,27 @@ def read_domains(path: str | Path) -> dict[str, Any]:
                 f"{path} must give {name!r} ({kind.__name__}); see 'dpselect domains'"
             )
     columns = given["columns"]
+    empty = [name for name, domain in columns.items() if _is_unfilled(domain)]
+    if empty:
+        raise DataError(
+            f"{path}: fill in 'values', or 'low' and 'high', of the columns "
+            f"{', '.join(empty)}; or delete a column to leave it out"
+        )
     for name, domain in columns.items():
         if not isinstance(domain, dict):
-            raise ParameterError(f"the domain of {name!r} must be a JSON object")
+            raise DataError(f"{path}: the domain of {name!r} must be a JSON object")
+        try:
+            from_dict(name, domain)
+        except ParameterError as error:
+            raise DataError(f"{path}, column {name!r}: {error}") from None
     return {**{name: given[name] for name in parts if name != "columns"}, "domains": columns}
+
+
+def _is_unfilled(domain: object) -> bool:
+    """Return whether a domain is as :func:`domains_template` writes it."""
+    if not isinstance(domain, dict):
+        return False
+    return domain.get("values") == [] or None in {domain.get(end, 0) for end in ("low", "high")}
 
 
 def domains_template(data: object, label: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -117,8 +118,8 @@ class Tree:
         if len(codes) == 1:
             label = domain.labels[codes[0]]
             return f"{name} {'in' if domain.ordered and label[0] == '[' else '='} {label}"
-        if codes and domain.ordered and codes == list(range(codes[0], codes[-1] + 1)):
-            return f"{name} in {domain.interval(codes[0], codes[-1])}"
+        if domain.ordered:
+            return f"{name} in {' or '.join(domain.interval(*run) for run in _runs(codes))}"
         if len(codes) > 1 + domain.size // 2 and len(node.branches) == 2:
             others = [code for code, b in enumerate(node.branch_of) if b != branch]
             return f"{name} not in {{{', '.join(domain.labels[c] for c in others)}}}"
@@ -256,6 +257,13 @@ class Tree:
             return cls(schema, _node_from_dict(given["root"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError("the text is not a tree that to_json wrote") from None
+
+
+def _runs(codes: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of each run of ascending codes without a gap."""
+    for _, run in groupby(enumerate(codes), key=lambda at: at[1] - at[0]):
+        adjacent = [code for _, code in run]
+        yield adjacent[0], adjacent[-1]
 
 
 def weight(node: Node) -> Values:
