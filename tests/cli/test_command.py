@@ -224,7 +224,7 @@ class TestRun:
             (ASK[:2], "give --epsilon and --neighbours"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "Invalid value for '--k'"),
-            ((*ASK, "--engine", "sql"), "--engine must be one of memory, polars, spark"),
+            ((*ASK, "--engine", "sql"), "--engine must be one of memory, polars, duckdb, spark"),
             ((*ASK, "--master", "x"), "--master goes with --engine spark"),
             ((*ASK, "--note", "x"), "--note goes with --ledger"),
             ((*ASK, "--colum", "x"), "no such option: --colum; did you mean --column?"),

@@ -187,7 +187,7 @@ def test_a_tree(run, tmp_path, engine):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "abacus"), "--engine must be one of memory, polars, spark"),
+        (("--engine", "abacus"), "--engine must be one of memory, polars, duckdb, spark"),
         (("--master", "local[2]"), "--master goes with --engine spark"),
     ],
 )

@@ -24,7 +24,6 @@ from rich.markup import escape
 from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +35,7 @@ DATA, QUESTION, PRIVACY, ENGINE, OUTPUT = "Data", "Question", "Privacy", "Engine
 
 PANELS = {
     **dict.fromkeys(("column", "label", "x", "y", "crs", "source", "target", "by"), DATA),
+    "positive": DATA,
     **dict.fromkeys(("epsilon", "delta", "neighbours", "user", "max_per_user"), PRIVACY),
     **dict.fromkeys(("assumed_people", "assumed_records", "max_records"), PRIVACY),
 }
@@ -159,8 +159,9 @@ class QueryCommand:
             analyst=shared["analyst"],
         )
         as_json = shared["as_json"]
-        if engines.stated(given.source) and query.plan.neighbours is Neighbours.SUBSTITUTE:
-            raise ParameterError(engines.REPLACED)
+        from dpselect.tables.engines import check_where
+
+        check_where(engines.stated(given.source), query.plan.neighbours)
         self.before(query, given)
         release = None
         if shared["dry_run"]:
@@ -185,7 +186,6 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        engines.checked(given["engine"], given["master"])
         source = engines.rows_of(given["data"], given["separator"], given["where"])
         kind, given = self.query(), {**given, **self.declared(given)}
         known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
 
-from dpselect.errors import ParameterError
 from dpselect.passes import watching
 
 if TYPE_CHECKING:
@@ -42,8 +41,9 @@ Where: TypeAlias = Annotated[
 Engine: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="memory; polars, for files larger than memory; or spark. Only counts leave the "
-        "last two; the law of the draw is the same.",
+        help="memory; polars, for files larger than memory; duckdb, also for a table as "
+        "clinic.duckdb::stays; or spark. Only counts leave the last three; the law of the draw "
+        "is the same.",
         rich_help_panel="Engine",
     ),
 ]
@@ -54,14 +54,6 @@ Master: TypeAlias = Annotated[
         rich_help_panel="Engine",
     ),
 ]
-
-ENGINES = ("memory", "polars", "spark")
-
-REPLACED = (
-    "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep one "
-    "version and drop the other, which changes how many rows there are"
-)
-"""Then there is one less, which no guarantee for a replaced row has to cover."""
 
 
 def rows_of(
@@ -101,39 +93,17 @@ def opened(
 ) -> object:
     """Return the table as the engine holds it; no row is read.
 
-    Args:
-        path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``.
-        engine: One of ``ENGINES``.
-        master: Spark's.
-        numeric: Columns of numbers, which a CSV file does not declare.
-        whole: Columns of integers.
+    The arguments are those of :func:`dpselect.tables.engines.held`.
 
     Raises:
         ParameterError: There is no such engine, or a master for another.
         DataError: The table cannot be opened.
     """
-    checked(engine, master)
-    if engine == "memory":
-        return path
-    from dpselect import tables
-    from dpselect.tables.columns import as_integers
+    from dpselect.tables import engines
 
-    if engine == "spark":
-        with working("starting Spark and looking for the table"):
-            return tables.spark_table(path, master=master, numeric=numeric, whole=whole)
-    columns = list(numeric)
-    table = tables.check_columns(path, numeric=columns, plain=whole)
-    if whole and tables.Source.of(path).is_csv:
-        table = as_integers(table, whole)
-    return tables.as_numbers(table, path, columns) if columns else table
-
-
-def checked(engine: str, master: str | None) -> None:
-    """Raise unless there is such an engine, and a master only for Spark."""
-    if engine not in ENGINES:
-        raise ParameterError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}")
-    if master is not None and engine != "spark":
-        raise ParameterError("`master` goes with `engine`=spark")
+    waiting = working("starting Spark and looking for the table")
+    with waiting if engine == "spark" else nullcontext():
+        return engines.held(path, engine, master=master, numeric=numeric, whole=whole)
 
 
 @contextmanager

@@ -1,0 +1,104 @@
+"""Tables as an engine holds them: memory, polars, DuckDB or Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from dpselect._optional import needed, replaced
+from dpselect.errors import DataError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.tables.columns import as_integers, as_numbers
+from dpselect.tables.opening import check_columns
+from dpselect.tables.source import PARQUET, Source, ending
+from dpselect.tables.spark import spark_table
+
+ENGINES = ("memory", "polars", "duckdb", "spark")
+TABLE = "::"
+"""Between a file of DuckDB and the name of a table in it."""
+
+
+def checked_engine(engine: str, master: str | None) -> None:
+    """Raise unless there is such an engine, and a master only for Spark."""
+    if engine not in ENGINES:
+        raise ParameterError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if master is not None and engine != "spark":
+        raise ParameterError("`master` goes with `engine`=spark")
+
+
+def check_where(where: Sequence[str], neighbours: Neighbours) -> None:
+    """Refuse to keep some rows under substitution.
+
+    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
+    one less, which no guarantee for a replaced row has to cover.
+    """
+    if where and neighbours is Neighbours.SUBSTITUTE:
+        raise ParameterError(
+            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
+            "one version and drop the other, which changes how many rows there are"
+        )
+
+
+def held(
+    path: str | Source,
+    engine: str = "memory",
+    *,
+    master: str | None = None,
+    numeric: Collection[str] = (),
+    whole: Sequence[str] = (),
+) -> object:
+    """Return a table as an engine holds it; no row is read.
+
+    Args:
+        path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``, DuckDB the tables of a
+            file of its own, as ``clinic.duckdb::stays``.
+        engine: One of ``ENGINES``.
+        master: Spark's.
+        numeric: Columns of numbers, which a CSV file does not declare.
+        whole: Columns of integers.
+
+    Raises:
+        ParameterError: There is no such engine, or a master for another.
+        DataError: The table cannot be opened.
+    """
+    checked_engine(engine, master)
+    if engine == "memory":
+        return path
+    if engine == "spark":
+        return spark_table(path, master=master, numeric=numeric, whole=whole)
+    if engine == "duckdb":
+        return _duckdb(Source.of(path))
+    columns = list(numeric)
+    table = check_columns(path, numeric=columns, plain=whole)
+    if whole and Source.of(path).is_csv:
+        table = as_integers(table, whole)
+    return as_numbers(table, path, columns) if columns else table
+
+
+def _duckdb(source: Source) -> object:
+    """Return a relation of DuckDB: of Parquet files, or of a table in a file of DuckDB.
+
+    Not of text files: DuckDB looks at rows to find out how a file is written.
+    """
+    needed("duckdb", extra="duckdb")
+    import duckdb
+
+    refusal = DataError(
+        f"{source} cannot be read: --engine duckdb takes Parquet files, or a table of a file "
+        "of DuckDB as clinic.duckdb::stays; for text files take polars"
+    )
+    file, _, table = str(source.path).partition(TABLE)
+
+    def opened() -> object:
+        if table:
+            return duckdb.connect(file, read_only=True).table(table)
+        files = [str(one) for one in source.files() if ending(one) in PARQUET and one.is_file()]
+        if len(files) < len(source.files()):
+            raise refusal
+        # Types guessed from folders' names would depend on values: they are text.
+        rows = "select * from read_parquet(?, hive_types_autocast = false)"
+        return duckdb.connect().sql(rows, params=[files])
+
+    if not table:
+        source.refuse_managed()
+    relation = replaced(opened, lambda: refusal)
+    return Source(frame=relation, where=source.where) if source.where else relation

@@ -1,0 +1,71 @@
+"""Tables in engines: DuckDB's files and tables; the others are tested with the commands."""
+
+import duckdb
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import DataError, ParameterError
+from dpselect.tables import Source
+from dpselect.tables.engines import ENGINES, held
+
+STAYS = pl.DataFrame({"days": [1.0, 2.0, 9.0] * 40, "ward": ["heart", "lung", "skin"] * 40})
+MEDIAN = dp.Percentiles(
+    column="days", p=50, upper=10, step=1, epsilon=50.0, neighbours="add-remove"
+)
+
+
+@pytest.fixture
+def database(tmp_path):
+    STAYS.write_parquet(tmp_path / "stays.parquet")
+    with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
+        connection.execute(
+            "create table stays as from read_parquet(?)", [str(tmp_path / "stays.parquet")]
+        )
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["stays.parquet", "*.parquet", "clinic.duckdb::stays"])
+@pytest.mark.parametrize(("where", "median"), [((), 2.0), (("ward = 'skin'",), 9.0)])
+def test_duckdb_reads_parquet_and_its_own_tables(database, name, where, median):
+    table = held(Source(f"{database}/{name}", where=where), "duckdb")
+
+    assert MEDIAN.release(table).candidate == median
+
+
+def test_folders_of_duckdb_are_text_whatever_they_are_named(tmp_path):
+    for ward in ("1", "x2"):
+        folder = tmp_path / f"ward={ward}"
+        folder.mkdir()
+        STAYS.select("days").write_parquet(folder / "part.parquet")
+    top = dp.TopKeys(
+        column="ward", k=2, candidates=["1", "x2"], epsilon=50.0, neighbours="add-remove"
+    )
+
+    assert sorted(top.release(held(str(tmp_path), "duckdb")).answer) == ["1", "x2"]
+
+
+@pytest.mark.parametrize(
+    "name", ["absent.parquet", "clinic.duckdb::absent", "absent.duckdb::a", "stays.csv"]
+)
+def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name):
+    STAYS.write_csv(database / "stays.csv")
+
+    with pytest.raises(DataError, match="takes Parquet files, or a table"):
+        held(f"{database}/{name}", "duckdb")
+
+
+def test_the_table_of_a_log_is_refused(tmp_path):
+    (tmp_path / "_delta_log").mkdir()
+    STAYS.write_parquet(tmp_path / "part.parquet")
+
+    with pytest.raises(DataError, match="Delta table"):
+        held(str(tmp_path), "duckdb")
+
+
+def test_a_master_is_sparks_alone():
+    for engine in ENGINES[:-1]:
+        with pytest.raises(ParameterError, match="master goes with engine=spark"):
+            held("stays.parquet", engine, master="local[2]")
+    with pytest.raises(ParameterError, match="must be one of memory, polars, duckdb, spark"):
+        held("stays.parquet", "pandas")
