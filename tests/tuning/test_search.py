@@ -1,9 +1,11 @@
 """PrivateSearchCV: scikit-learn's checks, the split, both ways, replay, refusals."""
 
 from collections import Counter
+from datetime import date
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
@@ -11,13 +13,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
 from dpselect.tuning import Geometric, Logarithmic, Poisson, PrivateSearchCV
 from dpselect.tuning.search import _objective as objective
-from dpselect.tuning.train_validation import row_texts, validation_part
+from dpselect.tuning.train_validation import Records, validation_part
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
 FEWER = {"age": Bins(18, 90, bins=2)}
@@ -90,7 +92,7 @@ def test_a_neighbour_step_changes_one_part_by_one_record(relation):
 
 
 def parts(table, relation, key):
-    held = validation_part(table, relation, 0.5, key)
+    held = validation_part([one.encode() for one in table], relation, 0.5, key)
     return [Counter(np.array(table)[chosen]) for chosen in (held, ~held)]
 
 
@@ -101,16 +103,9 @@ def distance(here, there):
 
 
 def test_equal_records_are_in_both_parts():
-    held = validation_part(["same"] * 4000, Neighbours.ADD_REMOVE, 0.3, b"key")
+    held = validation_part([b"same"] * 4000, Neighbours.ADD_REMOVE, 0.3, b"key")
 
     assert held.mean() == pytest.approx(0.3, abs=0.04)
-
-
-def test_rows_are_read_one_by_one():
-    rows = [[1, "a"], [2.5, None]]
-
-    assert row_texts([*rows, [3j, "b"]], [0, 1, 2])[:2] == row_texts(rows, [0, 1])
-    assert len(set(row_texts(np.zeros((3, 2)), [0, 0, 1]))) == 2
 
 
 def neighbours_of(relation):
@@ -181,9 +176,9 @@ def test_a_released_score_needs_no_validation():
 
 def test_the_split_is_that_of_the_seed():
     x, y = frame(300)
-    texts = row_texts(x, list(y))
+    records = Records.read(x, y).identities
     designs = [search(random_state=seed).query().design() for seed in (7, 7, 8)]
-    same, again, other = (one.validation_part(texts).tolist() for one in designs)
+    same, again, other = (one.validation_part(records).tolist() for one in designs)
 
     assert same == again != other
 
@@ -236,6 +231,9 @@ def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(mo
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
         ({"mechanism": "anchored"}, "needs a score that no candidate exceeds"),
+        ({"scoring": 3}, "scoring must be a function of one fitted"),
+        ({"scoring": object}, "scoring must be a function of one fitted"),
+        ({"scoring": lambda: 1.0}, "scoring must be a function of one fitted"),
     ],
 )
 def test_public_arguments_are_checked_before_a_spend(changed, message):
@@ -260,7 +258,37 @@ def test_tables_are_checked_before_a_spend():
         search(budget=budget).fit(x.lazy(), y)
     with pytest.raises(DataError, match="same number of records"):
         search(budget=budget).fit(x, y[1:])
+    with pytest.raises(DataError, match="nothing declares how many fields"):
+        of_rows(Bins(0, 1), budget=budget).fit([[0, 1]], ["no"])
+    with pytest.raises(ColumnError, match="must hold numbers or text"):
+        search(budget=budget).fit(x.with_columns(day=pl.lit(date(2020, 1, 1))), y)
     assert budget.entries == ()
+
+
+def of_rows(domains, kind=ID3Classifier, budget=None, **changed):
+    made = kind(1.0, domains=domains, classes=["no", "yes"], max_records=100)
+    changed = {"epsilon": 4.0} | changed
+    return PrivateSearchCV(made, {"max_depth": [0, 1]}, budget=budget, **changed)
+
+
+@pytest.mark.parametrize("kind", [ID3Classifier, PlainTree])
+@pytest.mark.parametrize("method", ["all", "repeat"])
+def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
+    """Empty tables, tables of one record, and odd ones in any part."""
+    odd = [pd.NA, np.arange(3), None, float("nan"), "\ud800", 10**5000, object()]
+    rows = [["a", 1]] * 3
+    tables = [
+        ([], []),
+        (rows[:1], ["no"]),
+        ([["a"], *rows], ["no"] * 4),
+        ([3, *rows], ["no"] * 4),
+        *(([["a", one], *rows], ["no"] * 4) for one in odd),
+        *((rows, ["no", one, "yes"]) for one in odd),
+    ]
+    for seed in range(3):
+        made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, method=method)
+        for x, y in tables:
+            assert made.fit(x, y).best_index_ in {0, 1}
 
 
 EXPECTED = {

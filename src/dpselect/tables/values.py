@@ -5,6 +5,7 @@ They are read as their container declares them, or else one by one (:mod:`.kinds
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
@@ -278,6 +279,20 @@ def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:
     filled = [fields(row, width) for row in rows]
     columns = zip(*filled, strict=True) if filled else ((),) * width
     return [of_objects(column) for column in columns]
+
+
+def width(domains: object) -> int:
+    """Return how many fields of a row the domains are for; 0 if they do not say.
+
+    Args:
+        domains: A sequence of one for each field, or a mapping from names such as ``x0``.
+    """
+    if isinstance(domains, Mapping):
+        numbers = (re.fullmatch("x(0|[1-9][0-9]*)", str(name)) for name in domains)
+        return max((int(number[1]) + 1 for number in numbers if number), default=0)
+    if isinstance(domains, Sequence) and not isinstance(domains, str):
+        return len(domains)
+    return 0
 
 
 def fields(row: object, width: int) -> tuple[object, ...]:

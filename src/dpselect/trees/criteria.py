@@ -49,6 +49,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
+from dpselect.tables.values import width
 from dpselect.trees import records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.records import Domains, Labels, Table
@@ -270,7 +271,7 @@ def _of_table(
 ) -> Objective:
     relation = validation.table_neighbours(neighbours)
     most = records.checked_bound(max_records)
-    columns = records.read(x, fields=records.width(domains))
+    columns = records.read(x, fields=width(domains))
     public = records.schema(domains, classes, columns.names)
     labels = records.labels(y, columns.rows)
     records.check_number(columns.rows, most)

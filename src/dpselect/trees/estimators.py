@@ -18,6 +18,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.query import Query
 from dpselect.release import Release
+from dpselect.tables.values import width
 from dpselect.trees import records
 from dpselect.trees.best_columns import BestColumns
 from dpselect.trees.candidates import Operators
@@ -142,7 +143,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             names, frame = X.columns, X.frame
             release = self.query(names).release(X, budget=self.budget)
         else:
-            read = records.read(X, fields=records.width(self.domains))
+            read = records.read(X, fields=width(self.domains))
             names, frame = read.names, read.frame is not None
             data = X if frame else read, _one_column(y)
             release = self.query(names).release(data, budget=self.budget)

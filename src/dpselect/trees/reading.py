@@ -15,7 +15,8 @@ from dpselect import passes, tables
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import Pass
-from dpselect.tables.users import UserCap
+from dpselect.tables.people import PeopleCap
+from dpselect.tables.values import width
 from dpselect.trees import records
 from dpselect.trees.counts import Counts, MemoryCounts, limited
 from dpselect.trees.domains import Categories, Domain
@@ -62,7 +63,7 @@ class Rows:
 
     schema: Schema
     label: str | None
-    users: UserCap | None
+    users: PeopleCap | None
     on_invalid: OnInvalid
 
     def check(self, data: object) -> None:
@@ -80,7 +81,7 @@ class Rows:
     def _check_table(self, data: object, label: str) -> None:
         from dpselect.trees.engine import EngineCounts
 
-        persons = () if self.users is None else (self.users.column,)
+        persons = () if self.users is None else (self.users.user,)
         tables.check_columns(data, plain=[*self.schema.names, label, *persons])
         if not tables.Source.of(data).is_csv:
             EngineCounts(data, label, self.schema, self.users)
@@ -135,14 +136,14 @@ class Rows:
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, self.schema)
         if self.users is not None:
-            place = records.position(columns, self.users.column)
-            codes, known = limited(codes, known, columns.values(place), self.users)
+            place = records.position(columns, self.users.user)
+            codes, known = limited(codes, known, columns.held[place], self.users)
         return CodedTable(self, columns.names, columns.frame is not None, codes, known)
 
     def _columns(self, data: object) -> tuple[Columns, object]:
         """Return the columns and the labels of a table, or of a pair of both."""
         if self.label is not None:
-            persons = [] if self.users is None else [self.users.column]
+            persons = [] if self.users is None else [self.users.user]
             x, y = labelled(data, self.schema, self.label, persons)
         elif isinstance(data, tuple) and len(data) == 2 and not tables.is_lazy(data[0]):
             x, y = data
@@ -151,7 +152,7 @@ class Rows:
                 "data must be a pair of a table in memory and its labels; or name the column "
                 "of the labels by `label`"
             )
-        columns = records.read(x, fields=records.width(dict.fromkeys(self.schema.names)))
+        columns = records.read(x, fields=width(dict.fromkeys(self.schema.names)))
         if self.users is not None:
             if columns.frame is None:
                 raise ParameterError("`user` names a column: X must be a frame")

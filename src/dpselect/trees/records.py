@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,16 +123,6 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
     return Columns(_numbered(table.shape[1]), tuple(table.T), len(table))
 
 
-def width(domains: Domains) -> int:
-    """Return how many fields of a row the domains are for; 0 if they do not say."""
-    if isinstance(domains, Mapping):
-        numbers = (re.fullmatch("x(0|[1-9][0-9]*)", str(name)) for name in domains)
-        return max((int(number[1]) + 1 for number in numbers if number), default=0)
-    if isinstance(domains, Sequence) and not isinstance(domains, str):
-        return len(domains)
-    return 0
-
-
 def labels(y: Labels, rows: int) -> ColumnValues:
     """Return labels as one column, shape ``(rows,)``.
 
@@ -188,12 +177,14 @@ def named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, object]
         )
     if isinstance(domains, Mapping):
         missing = [name for name in domains if str(name) not in columns]
-        if missing:
+        # A table of declared columns alone may be a selection, as of PrivateSelectKBest; beside
+        # a column without a domain a name is more likely misspelt.
+        if missing and not set(columns) <= set(map(str, domains)):
             raise ColumnError(
                 f"`domains` name columns that the table does not have: {missing}; it has "
                 f"{list(columns)}"
             )
-        return {str(name): domain for name, domain in domains.items()}
+        return {str(name): one for name, one in domains.items() if str(name) in columns}
     if isinstance(domains, Domain):
         return dict.fromkeys(columns, domains)
     if isinstance(domains, Sequence) and not isinstance(domains, str):

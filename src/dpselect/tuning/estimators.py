@@ -13,8 +13,8 @@ from dpselect._optional import needed
 from dpselect.mechanisms import MechanismLike
 from dpselect.plan import Plan, SupportsSpend
 from dpselect.tuning.repetitions import RepetitionsLike
-from dpselect.tuning.search import Grid, Method, Score, Search, unspent
-from dpselect.tuning.train_validation import as_table, column_names
+from dpselect.tuning.search import Grid, Method, Score, Search, declared_fields, unspent
+from dpselect.tuning.train_validation import column_names, plain_table
 from dpselect.typing import Values
 
 needed("sklearn", extra="standard")
@@ -106,10 +106,10 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             PublicClaimError: As the estimator's own :meth:`fit`, possibly after the spend.
         """
-        X = as_table(X)  # noqa: N806 -- scikit-learn's name
+        table = plain_table(X, declared_fields(self.estimator, self.grid))
         if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)  # scikit-learn's warning about a column of labels
-        release = self.query(column_names(X)).release((X, y), budget=self.budget)
+        release = self.query(column_names(table)).release((table, y), budget=self.budget)
         self.best_estimator_ = release.estimator
         self.best_index_ = release.position
         self.best_params_ = release.candidate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpselect.plan import ROUNDING, Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.values import width
 from dpselect.tuning.best import BestOf
 from dpselect.tuning.repetitions import (
     Geometric,
@@ -29,13 +31,7 @@ from dpselect.tuning.repetitions import (
     TruncatedNegativeBinomial,
     as_repetitions,
 )
-from dpselect.tuning.train_validation import (
-    as_labels,
-    as_table,
-    column_names,
-    row_texts,
-    validation_part,
-)
+from dpselect.tuning.train_validation import Records, validation_part
 from dpselect.typing import Indices
 
 needed("sklearn", extra="standard")
@@ -108,8 +104,10 @@ class Search(Query[SearchRelease]):
     Guarantee:
         ``epsilon``-DP under the estimator's neighbour relation for the winner and its score,
         if each candidate's ``fit`` keeps the guarantee of its plan, and ``predict`` answers
-        each record by itself. All fields are public. The time that a release takes tells the
-        number of runs: do not publish it.
+        each record by itself. All fields are public. Under substitution so are the number of
+        the records and their order, which must not depend on values: records are divided by
+        their positions. The time that a release takes tells the number of runs: do not
+        publish it.
 
     Attributes:
         estimator: A private classifier, such as :class:`~dpselect.trees.ID3Classifier`. It has
@@ -156,8 +154,7 @@ class Search(Query[SearchRelease]):
         validation.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
         if self.random_state is not None:
             validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
-        if self.scoring is not None and not callable(self.scoring):
-            raise ParameterError("`scoring` must be a function of a fitted candidate")
+        check_scoring(self.scoring)
         columns = validation.listed("columns", self.columns)
         law = self._law(number)
         of_a_run, of_each = law.epsilon_per_run(epsilon), epsilon / number
@@ -185,7 +182,11 @@ class Search(Query[SearchRelease]):
             if self.scoring is None
             else "the score is part of the fit's price"
         )
-        sized = ("the number of records",) if relation is Neighbours.SUBSTITUTE else ()
+        sized = (
+            ("the number and the order of the records",)
+            if relation is Neighbours.SUBSTITUTE
+            else ()
+        )
         return SearchDesign(
             mechanism=mechanism,
             spends=spends,
@@ -280,13 +281,13 @@ class SearchDesign(Design[SearchRelease]):
     def prepare(self, data: object) -> Callable[[Plan], SearchRelease]:
         if not isinstance(data, tuple) or len(data) != 2:
             raise DataError("data must be the pair of a table and its labels")
-        x = as_table(data[0])
-        y, labels = as_labels(data[1])
-        texts = row_texts(x, labels)
-        read = self._read(x, y)
+        search = self.search
+        fields = len(search.columns or ()) or declared_fields(search.estimator, search.grid)
+        records = Records.read(*data, fields)
+        read, identities = self._read(records), records.identities
 
         def drawn(plan: Plan) -> SearchRelease:
-            trial = self._searched(read, labels, self.validation_part(texts))
+            trial = self._searched(read, records.labels, self.validation_part(identities))
             return SearchRelease(
                 (self.parameters[trial.position],),
                 plan,
@@ -297,23 +298,23 @@ class SearchDesign(Design[SearchRelease]):
 
         return drawn
 
-    def _read(self, x: Any, y: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401
+    def _read(self, records: Records) -> list[tuple[Any, Any]]:
         """Return the table and labels of each candidate, read once where that can be."""
-        columns, coded, found = column_names(x), dict[Any, Any](), []
+        coded, found = dict[Any, Any](), []
         for candidate in self.candidates:
-            if not hasattr(candidate, "reader") or columns is None:
-                found.append((x, y))
+            if not hasattr(candidate, "reader"):
+                found.append((records.x, records.y))
                 continue
-            reader = candidate.reader(columns)
+            reader = candidate.reader(records.columns)
             if reader not in coded:
-                coded[reader] = reader.coded((x, y))
+                coded[reader] = reader.coded((records.x, records.y))
             found.append((coded[reader], None))
         return found
 
-    def validation_part(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def validation_part(self, records: Sequence[bytes]) -> NDArray[np.bool_]:
         """Return which records are for validation; none with a released score."""
         if self.search.scoring is not None:
-            return np.zeros(len(texts), dtype=np.bool_)
+            return np.zeros(len(records), dtype=np.bool_)
         if self.search.random_state is None:
             from dpselect.draws.exact import uniform
 
@@ -321,7 +322,7 @@ class SearchDesign(Design[SearchRelease]):
         else:
             key = int(self.search.random_state).to_bytes(SEED_BITS // 8)
         share = float(self.search.validation_share)
-        return validation_part(texts, self.neighbours, share, key)
+        return validation_part(records, self.neighbours, share, key)
 
     def _searched(
         self, read: list[tuple[Any, Any]], labels: list[Any], held_out: NDArray[np.bool_]
@@ -386,6 +387,31 @@ def check_plan(plan: Plan, epsilon: float, relation: Neighbours) -> None:
         )
 
 
+def check_scoring(scoring: object) -> None:
+    """Check that scores can be asked of it, before any candidate is fitted.
+
+    Raises:
+        ParameterError: It is no function of one argument.
+    """
+    if scoring is None:
+        return
+    try:
+        signature(scoring).bind(None)  # type: ignore[arg-type] # it is tried
+    except TypeError:
+        raise ParameterError("`scoring` must be a function of one fitted candidate") from None
+    except ValueError:
+        return  # some builtin functions do not tell what they take
+
+
+def declared_fields(estimator: object, grid: Grid) -> int:
+    """Return how many fields the domains of candidates are for; 0 if they do not say."""
+    own = getattr(estimator, "domains", None)
+    try:
+        return max(width(one.get("domains", own)) for one in ParameterGrid(grid))
+    except (TypeError, ValueError):
+        return 0
+
+
 def unspent(estimator: Any) -> Any:  # noqa: ANN401
     """Return an unfitted copy that is charged to no budget."""
     copy = clone(estimator)
@@ -410,7 +436,8 @@ def _number_right(estimator: Any, x: Any, true: list[Any]) -> int:  # noqa: ANN4
     if not true:
         return 0
     found = np.asarray(estimator.predict(x)).tolist()
-    return sum(bool(one == label) for one, label in zip(found, true, strict=True))
+    pairs = zip(found, true, strict=True)
+    return sum(label is not None and bool(one == label) for one, label in pairs)
 
 
 def _noisy(right: int, epsilon: float) -> float:
