@@ -25,7 +25,7 @@ from dpselect.tables.people import PeopleCap
 
 RESULTS = Path(__file__).parent / "results" / "people.csv"
 KEYS = 100_000
-PEER = "SELECT key, count(*) AS n FROM (SELECT DISTINCT person, key FROM rows) GROUP BY key"
+PEER = 'SELECT key, count(*) AS n FROM (SELECT DISTINCT "user", key FROM rows) GROUP BY key'
 
 Run = Callable[[], object]
 
@@ -34,7 +34,7 @@ def rows_of(rows: int, people: int, kind: str) -> pl.DataFrame:
     """Return random rows."""
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
-        {"person": rng.integers(0, people, rows), "key": rng.zipf(1.3, rows) % KEYS}
+        {"user": rng.integers(0, people, rows), "key": rng.zipf(1.3, rows) % KEYS}
     )
     if kind == "text":
         frame = frame.select(
@@ -52,7 +52,7 @@ def of_polars(frame: pl.DataFrame, cap: PeopleCap) -> tuple[Run, Run]:
         return nw.to_native(kept).group_by("key").len().collect(engine="streaming")
 
     def peer() -> object:
-        pairs = lazy.group_by("person", "key").len()
+        pairs = lazy.group_by("user", "key").len()
         return pairs.group_by("key").len().collect(engine="streaming")
 
     return ours, peer
@@ -102,7 +102,7 @@ def main() -> None:
         for kind, people in product(asked.kinds.split(","), asked.people.split(",")):
             frame = rows_of(int(asked.rows), int(float(people)), kind)
             for most, engine in product(asked.caps.split(","), ENGINES):
-                runs = ENGINES[engine](frame, PeopleCap("person", int(most)))
+                runs = ENGINES[engine](frame, PeopleCap("user", int(most)))
                 ours, peer = seconds(runs, asked.repeats)
                 case = {"persons": kind, "people": int(float(people)), "cap": int(most)}
                 times = {"ours": round(ours, 3), "peer": round(peer, 3)}

@@ -187,3 +187,15 @@ def test_a_query_reads_what_a_graph_was_read_as():
     query.check(calls)
     with pytest.raises(ColumnError, match="users must be text"):
         query.check(calls.cast({"who": pl.Float64}))
+
+
+def test_categories_are_in_the_order_of_their_text():
+    """An engine has those of an enumeration in the order in which they are declared."""
+    calls = some_calls(pl.Int64, labels=True)
+    asked = ENDS | {"nodes": [f"{i}" for i in range(20)], "max_per_user": 3}
+    declared = pl.Enum([f"{i}" for i in reversed(range(-1, 20))])
+
+    here = Graph.from_edges(calls, **asked)
+    there = EdgeTable(calls.cast({"a": declared, "b": declared}).lazy(), **asked)
+
+    assert there.degrees.tolist() == here.degrees.tolist()

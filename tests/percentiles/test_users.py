@@ -5,7 +5,6 @@ from itertools import combinations_with_replacement
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
@@ -13,7 +12,7 @@ from dpselect.mechanisms import by_name
 from dpselect.percentiles import binary_tree
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
-from dpselect.tables.users import UserCap
+from dpselect.tables.people import PeopleCap
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 
@@ -24,13 +23,17 @@ ASKED = {"user": "who", "max_per_user": MOST, "column": "v", "epsilon": 1.0}
 
 
 def frame(database):
-    """Return the rows of a database of persons, each a tuple of numbers."""
-    rows = [(who, float(v)) for who, person in enumerate(database) for v in person]
-    return pl.DataFrame(rows, schema={"who": pl.Int64, "v": pl.Float64}, orient="row")
+    """Return the rows of persons, each a tuple of numbers, who keep their names if others go."""
+    rows = [
+        (f"{person} {database[:place].count(person)}", float(v))
+        for place, person in enumerate(database)
+        for v in person
+    ]
+    return pl.DataFrame(rows, schema={"who": pl.String, "v": pl.Float64}, orient="row")
 
 
 def ranks_of(database, relation, most=MOST):
-    users = UserCap("who", most)
+    users = PeopleCap("who", most)
     return Records(relation, "v", users).of(frame(database)).ranks(POINTS)
 
 
@@ -84,39 +87,6 @@ def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
     assert max(moved) == pytest.approx(scores[()].sensitivity.bound)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 3)), max_size=25),
-    st.integers(1, 4),
-    st.randoms(use_true_random=False),
-)
-def test_the_limit_depends_on_each_person_alone(rows, most, random):
-    users, values = (np.array(part, dtype=float) for part in zip(*rows, (9, 0), strict=True))
-    cap = UserCap("who", most)
-
-    def of_each(order):
-        kept = cap.limited(1000 * users[order] + values[order], users[order].astype(int))
-        return sorted(kept)
-
-    order = random.sample(range(users.size), users.size)
-    assert of_each(order) == of_each(np.arange(users.size))
-    alone = [
-        one
-        for who in set(users)
-        for one in cap.limited(
-            1000 * who + values[users == who], np.zeros((users == who).sum())
-        )
-    ]
-    assert of_each(order) == sorted(alone)
-    sizes = np.unique(users, return_counts=True)[1]
-    assert len(alone) == np.minimum(sizes, most).sum()
-
-
-def test_the_records_of_a_person_are_spread_over_its_range():
-    kept = UserCap("who", 3).limited(np.arange(9.0), np.zeros(9, dtype=int))
-
-    assert kept.tolist() == [1, 4, 7]
-
-
 @every_engine
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
 def test_every_engine_counts_the_same_records(engine, kind, crossing):
@@ -124,7 +94,7 @@ def test_every_engine_counts_the_same_records(engine, kind, crossing):
     who = [None if i % 17 == 0 else int(i) for i in rng.integers(0, 40, 400)]
     numbers = [None if i % 19 == 0 else float(i) for i in rng.integers(-20, 20, 400)]
     rows = pl.DataFrame({"who": who, "v": numbers}).cast({"who": kind})
-    records = Records(BOTH[0], "v", UserCap("who", 5))
+    records = Records(BOTH[0], "v", PeopleCap("who", 5))
     points = np.linspace(-25, 25, 11)
 
     theirs = records.of(held_by(engine, rows)).ranks(points)

@@ -17,10 +17,11 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks.reading import check_ends
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.columns import as_integers
+from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema
+from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
 from dpselect.tables.spark import cached, distinct, stacked
-from dpselect.tables.users import UserCap, weight_of
 
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
@@ -33,7 +34,7 @@ def simple_edges(
     source: str,
     target: str,
     nodes: Sequence[Hashable],
-    users: UserCap | None = None,
+    users: PeopleCap | None = None,
 ) -> nw.LazyFrame[Any]:
     """Return every edge between two different nodes once, as ``low`` and ``high``.
 
@@ -62,14 +63,8 @@ def simple_edges(
     ]
     if users is None:
         return distinct(ends.select(*edge))
-    owned = ends.filter(~nw.col("user").is_null())
-    kind = nw.Int64() if isinstance(nodes[0], int) else nw.String()
-    weight = weight_of("low", kind) + weight_of("high", kind)
-    counted = users.limited_rows(
-        distinct(owned.select(*edge, "user", "name_weight")),
-        order_by=["low", "high"],
-        weight=weight,
-    )
+    owned = ends.select(*edge, "user")
+    counted = users.limited(owned, order_by=["low", "high"], distinct=True)
     return distinct(counted.select("low", "high"))
 
 
@@ -239,13 +234,13 @@ def _ends(
     source: str,
     target: str,
     nodes: Sequence[Hashable],
-    users: UserCap | None = None,
+    users: PeopleCap | None = None,
     *,
     dropped: bool = True,
 ) -> nw.LazyFrame[Any]:
     """Return the two columns as ``source`` and ``target``, of the type of the nodes.
 
-    With ``user`` and ``name_weight`` beside them, if the rows belong to persons. Rows with an
+    With ``user`` beside them, if the rows belong to persons. Rows with an
     id too large for the type of the nodes are dropped, or else another that is no node stands
     for it.
     """
@@ -257,13 +252,16 @@ def _ends(
         )
     table = check_columns(data, plain=[source, target])
     integer = all(isinstance(node, int) for node in nodes[:1])
+    types = schema(table, data)
     if not (integer and Source.of(data).is_csv):
-        _check_types(schema(table, data), (source, target), integer=integer)
-    taken = {"source": nw.col(source), "target": nw.col(target)}
+        _check_types(types, (source, target), integer=integer)
+    taken = {
+        end: named(nw.col(column), types[column])
+        for end, column in (("source", source), ("target", target))
+    }
     if users is not None:
         users.check(data)
-        taken["user"] = nw.col(users.column)
-        taken["name_weight"] = weight_of(users.column, schema(table, data)[users.column])
+        taken["user"] = users.persons(types)
     ends = table.lazy().select(**taken)
     if not integer:
         return ends

@@ -12,7 +12,7 @@ from dpselect._parallel import Progress
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.tables.users import user_cap
+from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class EdgeTable:
 
         self._nodes = checked_nodes(nodes)
         check_claim(on_invalid, loops=False, unknown=False)
-        cap = user_cap(user, max_per_user)
+        cap = people_cap(user, max_per_user)
         self.max_per_user = None if cap is None else cap.most
         self._edges = queries.simple_edges(edges, source, target, self._nodes, cap)
         if on_invalid == "raise":

@@ -15,7 +15,7 @@ from dpselect.networks.graph import Graph, is_graph, node_counts
 from dpselect.networks.reading import check_ends, check_types, checked_nodes
 from dpselect.query import Design
 from dpselect.release import Release
-from dpselect.tables.users import UserCap, user_cap
+from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class EdgeRows:
     nodes: Sequence[Hashable]
     source: str
     target: str
-    cap: UserCap | None
+    cap: PeopleCap | None
     on_invalid: OnInvalid
 
     @classmethod
@@ -53,7 +53,7 @@ class EdgeRows:
             nodes=checked_nodes(asked.nodes),
             source=source,
             target=target,
-            cap=user_cap(asked.user, asked.max_per_user),
+            cap=people_cap(asked.user, asked.max_per_user),
             on_invalid=validation.on_invalid(asked.on_invalid),
         )
 
@@ -89,7 +89,7 @@ class EdgeRows:
         return read(data, **self._columns(), on_invalid=self.on_invalid)
 
     def _columns(self) -> dict[str, Any]:
-        user = None if self.cap is None else self.cap.column
+        user = None if self.cap is None else self.cap.user
         claims = {"nodes": self.nodes, "user": user, "max_per_user": self.max_per_user}
         return {"source": self.source, "target": self.target, **claims}
 

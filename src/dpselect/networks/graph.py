@@ -17,7 +17,7 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.networks import reading
 from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
-from dpselect.tables.users import user_cap
+from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Graph:
             nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
                 Public.
             max_per_user: How many different edges of a person are counted, by a rule that
-                depends on that person's rows alone (:mod:`dpselect.tables.users`); goes with
+                depends on that person's rows alone (:mod:`dpselect.tables.people`); goes with
                 ``user``.
             on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or
                 not among ``nodes``, or both ends are the same. ``"raise"`` is for a curator
@@ -200,7 +200,7 @@ class Graph:
             array([1, 2, 1, 0])
         """
         labels = checked_nodes(nodes)
-        cap = user_cap(user, max_per_user)
+        cap = people_cap(user, max_per_user)
         if cap is None:
             return _built(reading.read(edges, source, target, labels), labels, on_invalid)
         ends = reading.read_of_persons(edges, source, target, labels, cap, on_invalid)

@@ -4,7 +4,7 @@ An end that is missing, or not among the public nodes, has the position ``UNKNOW
 the other records hold: every value is looked up by itself.
 
 Where rows belong to persons, a person's rows that are edges of the graph are folded, and of the
-different edges so many are counted, in the order of their ends (:mod:`dpselect.tables.users`).
+different edges so many are counted, in the order of their ends (:mod:`dpselect.tables.people`).
 An edge is in the graph if one person's row of it is counted: others who have it too do not
 matter. So a person who comes or goes changes at most so many edges, those that nobody else has.
 """
@@ -28,9 +28,9 @@ from dpselect.errors import (
 )
 from dpselect.tables import values
 from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import silenced
-from dpselect.tables.users import MODULUS, UserCap, weights_of
-from dpselect.tables.values import NOBODY, pair, plain_value
+from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def read_of_persons(
     source: str | None,
     target: str | None,
     nodes: Sequence[Hashable],
-    cap: UserCap,
+    cap: PeopleCap,
     on_invalid: OnInvalid,
 ) -> Ends:
     """Return the edges that are counted, as positions among ``nodes``.
@@ -136,49 +136,15 @@ def read_of_persons(
         raise ParameterError("`user` names a column: edges must be a table")
     columns = check_ends(source, target)
     cap.check(edges)
-    rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.column])
+    rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
     ends = _typed_ends(rows, columns, nodes, text=tables.Source.of(edges).is_csv)
     without_invalid(ends, on_invalid)
-    persons = values.of_series(rows.get_column(cap.column))
-    weights = weights_of(persons.plain())
-    return limited_edges(ends, values.identities(persons), weights, nodes, cap)
-
-
-def limited_edges(
-    ends: Ends, persons: Indices, weights: Indices, nodes: Sequence[Hashable], cap: UserCap
-) -> Ends:
-    """Return the edges kept after limiting rows per person.
-
-    Args:
-        ends: Of every row. Private.
-        persons: An integer for the person of each row, or ``NOBODY``. Private.
-        weights: Of the persons' names, one for each row. Private.
-        nodes: All ids or labels.
-        cap: The limit.
-    """
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
-    proper = (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (persons != NOBODY)
-    proper &= ends.source != ends.target
-    by_rank, weight = _ranked(nodes)
-    rank = np.empty_like(by_rank)
-    rank[by_rank] = np.arange(by_rank.size)
-    low, high = np.sort(rank[np.stack(ends)[:, proper]], axis=0)
-    rows = pl.DataFrame(
-        {
-            "low": low,
-            "high": high,
-            "user": persons[proper],
-            "name_weight": weights[proper],
-            "weight": weight[low] + weight[high],
-        }
-    )
-    lazy = nw.from_native(rows.lazy()).unique()
-    kept = cap.limited_rows(lazy, order_by=["low", "high"], weight=nw.col("weight"))
-    found = kept.select("low", "high").collect()
-    return of_array(by_rank[np.column_stack([found["low"], found["high"]])])
+    persons, there = values.names_in_memory(rows.get_column(cap.user))
+    there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
+    both = np.stack(ends)[:, there]
+    low, high = np.sort(_ranks(nodes)[both], axis=0)
+    kept = cap.kept(persons[there], [low, high], distinct=True)
+    return of_array(both.T[kept])
 
 
 def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
@@ -401,16 +367,17 @@ def _position(
     return value.replace_strict(labels, positions, default=UNKNOWN, return_dtype=pl.Int32)
 
 
-def _ranked(nodes: Sequence[Hashable]) -> tuple[Indices, Indices]:
-    """Return the positions of nodes in the order that an engine has them, and their weights."""
+def _ranks(nodes: Sequence[Hashable]) -> Indices:
+    """Return the place of each node in the order that an engine has them."""
     if isinstance(nodes, range):
-        return np.arange(len(nodes)), np.arange(len(nodes)) % MODULUS
+        return np.arange(len(nodes))
 
     def key(place: int) -> tuple[str, Any]:
         return type(nodes[place]).__name__, nodes[place]
 
-    by_rank = np.array(sorted(range(len(nodes)), key=key))
-    return by_rank, weights_of(nodes)[by_rank]
+    ranks = np.empty(len(nodes), dtype=np.int64)
+    ranks[sorted(range(len(nodes)), key=key)] = np.arange(len(nodes))
+    return ranks
 
 
 def _typed_ends(

@@ -34,7 +34,7 @@ from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.objectives import by_rank, checked_candidates, percent
 from dpselect.percentiles.ranges import OPEN, Range
 from dpselect.percentiles.ranks import passes, ranks_of
-from dpselect.percentiles.reading import Records, user_cap
+from dpselect.percentiles.reading import Records, records_cap
 from dpselect.percentiles.single import (
     PROPORTIONAL,
     ByPieces,
@@ -113,7 +113,7 @@ class Percentiles(Query[PercentileRelease]):
         ``epsilon``-DP under ``neighbours``; under add/remove the number of records is
         private. All fields are public. With ``user`` a neighbour has all records of one person
         more, fewer or others. Which of a person's records are counted depends on that person's
-        records alone (``dpselect.tables.users``).
+        records alone (``dpselect.tables.people``).
 
     Attributes:
         column: The numeric column.
@@ -180,7 +180,7 @@ class Percentiles(Query[PercentileRelease]):
 
     def design(self) -> PercentilesDesign:
         relation = validation.table_neighbours(self.neighbours)
-        users = user_cap(self.column, self.user, self.max_per_user)
+        users = records_cap(self.column, self.user, self.max_per_user)
         records = Records(relation, self.column, users, self.on_invalid)
         percents, points = checked_percents(self.p), self._points()
         method = _Choice(

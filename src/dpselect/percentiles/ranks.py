@@ -14,8 +14,8 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.passes import Pass
-from dpselect.tables.users import UserCap
-from dpselect.tables.values import NOBODY, identities, of_series
+from dpselect.tables.people import PeopleCap
+from dpselect.tables.values import names_in_memory
 from dpselect.typing import Indices, Values
 
 MISSING = -1
@@ -73,7 +73,7 @@ def ranks_of(values: Values, candidates: Values) -> Ranks:
 
 
 def ranks_in_engine(
-    data: object, column: str, candidates: Values, users: UserCap | None = None
+    data: object, column: str, candidates: Values, users: PeopleCap | None = None
 ) -> Ranks:
     """Return the ranks of candidates in a table whose rows stay in their engine.
 
@@ -106,7 +106,7 @@ def ranks_in_engine(
     )
 
 
-def _numbers(table: tables.Frame, column: str, users: UserCap | None) -> tables.Frame:
+def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> tables.Frame:
     """Return the numbers that are counted, and a null for each record without one."""
     import narwhals as nw
 
@@ -115,12 +115,10 @@ def _numbers(table: tables.Frame, column: str, users: UserCap | None) -> tables.
     number = without_nan(column).alias("number")
     if users is None:
         return table.select(number)
-    rows = table.select(number, nw.col(users.column).alias("user"))
-    rows = rows.filter(~nw.col("user").is_null())
-    known = rows.filter(~nw.col("number").is_null()).lazy()
-    missing = rows.filter(nw.col("number").is_null())
-    counted = users.limited_rows(known, order_by=["number"]).select("number")
-    return nw.concat([counted, missing.select("number").lazy()])
+    rows = table.lazy().select(number, users.persons(table.collect_schema()))
+    missing = rows.filter(nw.col("number").is_null(), ~nw.col("user").is_null())
+    counted = users.limited(rows, order_by=["number"])
+    return nw.concat([counted.select("number"), missing.select("number")])
 
 
 def _of_edges(numbers: tables.Frame, edges: Values, data: object) -> Ranks:
@@ -189,7 +187,7 @@ def _most_rows(edges: Values) -> int:
 
 
 def ranks_in(
-    data: object, candidates: Values, column: str | None = None, users: UserCap | None = None
+    data: object, candidates: Values, column: str | None = None, users: PeopleCap | None = None
 ) -> Ranks:
     """Return the ranks of candidates in a table's column, or in an array, list or Series.
 
@@ -213,14 +211,14 @@ def ranks_in(
 
 
 def numbers_in_memory(
-    data: object, column: str | None = None, users: UserCap | None = None
+    data: object, column: str | None = None, users: PeopleCap | None = None
 ) -> Values:
     """Return the numbers that are counted, NaN for a record without one; shape ``(n,)``."""
     if users is None or column is None:
         return tables.numeric_column(data, column)
-    table = tables.read_columns(data, numeric=[column], plain=[users.column])
-    numbers = tables.series_numbers(table[column])
-    persons = identities(of_series(table[users.column]))
-    known = ~np.isnan(numbers) & (persons != NOBODY)
-    missing = np.full(int((np.isnan(numbers) & (persons != NOBODY)).sum()), np.nan)
-    return np.concatenate([users.limited(numbers[known], persons[known]), missing])
+    table = tables.read_columns(data, numeric=[column], plain=[users.user])
+    persons, there = names_in_memory(table[users.user])
+    numbers, persons = tables.series_numbers(table[column])[there], persons[there]
+    missing = np.isnan(numbers)
+    known = numbers[~missing]
+    return np.concatenate([known[users.kept(persons[~missing], [known])], numbers[missing]])

@@ -16,12 +16,13 @@ from dpselect.percentiles.objectives import (
     with_missing,
 )
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
-from dpselect.tables import users
-from dpselect.tables.users import UserCap
+from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid, Values
 
 
-def user_cap(column: str | None, user: str | None, max_per_user: int | None) -> UserCap | None:
+def records_cap(
+    column: str | None, user: str | None, max_per_user: int | None
+) -> PeopleCap | None:
     """Return the limit of public arguments, None if every record is a person of its own.
 
     Raises:
@@ -29,12 +30,12 @@ def user_cap(column: str | None, user: str | None, max_per_user: int | None) -> 
     """
     if column is not None:
         validation.instance("column", column, str)
-    cap = users.user_cap(user, max_per_user)
+    cap = people_cap(user, max_per_user)
     if cap is None:
         return None
     if column is None:
         raise ParameterError("`user` is for tables: name the `column` of the numbers too")
-    if cap.column == column:
+    if cap.user == column:
         raise ParameterError(f"column {user!r} cannot be the user and the number")
     return cap
 
@@ -66,7 +67,7 @@ class Records:
 
     neighbours: Neighbours
     column: str | None = None
-    users: UserCap | None = None
+    users: PeopleCap | None = None
     on_invalid: OnInvalid = "repair"
 
     def __post_init__(self) -> None:

@@ -6,11 +6,12 @@ Each place :math:`r` has a pseudo-random number
 .. math:: h_r = C(C(r + s) + t), \quad C(x) = x^3 \bmod p, \quad p = 2^{30} - 35,
 
 with the words :math:`s = C(n + k_1)` and :math:`t = C(s + k_2 + n \bmod (2^{30} - 41))` of the
-person, who is an integer :math:`n`, and two words :math:`k < 2^{29}` of a public key. The
-``most`` places with the least numbers count. :math:`C` is a permutation, as 3 does not divide
-:math:`p - 1`, so that no two of up to :math:`p` places have one number; all products are below
-:math:`2^{63}`. A person who is a text is the integer of the first 15 hexadecimal digits of its
-MD5 hash, one who is a date is :math:`512\,y + 32\,m + d`.
+person, who is an integer :math:`n`, and two words :math:`k < 2^{29}` of a public key, which is
+one for all releases: nobody can choose it by the data. The ``most`` places with the least
+numbers count. :math:`C` is a permutation, as 3 does not divide :math:`p - 1`, so that no two of
+up to :math:`p` places have one number; all products are below :math:`2^{63}`. A person who is a
+text is the integer of the first 15 hexadecimal digits of its MD5 hash, one who is a date is
+:math:`512\,y + 32\,m + d`.
 
 **It depends on one person's rows alone.** Which places count is a function of the person, of
 the number of her rows and of public facts; which rows have these places is one of her rows:
@@ -29,9 +30,13 @@ are: the rows that count would be a simple random sample of the person's, each w
 rows that count as of all rows. The numbers are a fixed function; that they look independent and
 uniform over persons, structured ones among them, is what ``tests/tables/test_people.py`` tries.
 
-**Who knows the key**, which is public, can choose which of her own rows count, by her name or
+**A person** knows the key, and can choose which of her own rows count, by her name or
 by adding rows: at most ``most`` of them, which the guarantee covers. She changes no other
 person's.
+
+**A person as one.** With ``most`` = 1 every person counts as one, and each of her rows with the
+same chance: a count of the rows that count estimates without bias the sum over persons of the
+share of their rows. Of :math:`n` persons its standard deviation is at most :math:`\sqrt{n}/2`.
 """
 
 from __future__ import annotations
@@ -46,8 +51,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _parallel
-from dpselect.errors import ColumnError
+from dpselect import _parallel, validation
+from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.values import names_in_memory
@@ -61,7 +66,13 @@ PRIME, SECOND = 2**30 - 35, 2**30 - 41
 """Primes; 3 does not divide the first one less 1."""
 
 KEY = "rows of a person"
-"""The key that is used if none is given."""
+"""Its hash holds the words."""
+
+MOST = 2**20
+"""Rows of one person, at most."""
+
+USER = "user"
+"""The column of persons in the rows that are limited."""
 
 DIGITS = 15
 """Hexadecimal digits of a hash that are an integer below 2^60."""
@@ -77,12 +88,10 @@ class PeopleCap:
         user: The column of persons: text, integers, booleans or dates. A row without a person
             is dropped.
         most: How many rows of a person count.
-        key: Which of them: another text chooses others.
     """
 
     user: str
     most: int
-    key: str = KEY
 
     def check(self, data: object) -> None:
         """Check the type of the column, which is public.
@@ -93,14 +102,24 @@ class PeopleCap:
         table = check_columns(data, plain=[self.user])
         kind_of(schema(table, data)[self.user], self.user)
 
+    def persons(self, types: nw.Schema) -> nw.Expr:
+        """Return the persons of a table as the column ``user``; null where one is missing.
+
+        Raises:
+            ColumnError: The type is one that persons cannot have.
+        """
+        import narwhals as nw
+
+        kind_of(types[self.user], self.user)
+        return named(nw.col(self.user), types[self.user]).alias(USER)
+
     def limited(
         self, rows: nw.LazyFrame[Any], *, order_by: Sequence[str], distinct: bool = False
     ) -> nw.LazyFrame[Any]:
         """Return the rows that count, in the engine that holds them.
 
         Args:
-            rows: With the column ``user``, which is returned as ``kinds.named`` has it.
-                Private.
+            rows: With persons as :meth:`persons` returns them. Private.
             order_by: The columns that put a person's rows in order, all by which rows are told
                 apart: numbers without NaN, days, truth values or text. A row with a null there
                 is dropped.
@@ -108,21 +127,18 @@ class PeopleCap:
                 ``user`` and ``order_by`` alone.
 
         Raises:
-            ColumnError: The column of persons is of another type, or its engine has no hash of
-                texts.
+            ColumnError: Persons are text, and the engine has no hash of it.
         """
         import narwhals as nw
 
         from dpselect.tables.spark import distinct as distinct_rows
 
-        dtype = rows.collect_schema()[self.user]
-        kind = kind_of(dtype, self.user)
+        kind = kind_of(rows.collect_schema()[USER], self.user)
         if distinct:
-            rows = rows.select(*dict.fromkeys([self.user, *order_by]))
+            rows = rows.select(USER, *order_by)
+        rows = rows.drop_nulls([USER, *order_by])
         if rows.implementation.is_pandas_like() or rows.implementation.is_pyarrow():
             return self._limited_in_memory(rows, order_by, distinct=distinct)
-        rows = rows.with_columns(named(nw.col(self.user), dtype).alias(self.user))
-        rows = rows.drop_nulls([self.user, *order_by])
         if rows.implementation.is_polars():
             limit = self._limited_texts if kind == "text" else self._limited
             of_frame = partial(limit, order_by=order_by, distinct=distinct)
@@ -130,9 +146,9 @@ class PeopleCap:
         if distinct:
             rows = distinct_rows(rows)
         numbered, order = _with_order(_with_residues(rows, self.user, kind), order_by)
-        place = _rank(self.user, order)
+        place = _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
-        first, second = words_of(self.key)
+        first, second = WORDS
         i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
         for steps in (
             # One expression of all steps would write each of them three times.
@@ -141,23 +157,25 @@ class PeopleCap:
             {_PLACE: _cube(r + j)},
         ):
             numbered = numbered.with_columns(**steps)
-        return numbered.filter(_rank(self.user, [_PLACE]) <= self.most).select(
+        return numbered.filter(_rank([_PLACE]) <= self.most).select(
             rows.collect_schema().names()
         )
 
     def _limited_in_memory(
         self, rows: nw.LazyFrame[Any], order_by: Sequence[str], *, distinct: bool
     ) -> nw.LazyFrame[Any]:
-        frame = rows.drop_nulls([self.user, *order_by]).collect()
-        order = [frame.get_column(name).to_numpy() for name in order_by]
-        kept = self.kept(frame.get_column(self.user), order, distinct=distinct)
+        frame = rows.collect()
+        users, there = names_in_memory(frame.get_column(USER))
+        order = [frame.get_column(name).to_numpy()[there] for name in order_by]
+        kept = there.copy()
+        kept[there] = self.kept(users[there], order, distinct=distinct)
         return frame.filter(kept.tolist()).lazy()
 
     def _limited(
         self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool
     ) -> pl.DataFrame:
-        users, columns = rows.get_column(self.user), [_ordered(rows, name) for name in order_by]
-        persons = _ordered(rows, self.user)
+        users, columns = rows.get_column(USER), [_ordered(rows, name) for name in order_by]
+        persons = _ordered(rows, USER)
         kept = self._counted(persons, columns, lambda some: users[some], distinct=distinct)
         return rows.filter(np.asarray(kept))
 
@@ -168,10 +186,10 @@ class PeopleCap:
         import polars as pl
 
         rows = rows.lazy().unique().collect(engine="streaming") if distinct else rows
-        hashes = rows.get_column(self.user).hash().to_numpy()
+        hashes = rows.get_column(USER).hash().to_numpy()
         few = _are_few(hashes, self.most)
         many, persons = rows.filter(~few), hashes[~few].view(np.int64)
-        users, columns = many.get_column(self.user), [_ordered(many, name) for name in order_by]
+        users, columns = many.get_column(USER), [_ordered(many, name) for name in order_by]
         kept = self._counted(
             persons,
             columns,
@@ -185,17 +203,13 @@ class PeopleCap:
         return pl.concat([rows.filter(few), found])
 
     def kept(
-        self,
-        users: nw.Series[Any] | NDArray[Any],
-        order: Sequence[NDArray[Any]],
-        *,
-        distinct: bool = False,
+        self, users: NDArray[Any], order: Sequence[NDArray[Any]], *, distinct: bool = False
     ) -> NDArray[np.bool_]:
         """Return which rows count, of rows in memory; the same as :meth:`limited` returns.
 
         Args:
-            users: Shape ``(n,)``: integers, booleans, days (``datetime64[D]``) or text; objects
-                are coded as text, each by itself. Private.
+            users: Shape ``(n,)``, as :func:`.values.names_in_memory` returns them, none
+                missing. Private.
             order: By which a person's rows are put in order: arrays of shape ``(n,)`` of
                 numbers without NaN, days or texts. Private.
             distinct: Whether equal rows of a person are one.
@@ -203,15 +217,12 @@ class PeopleCap:
         Returns:
             Shape ``(n,)``.
         """
-        present, there = names_in_memory(users)
-        rows = np.flatnonzero(there)
-        present = present[rows]
-        columns = [_integers(values[rows]) for values in order]
-        kept = np.zeros(there.size, dtype=np.bool_)
-        kept[rows] = self._counted(
-            _integers(present), columns, lambda some: present[some], distinct=distinct
+        columns = [_integers(values) for values in order]
+        return np.asarray(
+            self._counted(
+                _integers(users), columns, lambda some: users[some], distinct=distinct
+            )
         )
-        return kept
 
     def _counted(
         self,
@@ -236,7 +247,7 @@ class PeopleCap:
 
         counted = np.zeros(persons.size, dtype=np.bool_)
         bits = max(1, persons.size.bit_length() - 4)  # about ten rows in each bucket
-        pieces, of_key = _parallel.processors(), words_of(self.key)
+        pieces = _parallel.processors()
         table = np.stack(columns) if len(columns) > 1 else columns[0][None]
         wrong: list[int] = []
 
@@ -249,27 +260,44 @@ class PeopleCap:
                 wrong.append(piece)
                 return
             first, second = _residues(np.asarray(names(rows[ends - 1])))
-            word = _cubed(first + of_key[0])
-            words = word, _cubed(word + second + of_key[1])
+            word = _cubed(first + WORDS[0])
+            words = word, _cubed(word + second + WORDS[1])
             count_least(rows, ends, words, PRIME, self.most, counted)
 
         _parallel.each_piece(count, [1] * pieces)
         return None if wrong else counted
 
 
-def words_of(key: str) -> tuple[int, int]:
-    """Return the words of a key."""
-    text = md5(key.encode(), usedforsecurity=False).hexdigest()
+def people_cap(user: str | None, max_per_user: int | None) -> PeopleCap | None:
+    """Return the cap of public arguments, None if every row is a person of its own.
+
+    Raises:
+        ParameterError: One of two arguments that go together is missing, or out of range.
+    """
+    if (user is None) != (max_per_user is None):
+        raise ParameterError("`user` and `max_per_user` go together: give both")
+    if user is None:
+        return None
+    validation.instance("user", user, str)
+    return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
+
+
+def _words() -> tuple[int, int]:
+    text = md5(KEY.encode(), usedforsecurity=False).hexdigest()
     return int(text[:8], 16) % 2**29, int(text[8:16], 16) % 2**29
 
 
-def _rank(user: str, order: Sequence[str]) -> nw.Expr:
+WORDS = _words()
+"""The words of the key."""
+
+
+def _rank(order: Sequence[str]) -> nw.Expr:
     """Return the rank of a row among those of a person, from 1 on."""
     import narwhals as nw
 
     if len(order) == 1:  # an engine does it faster
-        return nw.col(order[0]).rank("ordinal").over(user)
-    return nw.col(order[0]).cum_count().over(user, order_by=order)
+        return nw.col(order[0]).rank("ordinal").over(USER)
+    return nw.col(order[0]).cum_count().over(USER, order_by=order)
 
 
 def _cube(number: nw.Expr) -> nw.Expr:
@@ -328,13 +356,13 @@ def _with_residues(rows: nw.LazyFrame[Any], user: str, kind: Kind) -> nw.LazyFra
     """
     import narwhals as nw
 
-    person = nw.col(user)
+    person = nw.col(USER)
     if kind == "text":
         rows, person = _with_hashes(rows, user), nw.col(_FIRST)
     elif kind == "date":
         of = person.dt
         person = of.year().cast(nw.Int64) * 512 + of.month().cast(nw.Int64) * 32 + of.day()
-    elif rows.collect_schema()[user] != nw.UInt64:
+    elif rows.collect_schema()[USER] != nw.UInt64:
         person = person.cast(nw.Int64)
 
     # Engines differ in the remainder of a negative integer by one modulus.
@@ -348,7 +376,7 @@ def _with_hashes(rows: nw.LazyFrame[Any], user: str) -> nw.LazyFrame[Any]:
 
     from dpselect.tables.spark import functions, on_spark
 
-    rows = rows.with_columns(nw.col(user).cast(nw.String).alias(_FIRST))
+    rows = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))
     native: Any = nw.to_native(rows)
     if on_spark(rows):
         f = functions(rows)

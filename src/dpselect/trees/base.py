@@ -16,7 +16,7 @@ from dpselect.passes import Pass
 from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.tables.users import user_cap
+from dpselect.tables.people import people_cap
 from dpselect.trees import records
 from dpselect.trees.counts import Counts, reading_passes
 from dpselect.trees.criteria import records_per_step
@@ -92,7 +92,7 @@ class _RecordsQuery(Query[Out]):
         user: The column of the person that a record belongs to. Text, integers, booleans or
             dates; it has no domain. Records without a person are dropped.
         max_per_user: How many records of a person are counted. Which ones depends on that
-            person's records alone (:mod:`dpselect.tables.users`).
+            person's records alone (:mod:`dpselect.tables.people`).
         on_invalid: What happens to values outside of their domain: ``"repair"`` or
             ``"raise"``. The latter is for curators who declare that there are none: whether it
             raises is then public.
@@ -125,7 +125,7 @@ class _RecordsQuery(Query[Out]):
         """Return the shared fields, checked."""
         relation = validation.table_neighbours(self.neighbours)
         on_invalid = validation.on_invalid(self.on_invalid)
-        users = user_cap(self.user, self.max_per_user)
+        users = people_cap(self.user, self.max_per_user)
         steps = records_per_step(relation) * (1 if users is None else users.most)
         epsilon = validation.positive("epsilon", self.epsilon)
         domains: object = self.domains

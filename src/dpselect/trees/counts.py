@@ -2,7 +2,7 @@
 
 All that is read of records are these counts, so a tree drawn from an engine's counts has the
 law of a tree drawn from the same records in memory. A record that has no place (a value or a
-label outside) is dropped before a person's records are limited (:mod:`dpselect.tables.users`),
+label outside) is dropped before a person's records are limited (:mod:`dpselect.tables.people`),
 so that it does not displace another one.
 """
 
@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from dpselect._optional import needed
 from dpselect.passes import Pass
-from dpselect.tables.users import UserCap, weights_of
-from dpselect.tables.values import NOBODY, ColumnValues, identities
+from dpselect.tables.people import PeopleCap
+from dpselect.tables.values import names_in_memory
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.records import Schema
@@ -202,23 +201,8 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     return kept[0], kept[1], kept[2], kept[3]
 
 
-def limited_rows(rows: nw.LazyFrame[Any], cap: UserCap, coded: list[str]) -> nw.LazyFrame[Any]:
-    """Return the rows that are counted.
-
-    Args:
-        rows: With ``user`` and ``name_weight``, and codes without nulls.
-        cap: The limit.
-        coded: The columns of codes, that of the label first.
-    """
-    import narwhals as nw
-
-    first, *others = (nw.col(name).cast(nw.Int64) for name in coded)
-    weight = sum((column * place for place, column in enumerate(others, 2)), first)
-    return cap.limited_rows(rows, order_by=coded, weight=weight)
-
-
 def limited(
-    codes: Indices, labels: Indices, persons: ColumnValues, cap: UserCap
+    codes: Indices, labels: Indices, persons: nw.Series[Any], cap: PeopleCap
 ) -> tuple[Indices, Indices]:
     """Return the codes and labels of the records that are counted.
 
@@ -228,23 +212,11 @@ def limited(
         persons: The person of each record. Private.
         cap: The limit.
     """
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
-    user = identities(persons)
-    held = (user != NOBODY) & (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
-    coded = ["label", *(f"code{place}" for place in range(codes.shape[1]))]
-    rows = pl.DataFrame(
-        {
-            "user": user[held],
-            "name_weight": weights_of(persons.plain())[held],
-            **dict(zip(coded, np.column_stack([labels, codes])[held].T, strict=True)),
-        }
-    )
-    kept: Any = nw.to_native(limited_rows(nw.from_native(rows.lazy()), cap, coded))
-    found = kept.select(coded).collect().to_numpy()
-    return found[:, 1:], found[:, 0]
+    names, held = names_in_memory(persons)
+    held = held & (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
+    codes, labels = codes[held], labels[held]
+    kept = cap.kept(names[held], [labels, *codes.T])
+    return codes[kept], labels[kept]
 
 
 def table_pass(

@@ -18,8 +18,8 @@ from dpselect.passes import Pass
 from dpselect.tables.collecting import counts, sum_in_blocks
 from dpselect.tables.kinds import Kind
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
+from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import array_of, cached, functions, on_spark
-from dpselect.tables.users import UserCap, weight_of
 from dpselect.tables.values import refused_type
 from dpselect.trees import records
 from dpselect.trees.candidates import Individual, branches
@@ -28,7 +28,6 @@ from dpselect.trees.counts import (
     Target,
     flat,
     hit_pass,
-    limited_rows,
     table_pass,
 )
 from dpselect.trees.domains import Bins, Categories
@@ -59,7 +58,7 @@ class EngineCounts:
         data: object,
         label: str,
         public: records.Schema,
-        users: UserCap | None = None,
+        users: PeopleCap | None = None,
         most_records: float = inf,
     ) -> None:
         self._data, self._public, self._users = data, public, users
@@ -76,14 +75,9 @@ class EngineCounts:
         self._codes = _known(self._coded(), self._names)
         if users is not None:
             users.check(data)
-            person = {
-                "user": nw.col(users.column),
-                "name_weight": weight_of(users.column, types[users.column]),
-            }
-            rows = _known(self._coded(more=person), [*self._names, *person])
-            self._codes = limited_rows(rows, users, [LABEL, *self._names[:-1]]).select(
-                *self._names
-            )
+            rows = self._coded(more={"user": users.persons(types)})
+            order_by = [LABEL, *self._names[:-1]]
+            self._codes = users.limited(rows, order_by=order_by).select(*self._names)
 
     @contextmanager
     def held(self) -> Iterator[None]:
