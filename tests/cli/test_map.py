@@ -54,7 +54,7 @@ def test_people_read_it_too(run, points, tmp_path):
     asked = run("map", "query", out, "--rect", "-1,44,1,46")
 
     assert "chosen among" in ran.out
-    assert "±" in asked.out
+    assert asked.out.splitlines()[1].startswith("-1, 44, 1, 46")
 
 
 def test_points_outside_are_moved_to_the_nearest_cell_on_request(run, points, tmp_path):
@@ -278,6 +278,26 @@ def test_polygons_of_a_file_are_answered_by_name(run, points, tmp_path):
         refused = run("map", "query", out, *wrong)
         assert refused.code == 2
         assert message in refused.error
+
+
+def test_districts_are_a_table_and_a_file(run, points, tmp_path):
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    out, areas = tmp_path / "map.parquet", tmp_path / "districts.gpkg"
+    run("map", points, *MAP, "--crs", "EPSG:4326", "--out", out)
+    shapes = [shapely.box(-1, 44, 1, 46), shapely.box(-90, 44, 1, 46)]
+    geopandas.GeoDataFrame({"who": ["a", "b"]}, geometry=shapes, crs="EPSG:4326").to_file(areas)
+    asked = ("map", "query", out, "--areas", areas, "--name", "who")
+    written = tmp_path / "answers.csv"
+    shown = run(*asked, "--out", written, columns=80).out.splitlines()
+    refused = run(*asked, "--out", tmp_path / "answers.xlsx")
+
+    assert shown[0].split()[:4] == ["area", "points", "from", "to"]
+    assert shown[1].startswith("a ")
+    assert max(map(len, shown)) <= 80
+    assert "% on the map" in shown[0]
+    assert pl.read_csv(written)["area"].to_list() == ["a", "b"]
+    assert refused.code == 2
+    assert "suffix must be one of" in refused.error
 
 
 def test_no_map_is_one_line(run, points):

@@ -84,10 +84,71 @@ def test_many_queries_are_answered_as_one_by_one(map_):
     assert map_.estimate(pl.DataFrame(QUERIES, orient="row")).values.tolist() == (
         together.values.tolist()
     )
-    assert together.to_frame().columns == ["count", "standard_error", "noise_error"]
+    assert together.to_frame().columns == [
+        *("area", "count", "low", "high", "standard_error"),
+        *("noise_error", "non_uniformity_error", "inside"),
+    ]
 
 
-@pytest.mark.parametrize("query", [[4.9, 46, 9, 50], [[]], "all", [9, 46, 6, 50]])
+def test_an_area_that_leaves_the_map_is_answered_by_its_part_inside(map_):
+    shapely = pytest.importorskip("shapely")
+    west, south, _, north = BOX.bounds
+    middle = (south + north) / 2
+    leaving, inside = [west - 3, south - 1, west + 1, middle], [west, south, west + 1, middle]
+    outside = [west - 2, south, west - 1, north]
+    rectangles = map_.estimate([leaving, inside, outside], names=["a", "b", "c"])
+    polygons = map_.estimate([shapely.box(*one) for one in (leaving, inside, outside)])
+    share = (middle - south) / (4 * (middle - south + 1))
+
+    for found in (rectangles, polygons):
+        assert found.values[0] == found.values[1] != 0
+        assert found.noise_errors[0] == found.noise_errors[1]
+        assert found.inside == pytest.approx([share, 1, 0])
+        assert found.values[2] == found.standard_errors[2] == 0
+    assert rectangles.names == ("a", "b", "c")
+    with pytest.raises(ParameterError, match="names"):
+        map_.estimate([leaving, inside], names=["a"])
+
+
+def test_intervals_hold_as_often_as_their_level_says():
+    """On an even map of whole cells: 400 intervals, six sigma of their hits."""
+    even_points = np.stack(np.meshgrid(np.arange(40), np.arange(40)), axis=2).reshape(-1, 2)
+    query = dp.Map(bounds=(0, 0, 40, 40), grids=[20], epsilon=0.5, neighbours="add-remove")
+    cells = [[x, y, x + 2, y + 2] for x in range(0, 40, 2) for y in range(0, 40, 2)]
+    found = query.release(even_points).estimate(cells)
+    low, high = found.intervals(0.8)
+    hits = ((low <= 4) & (high >= 4)).mean()
+
+    assert low.min() == 0
+    assert abs(hits - 0.8) < 6 * np.sqrt(0.8 * 0.2 / 400)
+    for wrong in (0, 1, float("nan")):
+        with pytest.raises(ParameterError, match="level"):
+            found.intervals(wrong)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "gpkg", "geojson"])
+def test_estimates_are_written_with_their_areas(map_, tmp_path, suffix):
+    geopandas = pytest.importorskip("geopandas")
+    path = tmp_path / f"districts.{suffix}"
+    found = map_.estimate(QUERIES, names=[f"district {one}" for one in range(len(QUERIES))])
+    found.to_file(path)
+    read = {"csv": pl.read_csv, "parquet": geopandas.read_parquet}.get(
+        suffix, geopandas.read_file
+    )
+    back = read(path)
+
+    assert list(back["area"]) == list(found.names)
+    assert list(back["count"]) == pytest.approx(found.values)
+    if suffix != "csv":
+        assert back.geometry.total_bounds == pytest.approx(BOX.bounds, abs=1e-6)
+
+
+def test_estimates_in_another_format_are_refused(map_, tmp_path):
+    with pytest.raises(ParameterError, match="suffix must be one of"):
+        map_.estimate(QUERIES).to_file(tmp_path / "districts.xlsx")
+
+
+@pytest.mark.parametrize("query", [[[]], "all", [9, 46, 6, 50]])
 def test_queries_outside_the_map_are_refused(map_, query):
     with pytest.raises(ParameterError, match="queries must"):
         map_.estimate(query)
@@ -395,7 +456,7 @@ def test_polygons_are_answered_by_the_area_of_cells(map_):
 
 
 @pytest.mark.parametrize(
-    "corners", [[(6, 46), (7, 47), (6, 47), (7, 46)], [(0, 46), (7, 47), (6, 50)]]
+    "corners", [[(6, 46), (7, 47), (6, 47), (7, 46)], [(6, 46), (7, 47), (8, 48)]]
 )
 def test_polygons_that_cannot_be_answered_are_refused(even, corners):
     shapely = pytest.importorskip("shapely")

@@ -16,6 +16,7 @@ from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
+from dpselect.release import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -239,27 +240,48 @@ def query(
     ] = None,
     areas: Annotated[
         Path | None,
-        typer.Option(help="A file of polygons, such as districts.gpkg; needs dpselect[geo]."),
+        typer.Option(help="A file of polygons, such as districts.gpkg; needs dpselect\\[geo]."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="With --areas: the column of their names.")
     ] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Where to write the estimates: .csv, or with the areas .parquet, .gpkg or "
+            ".geojson, which need dpselect[geo]; can be repeated.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Estimate how many points of a released map lie in rectangles or areas, at no epsilon."""
+    """Estimate how many points of a released map lie in rectangles or areas, at no epsilon.
+
+    Of an area that leaves the map the part on it is answered, and the share of it is said.
+    """
     from dpselect.maps import MapRelease
+    from dpselect.maps.estimates import check_suffix
 
     if bool(rect) == (areas is not None):
         raise ParameterError("give `rect` or `areas`, one of them")
     if name is not None and areas is None:
         raise ParameterError("`name` goes with `areas`")
+    for one in out or []:
+        check_suffix(one)
+        _check_writable(one)
     released = MapRelease.from_parquet(path)
     asked: Any = [rectangle("rect", text) for text in rect or []]
     names = [", ".join(f"{edge:g}" for edge in one) for one in asked]
     if areas is not None:
         asked, names = _polygons(areas, name)
-    stated = {"area": names} if areas else {"rect": asked}
-    _print_estimates(released.estimate(asked), names, stated, as_json=as_json)
+    found = released.estimate(asked, names=names)
+    for one in out or []:
+        found.to_file(one)
+    if as_json:
+        columns = found.table() | ({"rect": asked} if areas is None else {})
+        rows = zip(*columns.values(), strict=True)
+        output.print_json({"answers": [dict(zip(columns, row, strict=True)) for row in rows]})
+    else:
+        _print_estimates(found)
 
 
 def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:
@@ -269,32 +291,29 @@ def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:
     frame = replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
     if name is not None and name not in frame.columns:
         raise ParameterError(f"{path} has no column {name!r}")
-    names = [str(one) for one in (frame.index if name is None else frame[name])]
-    if len(set(names)) < len(names):
-        names = [f"{number}: {one}" for number, one in enumerate(names, 1)]
-    return frame, names
+    return frame, list(map(str, frame.index if name is None else frame[name]))
 
 
-def _print_estimates(
-    found: Estimates, names: list[str], stated: Mapping[str, list[Any]], *, as_json: bool
-) -> None:
-    if as_json:
-        columns = {**stated, **found.to_frame().to_dict(as_series=False)}
-        rows = zip(*columns.values(), strict=True)
-        output.print_json({"answers": [dict(zip(columns, row, strict=True)) for row in rows]})
-        return
-    numbers = (
-        found.values,
-        found.standard_errors,
-        found.noise_errors,
-        found.non_uniformity_errors,
-    )
-    output.print_facts(
-        {
-            name: f"{count:,.1f} ± {error:,.1f} points "
-            f"(standard error; noise {noise:,.1f}, uneven points in cut cells {uneven:,.1f})"
-            for name, count, error, noise, uneven in zip(names, *numbers, strict=True)
-        }
+def _print_estimates(found: Estimates) -> None:
+    from dpselect.maps.estimates import LEVEL
+
+    low, high = found.intervals()
+    numbers = {
+        "points": found.values,
+        "from": low,
+        "to": high,
+        "error of noise": found.noise_errors,
+        "of cut cells": found.non_uniformity_errors,
+    }
+    columns: dict[str, list[object]] = {
+        "area": list(found.names),
+        **{name: [round(one) for one in column.tolist()] for name, column in numbers.items()},
+    }
+    if (found.inside < 1).any():
+        columns["% on the map"] = [round(100 * one) for one in found.inside.tolist()]
+    print("\n".join(aligned(columns)))  # noqa: T201 -- a table as wide as it is
+    print(  # noqa: T201
+        f"Points on the map, with intervals of level {LEVEL:g} and standard errors, in points."
     )
 
 

@@ -6,13 +6,14 @@
 
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, grid_error, partition_error
+from dpselect.maps.estimates import Estimates
 from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
 from dpselect.maps.map import Map
 from dpselect.maps.overlap import CountedCells, Overlap
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.privtree import PrivTree
 from dpselect.maps.queries import even_queries, lattice_rectangles
-from dpselect.maps.release import Estimates, MapRelease
+from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import (
     AdaptiveGrid,
     CoarseGrid,

@@ -17,7 +17,7 @@ from dpselect import tables
 from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
-from dpselect.tables.lookup import with_positions
+from dpselect.tables.lookup import with_positions, without_nan
 from dpselect.tables.values import refused_type
 from dpselect.typing import Indices, Values
 
@@ -135,7 +135,7 @@ def located(
         ColumnError: A column is missing or not numeric.
     """
     table = tables.check_columns(points, numeric=[x, y], plain=[] if user is None else [user])
-    columns = {"x": nw.col(x).cast(nw.Float64), "y": nw.col(y).cast(nw.Float64)}
+    columns = {"x": without_nan(x), "y": without_nan(y)}
     axes = {"x": (box.west, box.east), "y": (box.south, box.north)}
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
@@ -160,10 +160,7 @@ def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals
 
 def _is_kept(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:
     """Return whether a coordinate has a place; null or false if not."""
-    if outside == "clip":
-        return ~value.is_nan()
-    # Engines order NaN above all numbers, below them, or nowhere: it is outside in each.
-    return (value >= low) & (value < high)
+    return ~value.is_null() if outside == "clip" else (value >= low) & (value < high)
 
 
 def _lattice_position(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:

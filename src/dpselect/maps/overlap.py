@@ -144,33 +144,31 @@ def polygon_answers(
     partition: Partition,
     counts: Values,
     spread: Values,
-    areas: Any,  # noqa: ANN401 -- any geometries
-) -> tuple[Values, Values, Values]:
-    r"""Return three sums over the cells of every polygon.
+    polygons: Any,  # noqa: ANN401 -- an array of geometries
+) -> tuple[Values, Values]:
+    r"""Return three sums over the cells of every polygon, and how much of it is in the box.
 
     Args:
         box: The box.
         partition: The cells :math:`i`.
         counts: Shape ``(cells,)``, :math:`c_i`.
         spread: Shape ``(cells,)``, :math:`v_i`.
-        areas: The polygons, which cover a share :math:`\alpha_i` of each cell.
+        polygons: Of :func:`polygons_of`; they cover a share :math:`\alpha_i` of each cell.
 
     Returns:
         :math:`\sum_i \alpha_i c_i`, :math:`\|\alpha\|_2` and
-        :math:`\sum_i \alpha_i (1 - \alpha_i) v_i`, each of shape ``(m,)``.
-
-    Raises:
-        ParameterError: A polygon is empty, of no area, invalid or leaves the box.
-        MissingDependencyError: shapely is not installed.
+        :math:`\sum_i \alpha_i (1 - \alpha_i) v_i`, shape ``(3, m)``; and the shares of the
+        areas that are in the box, shape ``(m,)``.
     """
     shapely = needed("shapely", extra="geo")
-    shapes = _in_the_system_of(box, areas)
-    _check_polygons(shapes, box)
+    shapes = shapely.intersection(polygons, shapely.box(*box.bounds))
+    inside = np.minimum(shapely.area(shapes) / shapely.area(polygons), 1.0)
     shares = partition.rectangles()
     low_x, high_x = (box.coordinates(shares[:, column], 0) for column in (0, 2))
     low_y, high_y = (box.coordinates(shares[:, column], 1) for column in (1, 3))
-    values, squares, cut = np.empty((3, shapes.size))
-    for position, shape in enumerate(shapes):
+    values, squares, cut = sums = np.zeros((3, shapes.size))
+    for position in np.flatnonzero(inside):
+        shape = shapes[position]
         left, bottom, right, top = shape.bounds
         near = np.flatnonzero(
             (low_x < right) & (high_x > left) & (low_y < top) & (high_y > bottom)
@@ -179,22 +177,24 @@ def polygon_answers(
         alpha = _covered(shape, cells)
         values[position], squares[position] = alpha @ counts[near], alpha @ alpha
         cut[position] = (alpha * (1 - alpha)) @ spread[near]
-    return values, np.sqrt(squares), np.maximum(cut, 0)
+    squares[:], cut[:] = np.sqrt(squares), np.maximum(cut, 0)
+    return sums, inside
 
 
-def _check_polygons(shapes: Any, box: Box) -> None:  # noqa: ANN401 -- an array of geometries
+def polygons_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
+    """Return polygons in the reference system of a box, shape ``(m,)``.
+
+    Raises:
+        ParameterError: There is none, or one is empty, of no area or invalid.
+        MissingDependencyError: shapely is not installed.
+    """
     shapely = needed("shapely", extra="geo")
-    wrong = (
-        ~shapely.is_valid(shapes)
-        | ~(shapely.area(shapes) > 0)
-        | ~shapely.covers(shapely.box(*box.bounds), shapes)
-    )
+    shapes = _in_the_system_of(box, areas)
+    wrong = ~shapely.is_valid(shapes) | ~(shapely.area(shapes) > 0)
     if wrong.size == 0 or wrong.any():
         which = f"; the first that is not is number {wrong.argmax()}" if wrong.size else ""
-        raise ParameterError(
-            "polygons must be at least one, valid, of some area and inside the bounds "
-            f"{box.bounds}{which}"
-        )
+        raise ParameterError(f"polygons must be at least one, valid and of some area{which}")
+    return shapes
 
 
 def _covered(shape: Any, cells: Any) -> Values:  # noqa: ANN401 -- shapely has no types

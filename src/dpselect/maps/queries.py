@@ -30,6 +30,38 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
             than the lattice, or leaves the box.
     """
     box = Box.of(bounds)
+    rectangles = _checked(queries)
+    _refuse(
+        np.any(_cut(rectangles, box) != rectangles, axis=1),
+        f"must lie inside the `bounds` {box.bounds}; cut them to these",
+    )
+    edges = _edges(rectangles, box)
+    thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
+    _refuse(thin, "must be wider than 2**-32 of the box")
+    return edges
+
+
+def rectangles_on_map(queries: ArrayLike, box: Box) -> tuple[Indices, Values]:
+    """Return the parts of rectangles that are in a box, as lattice edges, and their shares.
+
+    Args:
+        queries: As for :func:`lattice_rectangles`, but they may leave the box. Public.
+        box: The box.
+
+    Returns:
+        Shape ``(m, 4)``, one of no width where none of it is in the box; and the shares of the
+        areas, shape ``(m,)``.
+
+    Raises:
+        ParameterError: There is none, or one is not finite or has its edges swapped.
+    """
+    rectangles = _checked(queries)
+    cut = _cut(rectangles, box)
+    inside = np.prod(cut[:, 2:] - cut[:, :2], axis=1)
+    return _edges(cut, box), inside / np.prod(rectangles[:, 2:] - rectangles[:, :2], axis=1)
+
+
+def _checked(queries: ArrayLike) -> Values:
     try:
         table = np.atleast_2d(np.asarray(queries, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
@@ -41,14 +73,18 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
     west, south, east, north = table.T
     _refuse(np.any(~np.isfinite(table), axis=1), "must be finite numbers")
     _refuse((west >= east) | (south >= north), "must go from a lower to a higher number")
-    outside = (west < box.west) | (south < box.south) | (east > box.east) | (north > box.north)
-    _refuse(outside, f"must lie inside the `bounds` {box.bounds}; cut them to these")
-    edges = np.column_stack(
-        [box.edges(column, axis % 2) for axis, column in enumerate((west, south, east, north))]
-    )
-    thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
-    _refuse(thin, "must be wider than 2**-32 of the box")
-    return edges
+    return table
+
+
+def _cut(rectangles: Values, box: Box) -> Values:
+    """Return the parts in the box; of no width, at an edge of it, where there is none."""
+    west, south, east, north = box.bounds
+    return np.clip(rectangles, [west, south, west, south], [east, north, east, north])
+
+
+def _edges(rectangles: Values, box: Box) -> Indices:
+    columns = [box.edges(column, axis % 2) for axis, column in enumerate(rectangles.T)]
+    return np.column_stack(columns)
 
 
 def blocks_of(queries: Indices) -> list[Indices]:

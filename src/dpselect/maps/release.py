@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,12 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect._optional import needed
+from dpselect.errors import ParameterError
 from dpselect.maps import export, geo, postprocess
 from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
-from dpselect.maps.overlap import CountedCells, Overlap, are_polygons, polygon_answers
+from dpselect.maps.estimates import Estimates
+from dpselect.maps.overlap import (
+    CountedCells,
+    Overlap,
+    are_polygons,
+    polygon_answers,
+    polygons_of,
+)
 from dpselect.maps.partition import Partition
-from dpselect.maps.queries import lattice_rectangles
+from dpselect.maps.queries import rectangles_on_map
 from dpselect.maps.rules import CoarseGrid
 from dpselect.release import Release
 from dpselect.typing import Values
@@ -34,49 +43,6 @@ COLOURS = "cividis"
 
 EARTH_RADIUS_KM = 6371.0088
 """Mean radius of the Earth (IUGG)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Estimates:
-    """Estimated numbers of points in areas; post-processing of a release.
-
-    Attributes:
-        values: Estimated numbers of points, shape ``(m,)``.
-        noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
-            smaller by post-processing.
-        non_uniformity_errors: Standard error of taking points to lie evenly in cells, shape
-            ``(m,)``: estimated from the released counts
-            (:func:`~dpselect.maps.postprocess.non_uniformity`), and 0 for areas that cut no
-            cell. No released number bounds it.
-    """
-
-    values: Values
-    noise_errors: Values
-    non_uniformity_errors: Values
-
-    @property
-    def standard_errors(self) -> Values:
-        """Standard errors of noise and non-uniformity together, shape ``(m,)``."""
-        return np.hypot(self.noise_errors, self.non_uniformity_errors)
-
-    def __len__(self) -> int:
-        return self.values.size
-
-    def __repr__(self) -> str:
-        return f"Estimates({len(self)} areas)"
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the estimates as a polars frame, one row for each area."""
-        needed("polars", extra="standard")
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "count": self.values,
-                "standard_error": self.standard_errors,
-                "noise_error": self.noise_errors,
-            }
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -139,27 +105,40 @@ class MapRelease(Release[str]):
         columns = zip(("west", "south", "east", "north"), edges, strict=True)
         return pl.DataFrame({**dict(columns), "count": self.counts})
 
-    def estimate(self, areas: object) -> Estimates:
+    def estimate(self, areas: object, *, names: Sequence[object] | None = None) -> Estimates:
         """Estimate how many points lie in each of many areas.
+
+        Of an area that leaves the box the part inside is answered, and the share of it is said.
 
         Args:
             areas: Rectangles ``(west, south, east, north)``, shape ``(m, 4)`` or ``(4,)``,
                 in the units of the box; or polygons of shapely or geopandas, which are
                 brought into the box's reference system if both are known.
+            names: What they are called; their numbers from 0 on if not given.
 
         Raises:
-            ParameterError: There is none, or one is not an area inside the bounds.
+            ParameterError: There is none, one is not an area, or there is another number of
+                names.
         """
         spread = postprocess.spread_of_parts(self.counts, self.non_uniformity, self.scale)
         part = self.partition
         if are_polygons(areas):
-            values, norms, cut = polygon_answers(self.box, part, self.counts, spread, areas)
+            shapes = polygons_of(self.box, areas)
+            sums, inside = polygon_answers(self.box, part, self.counts, spread, shapes)
+            values, norms, cut = sums
         else:
-            edges = lattice_rectangles(_numbers(areas), bounds=self.box.bounds)
+            shapes = np.atleast_2d(_numbers(areas))
+            edges, inside = rectangles_on_map(shapes, self.box)
             values = CountedCells(part, self.counts).answers(edges)
             norms = Overlap.of(part, edges).l2
             cut = CountedCells(part, spread).of_cut_cells(edges)
-        return Estimates(values, self.standard_deviation * norms, np.sqrt(cut))
+        called = range(len(shapes)) if names is None else names
+        if len(called) != len(shapes):
+            raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
+        noise = self.standard_deviation * norms
+        return Estimates(
+            values, noise, np.sqrt(cut), inside, tuple(map(str, called)), shapes, self.box
+        )
 
     def nonnegative(self) -> Self:
         """Return the map without negative counts and with the same total.

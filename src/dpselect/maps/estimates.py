@@ -1,0 +1,147 @@
+"""Estimated numbers of points in areas of a released map, as a table and in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpselect import validation
+from dpselect._optional import needed
+from dpselect.errors import ParameterError
+from dpselect.maps.box import Box
+from dpselect.typing import Values
+
+if TYPE_CHECKING:
+    import geopandas
+    import polars as pl
+
+LEVEL = 0.95
+"""The level of the intervals in tables and files."""
+
+FORMATS = (".csv", ".parquet", ".geoparquet", ".gpkg", ".geojson")
+"""Suffixes of the files that estimates are written to; all but CSV hold the areas too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Estimates:
+    """Estimated numbers of points in areas; post-processing of a release.
+
+    Attributes:
+        values: Estimated numbers of points in the parts of the areas that are on the map, shape
+            ``(m,)``.
+        noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
+            smaller by post-processing.
+        non_uniformity_errors: Standard error of taking points to lie evenly in cells, shape
+            ``(m,)``: estimated from the released counts
+            (:func:`~dpselect.maps.postprocess.non_uniformity`), and 0 for areas that cut no
+            cell. No released number bounds it.
+        inside: The share of each area that is on the map, 0 to 1, shape ``(m,)``; nothing is
+            known of the rest.
+        names: What the areas are called.
+        shapes: The areas as they were given, in the map's reference system: rectangles, shape
+            ``(m, 4)``, or polygons, shape ``(m,)``.
+        box: The box of the map.
+    """
+
+    values: Values
+    noise_errors: Values
+    non_uniformity_errors: Values
+    inside: Values
+    names: tuple[str, ...]
+    shapes: Any
+    box: Box
+
+    @property
+    def standard_errors(self) -> Values:
+        """Standard errors of noise and non-uniformity together, shape ``(m,)``."""
+        return np.hypot(self.noise_errors, self.non_uniformity_errors)
+
+    def intervals(self, level: float = LEVEL) -> tuple[Values, Values]:
+        """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
+
+        They take both errors to be normal, and hold as often as ``level`` says where the error
+        of non-uniformity is estimated well: ``docs/maps.md`` says how often they held.
+
+        Args:
+            level: Above 0 and below 1.
+
+        Raises:
+            ParameterError: ``level`` is out of its range.
+        """
+        if not 0 < validation.finite("level", level) < 1:
+            raise ParameterError("`level` must be above 0 and below 1")
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.standard_errors
+        return np.maximum(self.values - reach, 0), np.maximum(self.values + reach, 0)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the estimates as columns, with intervals of level 0.95."""
+        low, high = self.intervals()
+        numbers = {
+            "count": self.values,
+            "low": low,
+            "high": high,
+            "standard_error": self.standard_errors,
+            "noise_error": self.noise_errors,
+            "non_uniformity_error": self.non_uniformity_errors,
+            "inside": self.inside,
+        }
+        return {"area": list(self.names)} | {
+            name: column.tolist() for name, column in numbers.items()
+        }
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    def __repr__(self) -> str:
+        return f"Estimates({len(self)} areas)"
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :meth:`table` as a polars frame, one row for each area."""
+        needed("polars", extra="standard")
+        import polars as pl
+
+        return pl.DataFrame(self.table())
+
+    def to_geopandas(self) -> geopandas.GeoDataFrame:
+        """Return :meth:`table` with the areas as geometries; needs ``dpselect[geo]``."""
+        geopandas = needed("geopandas", extra="geo")
+        shapes = self.shapes
+        if shapes.ndim == 2:
+            shapes = needed("shapely", extra="geo").box(*shapes.T)
+        return geopandas.GeoDataFrame(self.table(), geometry=shapes, crs=self.box.crs)
+
+    def to_file(self, path: str | Path) -> None:
+        """Write the estimates in the format that the suffix of the path names.
+
+        ``.csv``; or with the areas ``.parquet`` (GeoParquet), ``.gpkg`` and ``.geojson``, which
+        need ``dpselect[geo]``.
+
+        Raises:
+            ParameterError: The suffix is another.
+            MissingDependencyError: What writes the format is not installed.
+        """
+        suffix = check_suffix(path)
+        if suffix == ".csv":
+            self.to_frame().write_csv(path)
+        elif suffix in {".parquet", ".geoparquet"}:
+            self.to_geopandas().to_parquet(path)
+        else:
+            self.to_geopandas().to_file(path)
+
+
+def check_suffix(path: str | Path) -> str:
+    """Return the suffix of a path; raise if estimates cannot be written so.
+
+    Raises:
+        ParameterError: It is none of :data:`FORMATS`.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ParameterError(
+            f"cannot write {path}: the suffix must be one of {', '.join(FORMATS)}"
+        )
+    return suffix
