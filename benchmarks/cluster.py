@@ -26,7 +26,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from dpselect import Budget
+from dpselect import Budget, Neighbours
 from dpselect.trees import Bins
 from scale import write_records
 from spark import LABEL, adult
@@ -226,7 +226,7 @@ def main() -> None:
             relation, arguments = given[name]
             for kill in (False, True) if name == asked.kill else (False,):
                 ledger = cluster.folder / f"{name}-{kill}.budget"
-                Budget(1000.0, neighbours=relation, path=ledger)
+                Budget(1000.0, neighbours=Neighbours(relation), path=ledger)
                 found = run(cluster, name, arguments, ledger, kill=kill) | {"killed": kill}
                 print(json.dumps(found), flush=True)
                 rows.append(found)

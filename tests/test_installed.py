@@ -262,7 +262,7 @@ def test_papers_say_what_to_install(standard, arguments):
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "dpselect: dpselect papers needs the package dpselect-studies: "
-        "pip install dpselect-studies\n"
+        "pip install dpselect-studies, or ./studies of a clone\n"
     )
 
 

@@ -44,7 +44,8 @@ def needed(module: str, *, extra: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         raise MissingDependencyError(
-            f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]'"
+            f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]', "
+            f"or '.[{extra}]' in a clone"
         ) from None
 
 

@@ -6,8 +6,9 @@ move between two *neighbouring* databases, so the relation says what one individ
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from enum import Enum
-from typing import NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from dpselect.errors import NeighboursError
 
@@ -41,10 +42,14 @@ class Neighbours(Enum):
         return self.value
 
     @classmethod
-    def _missing_(cls, _value: object) -> NoReturn:
+    def _missing_(cls, value: object) -> NoReturn:
+        names = [one.value for one in cls]
+        near = get_close_matches(value.lower(), names, n=1) if isinstance(value, str) else []
+        meant = f"; did you mean {near[0]!r}?" if near else ""
         raise NeighboursError(
-            "`neighbours` must be 'add-remove', 'substitute', 'edge' or 'swap', or one of "
-            "Neighbours.ADD_REMOVE, .SUBSTITUTE, .EDGE, .SWAP"
+            "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
+            "record replaced), 'edge' (one edge of a graph) or 'swap' (one member of a subset "
+            f"exchanged){meant}"
         )
 
 
@@ -58,5 +63,5 @@ def relation(value: object) -> Neighbours:
     return Neighbours(value if isinstance(value, Neighbours | str) else None)
 
 
-NeighboursLike: TypeAlias = Neighbours | str
-"""A relation, or its name as the command line has it, such as ``"add-remove"``."""
+NeighboursLike: TypeAlias = Neighbours | Literal["add-remove", "substitute", "edge", "swap"]
+"""A relation, or its name as the command line has it."""

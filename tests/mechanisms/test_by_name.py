@@ -1,8 +1,11 @@
+from typing import get_args
+
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
+from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name
+from dpselect.mechanisms.base import MechanismName
 
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
 
@@ -10,6 +13,10 @@ EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_name_makes_a_mechanism_of_that_name(name):
     assert by_name(name, 2.0).name == name
+
+
+def test_editors_complete_every_name():
+    assert get_args(MechanismName) == tuple(MECHANISMS)
 
 
 def test_a_factory_is_called_with_epsilon():
@@ -21,6 +28,11 @@ def test_an_unknown_name_lists_the_names():
         ParameterError, match=r"mechanism must be one of exponential, .*'median'"
     ):
         by_name("median", 2.0)
+
+
+def test_a_misspelt_relation_is_told_what_is_meant():
+    with pytest.raises(NeighboursError, match=r"'edge' .*; did you mean 'add-remove'\?"):
+        dp.Neighbours("addremove")
 
 
 def test_public_facts_of_the_objective_reach_the_mechanism():

@@ -148,7 +148,7 @@ def test_a_table_grows_and_keys_are_whole(table, keys, what):
 
 
 def test_a_relation_is_required():
-    with pytest.raises(NeighboursError, match="ADD_REMOVE"):
+    with pytest.raises(NeighboursError, match="add-remove. .one record more or less"):
         dp.GlobalSensitivity(1, "all")
 
 
@@ -184,3 +184,10 @@ def test_some_candidates_have_the_sums_of_the_whole():
         assert some.shortfall() == pytest.approx(whole.shortfall()[positions])
         for ours, theirs in zip(some.locate(heights), whole.locate(everyone), strict=True):
             assert ours == pytest.approx(theirs[positions])
+
+
+def test_one_number_for_all_candidates_is_not_one_for_each():
+    local = dp.LocalSensitivity(lambda _: np.array([1.0, 2.0]), 3.0, EDGE)
+
+    with pytest.raises(SensitivityError, match="for one of each give an ElementSensitivity"):
+        dp.LocalDampening(epsilon=1.0).probabilities(dp.Objective([1.0, 2.0], local))

@@ -73,6 +73,14 @@ COMMANDS = {
 """Every command by its name; a module is imported when one of its commands runs."""
 
 
+FOLDERS = {
+    "dpselect_planner": "./packages/planner",
+    "dpselect_pooling": "./packages/pooling",
+    "dpselect_studies": "./studies",
+}
+"""Where the other packages are in the repository."""
+
+
 class Commands(TyperGroup):
     """A group that makes a command when it is called, and knows the others by a line each."""
 
@@ -107,7 +115,8 @@ def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
             raise
         distribution = package.replace("_", "-")
         raise MissingDependencyError(
-            f"dpselect {name} needs the package {distribution}: pip install {distribution}"
+            f"dpselect {name} needs the package {distribution}: pip install {distribution}, or "
+            f"{FOLDERS.get(package, '.')} of a clone"
         ) from None
     # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)

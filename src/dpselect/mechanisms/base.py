@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -44,7 +44,20 @@ class MechanismFactory(Protocol):
         """Return the mechanism."""
 
 
-MechanismLike: TypeAlias = str | Mapping[str, Any] | MechanismFactory
+MechanismName: TypeAlias = Literal[
+    "exponential",
+    "permute-and-flip",
+    "noisy-max",
+    "local-dampening",
+    "shifted",
+    "anchored",
+    "pairwise",
+    "generalized",
+    "noisy-sequence",
+]
+"""The short names of the library's mechanisms, which editors complete."""
+
+MechanismLike: TypeAlias = MechanismName | str | Mapping[str, Any] | MechanismFactory
 """A short name, a mapping of ``name`` and options, or a callable that takes ``epsilon=``."""
 
 MECHANISMS: dict[str, type[Mechanism]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect.errors import SensitivityError
 from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.base import UNBOUNDED, Interval, Sensitivity, checked_distances
 from dpselect.sensitivity.summation import RunningSum
@@ -71,8 +72,9 @@ class LocalSensitivity(Sensitivity):
     r"""A sensitivity function that does not depend on the candidate.
 
     Args:
-        at: ``at(t)`` is :math:`\delta(x, t) \ge \max_r LS(x, t, r)` for an integer
-            ``t >= 0``; score units, >= 0, non-decreasing. Private: it may read the data.
+        at: ``at(t)`` is one number for all candidates,
+            :math:`\delta(x, t) \ge \max_r LS(x, t, r)`, for an integer ``t >= 0``; score
+            units, >= 0, non-decreasing. Private: it may read the data.
         bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
         neighbours: The neighbour relation.
         horizon: Public distance from which on the bound is used.
@@ -98,7 +100,13 @@ class LocalSensitivity(Sensitivity):
         return True
 
     def _local(self, distance: int) -> Values:
-        return np.asarray(float(self._at(distance)))
+        found = self._at(distance)
+        if np.ndim(found):
+            raise SensitivityError(
+                "`at` must return one number for all candidates; for one of each give an "
+                "ElementSensitivity"
+            )
+        return np.asarray(float(found))
 
     def locate(self, heights: Values) -> Interval:
         # The sums are the same for all candidates: add them up once, then search in them.

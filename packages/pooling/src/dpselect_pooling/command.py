@@ -299,7 +299,8 @@ def _privacy(epsilon: float | None, delta: float, neighbours: str) -> OutcomePri
     from dpselect_pooling import OutcomePrivacy
 
     if epsilon is not None:
-        return OutcomePrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours)
+        relation = validation.neighbours(neighbours)
+        return OutcomePrivacy(epsilon=epsilon, delta=delta, neighbours=relation)
     if delta:
         raise ParameterError("`delta` goes with `epsilon`: give both, or neither")
     validation.neighbours(neighbours)
@@ -353,7 +354,8 @@ def _exchange(
     import dpselect_pooling as pooling
 
     noise = pooling.IndependentNoise(clean, contaminated)
-    at = noise.epsilon(matrix, neighbours=neighbours) if epsilon is None else epsilon
+    relation = validation.neighbours(neighbours)
+    at = noise.epsilon(matrix, neighbours=relation) if epsilon is None else epsilon
     if not isfinite(at):
         raise ParameterError(
             "with only one of `clean` and `contaminated` some outcomes are certain: give "
@@ -365,7 +367,7 @@ def _exchange(
         contaminated=contaminated,
         d=d,
         epsilon=at,
-        neighbours=neighbours,
+        neighbours=relation,
     )
 
 
