@@ -148,7 +148,7 @@ def test_a_table_grows_and_keys_are_whole(table, keys, what):
 
 
 def test_a_relation_is_required():
-    with pytest.raises(NeighboursError, match="add-remove. .one record more or less"):
+    with pytest.raises(NeighboursError, match=r"add-remove. .one record more or less"):
         dp.GlobalSensitivity(1, "all")
 
 

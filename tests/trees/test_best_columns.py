@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
-from dpselect.errors import ParameterError
-from dpselect.trees import Bins, PrivateSelectKBest
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.trees import Bins, ID3Classifier, PrivateSelectKBest
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.records import schema
@@ -133,6 +133,19 @@ def test_works_in_a_pipeline():
     )
 
     assert steps.fit(x.to_pandas(), y).score(x.to_pandas(), y) == 1.0
+
+
+def test_a_tree_grows_on_the_columns_that_were_kept():
+    x, y = rows()
+    steps = make_pipeline(
+        PrivateSelectKBest(epsilon=500.0, k=2, **PUBLIC).set_output(transform="polars"),
+        ID3Classifier(epsilon=500.0, max_depth=2, **PUBLIC),
+    )
+
+    assert steps.fit(x, y).score(x, y) == 1.0
+    assert steps[-1].tree_.schema.names == ("a", "b")
+    with pytest.raises(ColumnError, match="name columns that the table does not have: "):
+        ID3Classifier(epsilon=1.0, **PUBLIC).fit(x.rename({"a": "A"}), y)
 
 
 def test_what_is_wrong_is_said_before_any_spend():
