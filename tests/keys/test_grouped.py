@@ -16,6 +16,7 @@ from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted, people_in
 from dpselect.keys.objectives import by_count, of_most_common
 from dpselect.keys.question import Question
+from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import hockey_stick, independent, limited, peeled, subsets
 
@@ -276,7 +277,7 @@ def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
     database = tuple(SETS[place] for place in rng.integers(0, len(SETS), 40))
     rows = [(user, *pair) for user, pairs in enumerate(database) for pair in pairs]
     frame = pl.DataFrame(rows * 2, schema=["person", "ward", "key"], orient="row")
-    question = Question(("key",), "person", 2, by="ward")
+    question = Question(("key",), PeopleCap("person", 2), by="ward")
 
     found = people_in(held_by(engine, frame.sample(fraction=1.0, shuffle=True)), question)
 
@@ -309,7 +310,7 @@ ASKED = {
 
 
 def test_the_top_of_released_groups_is_released():
-    budget = dp.Budget(80.0, delta=1e-5, neighbours=ADDED)
+    budget = dp.Budget(80.0, delta=1e-5, neighbours=ADDED, protects="person")
 
     release = dp.TopKeys(k=2, epsilon=40.0, **ASKED).release(ROWS, budget=budget)
 
@@ -322,7 +323,7 @@ def test_the_top_of_released_groups_is_released():
 
 
 def test_without_a_released_group_their_keys_are_refunded():
-    budget = dp.Budget(1.0, delta=1e-5, neighbours=ADDED)
+    budget = dp.Budget(1.0, delta=1e-5, neighbours=ADDED, protects="person")
 
     release = dp.TopKeys(k=2, epsilon=1.0, groups_share=0.25, **ASKED).release(
         ROWS.tail(20), budget=budget

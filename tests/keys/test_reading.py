@@ -13,6 +13,7 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.keys import counts
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.tables.people import PeopleCap
 from support.engines import ENGINES, every_engine, held_by
 from support.key_definitions import limited, subsets
 
@@ -50,7 +51,7 @@ def counts_of(data, question):
 
 
 def asked(*columns, most=2, **others):
-    return Question(columns=columns, user="person", max_per_user=most, **others)
+    return Question(columns=columns, cap=PeopleCap("person", most), **others)
 
 
 @embedded

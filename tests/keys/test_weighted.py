@@ -18,8 +18,9 @@ from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted, people_in
 from dpselect.keys.question import Question
 from dpselect.keys.weighted import Round, WeightedLaw, delta_of_gaussian
+from dpselect.tables.people import PeopleCap
 from support.engines import held_by
-from support.key_definitions import hockey_stick, independent, subsets
+from support.key_definitions import hockey_stick, independent, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
 KEYS = range(3)
@@ -209,16 +210,13 @@ def test_every_engine_sums_the_weights_of_the_definition(engine, without):
     pairs = [(person, key) for person, keys in held.items() for key in keys * 2]
     rows = pl.DataFrame(pairs, schema=["person", "key"], orient="row")
     weights = np.array([0, 100, 70, 57])
-    question = Question(columns=("key",), user="person", max_per_user=3)
+    question = Question(columns=("key",), cap=PeopleCap("person", 3))
 
     found = people_in(held_by(engine, rows), question).weighed(weights, without)
 
     exact = Counter()
     for person, keys in held.items():
-        left = sorted(set(keys) - set(without))
-        # Person 4 has one key too many: the rule of the reading says which is left out.
-        start = (person + len(left)) % len(left) if len(left) > 3 else 0
-        kept = [left[(start + i) % len(left)] for i in range(min(3, len(left)))]
+        kept = limited(set(keys) - set(without), person, 3)  # person 4 has one too many
         for key in kept:
             exact[key] += int(weights[len(kept)])
     assert {found.key(i): int(w) for i, w in enumerate(found.people)} == exact

@@ -6,6 +6,7 @@ from math import exp
 import numpy as np
 
 from dpselect.keys import STOP
+from support.people import counted_of
 
 
 def subsets(keys, most):
@@ -13,19 +14,9 @@ def subsets(keys, most):
     return list(chain.from_iterable(combinations(keys, n) for n in range(1, most + 1)))
 
 
-def weight(value):
-    if isinstance(value, tuple):
-        return sum(map(weight, value))
-    return len(value) if isinstance(value, str) else value % 1009
-
-
 def limited(keys, user, most):
-    """Return which of a person's keys are counted, by the words of ``reading``."""
-    order = sorted(set(keys))
-    if len(order) <= most:
-        return order
-    start = (weight(user) + sum(map(weight, order))) % len(order)
-    return [order[(start + i) % len(order)] for i in range(most)]
+    """Return which of a person's keys are counted, by the words of ``tables.people``."""
+    return counted_of(user, set(keys), most)
 
 
 def add_person(counts, keys):

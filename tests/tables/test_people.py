@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from datetime import date, timedelta
 from functools import cache
-from hashlib import md5
 from itertools import combinations, combinations_with_replacement, permutations
 from math import comb, sqrt
 from random import Random
@@ -20,27 +19,9 @@ from dpselect.errors import ColumnError
 from dpselect.tables.people import KEY, PRIME, SECOND, PeopleCap
 from dpselect.tables.values import names_in_memory
 from support.engines import every_engine, held_by
+from support.people import counted_of, numbers_of_places
 
 PERSONS, VALUES, ROWS = 3, 3, 4
-
-
-def number_of(person):
-    """Return the integer that a person is."""
-    if isinstance(person, str):
-        return int(md5(person.encode(), usedforsecurity=False).hexdigest()[:15], 16)
-    if isinstance(person, date):
-        return person.year * 512 + person.month * 32 + person.day
-    return int(person)
-
-
-def numbers_of_places(person, places, key):
-    """Return the numbers of a person's places, as the docstring of the module has them."""
-    words = md5(key.encode(), usedforsecurity=False).hexdigest()
-    first, second = (int(words[8 * i : 8 * i + 8], 16) % 2**29 for i in range(2))
-    number = number_of(person)
-    s = (number + first) ** 3 % PRIME
-    t = (s + second + number % SECOND) ** 3 % PRIME
-    return [((r + s) ** 3 % PRIME + t) ** 3 % PRIME for r in range(places)]
 
 
 def by_definition(rows, most, *, key=KEY, distinct=False):
@@ -48,11 +29,11 @@ def by_definition(rows, most, *, key=KEY, distinct=False):
     of = defaultdict(list)
     for person, value in set(rows) if distinct else rows:
         of[person].append(value)
-    kept = []
-    for person, values in of.items():
-        numbers = numbers_of_places(person, len(values), key)
-        places = sorted(range(len(values)), key=numbers.__getitem__)[:most]
-        kept += [(person, sorted(values)[place]) for place in places]
+    kept = [
+        (person, value)
+        for person, values in of.items()
+        for value in counted_of(person, values, most, key=key)
+    ]
     return sorted(kept)
 
 

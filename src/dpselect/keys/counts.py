@@ -150,7 +150,7 @@ class RowsOfPeople:
         import narwhals as nw
 
         table = self.rows.without([_plain(key) for key in without])
-        together = nw.lit(1) if self.rows.user is None else nw.len().over("user")
+        together = nw.lit(1) if self.rows.question.cap is None else nw.len().over("user")
         by_size = (
             table.with_columns(together.cast(nw.Int64).alias("together"))
             .group_by("key", "together")
@@ -196,7 +196,7 @@ class RowsOfPeople:
         """
         rows = self.rows
         source = tables.Source.of(rows.source)
-        if rows.user is not None or source.path is None or source.is_csv:
+        if rows.question.cap is not None or source.path is None or source.is_csv:
             return [rows.table]
         needed("polars", extra="standard")
         import narwhals as nw

@@ -10,12 +10,10 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
+from dpselect.tables.people import PeopleCap, people_cap
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
-
-MOST_PER_USER = 2**20
-"""Keys of one person, at most."""
 
 LEAST_DELTA = 1e-290
 """Parts of it can still be told from 0."""
@@ -27,8 +25,8 @@ class Question:
 
     Attributes:
         columns: The columns of the key; empty where the data are the values themselves.
-        user: The column of the person that a row belongs to; each row is one if not given.
-        max_per_user: How many different keys of a person are counted.
+        cap: The column of the person that a row belongs to, and how many different keys of a
+            person are counted; each row is a person of its own if not given.
         by: A column of groups; a person's keys are then pairs of a group and a key.
         groups: The public groups; empty where they are to be released.
         candidates: The public keys; any if not given.
@@ -36,12 +34,16 @@ class Question:
     """
 
     columns: tuple[str, ...]
-    user: str | None = None
-    max_per_user: int = 1
+    cap: PeopleCap | None = None
     by: str | None = None
     groups: tuple[Hashable, ...] = ()
     candidates: tuple[Hashable, ...] | None = None
     missing: bool = False
+
+    @property
+    def max_per_user(self) -> int:
+        """How many keys of a person are counted at most."""
+        return 1 if self.cap is None else self.cap.most
 
 
 def question_of(
@@ -61,8 +63,7 @@ def question_of(
     """
     columns = checked_names(column)
     missing = validation.one_of("missing", missing, get_args(Missing))
-    if (user is None) != (max_per_user is None):
-        raise ParameterError("`user` and `max_per_user` go together: give both")
+    cap = people_cap(user, max_per_user)
     if by is None and groups is not None:
         raise ParameterError("`groups` are of a column: name it with `by`")
     if not columns and (user is not None or by is not None):
@@ -71,12 +72,7 @@ def question_of(
     _check_listed(candidates=candidates, groups=groups)
     return Question(
         columns=columns,
-        user=user,
-        max_per_user=(
-            1
-            if max_per_user is None
-            else validation.at_least("max_per_user", max_per_user, 1, MOST_PER_USER)
-        ),
+        cap=cap,
         by=by,
         groups=groups or (),
         candidates=candidates,

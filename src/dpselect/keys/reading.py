@@ -1,15 +1,7 @@
-r"""Rows of any container as keys of persons, at most so many of each person.
+"""Rows of any container as keys of persons, at most so many of each person.
 
-Where a person may have at most :math:`m` keys and has :math:`c > m` different ones, these are
-put in the order of their values and numbered from 0. Counted are those from number :math:`s`
-on, around the circle, where
-
-.. math:: s = \Big(w(\text{user}) + \sum_{\text{keys}} w(\text{key})\Big) \bmod c,
-
-:math:`w` of a text is its length and :math:`w` of an integer the integer modulo 1009. The rule
-depends on that person's different keys alone: not on the order or the number of the rows, and
-on no other person. Every engine thus counts the same keys. The start spreads persons over
-their keys, so that those which come first in the order are not preferred.
+A person's different keys are put in the order of their values, and of these so many are
+counted as :mod:`dpselect.tables.people` says: as often as a key occurs does not matter.
 """
 
 from __future__ import annotations
@@ -25,15 +17,14 @@ from dpselect.errors import ColumnError
 from dpselect.keys.columns import MISSING, KeyColumns
 from dpselect.keys.question import Question
 from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.tables.people import USER, PeopleCap
+from dpselect.tables.spark import distinct
 from dpselect.tables.values import names_of_frame, names_of_values
-
-MODULUS = 1009
-"""A prime; integers are reduced by it before they are added up."""
 
 VALUE = "value"
 """The column of data that are the values themselves."""
 
-_KEY, _USER, _GROUP = "key", "user", "group"
+_KEY, _GROUP = "key", "group"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -46,7 +37,6 @@ class Rows:
         source: What it was made from, to name in an error.
         keys: How keys are written.
         group: How groups are written, if there are any.
-        user: How persons are written, if they are given.
         question: How many keys of a person are counted.
     """
 
@@ -54,15 +44,14 @@ class Rows:
     source: object
     keys: KeyColumns
     group: KeyColumns | None
-    user: Kind | None
     question: Question
 
     def of_groups(self) -> Rows:
         """Return the rows with the groups for keys, of which as many are counted."""
-        named = {_KEY: nw.col(_GROUP)} | ({} if self.user is None else {_USER: nw.col(_USER)})
-        asked = self.question
-        question = Question((str(asked.by),), asked.user, asked.max_per_user)
-        every, keys = self.every.select(**named), self.group or self.keys
+        question = Question((str(self.question.by),), self.question.cap)
+        persons = [] if question.cap is None else [USER]
+        every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
+        keys = self.group or self.keys
         return replace(self, every=every, keys=keys, group=None, question=question)
 
     def within(self, groups: tuple[Hashable, ...]) -> Rows:
@@ -81,7 +70,8 @@ class Rows:
         rows = self.every
         if keys:
             rows = rows.filter(~nw.col(_KEY).is_in(keys))
-        return rows if self.user is None else _limited(rows, self)
+        cap = self.question.cap
+        return rows if cap is None else _limited(rows, self.question, cap)
 
 
 def read(data: object, question: Question) -> Rows:
@@ -104,8 +94,8 @@ def read(data: object, question: Question) -> Rows:
     )
     types = table.collect_schema()
     taken = {_KEY: _key(names, keys, types)}
-    if question.user is not None:
-        taken[_USER] = named(nw.col(question.user), types[question.user])
+    if question.cap is not None:
+        taken[USER] = question.cap.persons(types)
     group = None
     if question.by is not None:
         group = KeyColumns((question.by,), (kinds[question.by],), encoded=False)
@@ -114,42 +104,17 @@ def read(data: object, question: Question) -> Rows:
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
         rows = rows.filter(nw.col(_KEY).is_in(public))
-    user = None if question.user is None else kinds[question.user]
-    found = Rows(rows, data, keys, group, user, question)
+    found = Rows(rows, data, keys, group, question)
     return found.within(question.groups) if question.groups else found
 
 
-def _limited(rows: nw.LazyFrame[Any], of: Rows) -> nw.LazyFrame[Any]:
-    question = of.question
+def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.LazyFrame[Any]:
     pair = [_KEY] if question.by is None else [_GROUP, _KEY]
-    distinct = rows.unique(subset=[_USER, *pair])
     if question.candidates is not None:
         possible = len(question.candidates) * max(1, len(question.groups))
-        if possible <= question.max_per_user:
-            return distinct
-    weight = _weight(_KEY, "text" if of.keys.encoded else of.keys.kinds[0])
-    if of.group is not None:
-        weight = weight + _weight(_GROUP, of.group.kinds[0])
-    sized = distinct.with_columns(
-        nw.len().over(_USER).cast(nw.Int64).alias("size"),
-        weight.sum().over(_USER).cast(nw.Int64).alias("weight"),
-        nw.col(_KEY).cum_count().over(_USER, order_by=pair).cast(nw.Int64).alias("place"),
-        _weight(_USER, of.user or "text").alias("own"),
-    )
-    size = nw.col("size")
-    start = (nw.col("weight") + nw.col("own")) % size
-    turned = (nw.col("place") - 1 - start + size) % size
-    return sized.filter(turned < question.max_per_user).select(_USER, *pair)
-
-
-def _weight(column: str, kind: Kind) -> nw.Expr:
-    value = nw.col(column)
-    if kind == "text":
-        return value.str.len_chars().cast(nw.Int64)
-    if kind == "integer":
-        # Engines differ in the remainder of a negative integer by one modulus.
-        return ((value % MODULUS).cast(nw.Int64) + MODULUS) % MODULUS
-    return value.is_null().cast(nw.Int64)
+        if possible <= cap.most:
+            return distinct(rows.select(USER, *pair))
+    return cap.limited(rows, order_by=pair, distinct=True)
 
 
 def _key(names: Sequence[str], keys: KeyColumns, types: nw.Schema) -> nw.Expr:
@@ -170,7 +135,8 @@ def _opened(data: object, question: Question) -> tuple[nw.LazyFrame[Any], dict[s
         values, kind = _values(data)
         return values, {VALUE: kind}
     wanted = [*question.columns]
-    wanted += [name for name in (question.user, question.by) if name is not None]
+    wanted += [] if question.cap is None else [question.cap.user]
+    wanted += [] if question.by is None else [question.by]
     frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
     types = tables.schema(frame, data)
     kinds = {name: kind_of(types[name], name) for name in types}
