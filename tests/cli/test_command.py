@@ -220,7 +220,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "give --column and --epsilon and --neighbours"),
+            ((), "give --column, --epsilon and --neighbours"),
             (ASK[:2], "give --epsilon and --neighbours"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "Invalid value for '--k'"),

@@ -281,6 +281,19 @@ def test_a_dry_run_says_what_can_be_released_and_the_error(run, stays):
     assert "if there are 4,000 records" in text
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_text_file_says_that_other_fields_count_as_missing(run, tmp_path, more):
+    path = tmp_path / "commas.csv"
+    path.write_text("days;ward\n3,5;a\n4;b\n")
+    ran = run("percentile", path, *VALUE, "--separator", ";", *more)
+
+    assert "fields of days that are no number, such as '3,5', count as missing" in ran.out
+
+
+def test_all_that_is_missing_is_named_at_once(run, stays):
+    assert "give --p, --epsilon and --neighbours" in run("percentile", stays).error
+
+
 def test_a_record_that_may_be_any_is_warned_of(run, stays):
     warned = run("record", stays, *RECORD, "--dry-run")
     better = ("--epsilon", 1000, "--mechanism", "local-dampening")

@@ -57,6 +57,20 @@ class Given(NamedTuple):
     options: Mapping[str, Any]
     """By field, or by the name of another option; None if not given."""
 
+    numeric: Sequence[str] = ()
+    """Columns of numbers."""
+
+    @property
+    def untyped(self) -> dict[str, str]:
+        """What people should know of numbers in a file that declares no types, by name."""
+        from dpselect.tables import Source
+
+        if not self.numeric or not Source.of(self.source).is_csv:
+            return {}
+        columns = ", ".join(self.numeric)
+        said = f"fields of {columns} that are no number, such as '3,5', count as missing"
+        return {"text file": f"{said}: it declares no types"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
@@ -163,7 +177,7 @@ class QueryCommand:
 
         check_where(engines.stated(given.source), query.plan.neighbours)
         self.before(query, given)
-        release = None
+        release, untyped = None, {} if as_json else given.untyped
         if shared["dry_run"]:
             query.check(given.table)
             output.print_plan(
@@ -171,7 +185,7 @@ class QueryCommand:
                 budget,
                 source=given.source,
                 as_json=as_json,
-                more=self.facts(query, given),
+                more={**self.facts(query, given), **untyped},
                 engine=shared["engine"],
             )
         else:
@@ -179,7 +193,11 @@ class QueryCommand:
                 release = query.release(given.table, budget=budget)
                 beside = self.after(release, given)
             output.print_release(
-                release, budget, source=given.source, as_json=as_json, more=beside
+                release,
+                budget,
+                source=given.source,
+                as_json=as_json,
+                more={**beside, **untyped},
             )
         if self.plot is not None and shared["plot"] is not None:
             output.save(self.plot(query, release, given), shared["plot"])
@@ -195,7 +213,8 @@ class QueryCommand:
             if one.default is MISSING and given[one.name] is None
         ]
         if missing and self.make is None:
-            raise ParameterError(f"give {' and '.join(missing)}")
+            listed = ", ".join(missing[:-1])
+            raise ParameterError(f"give {' and '.join(filter(None, (listed, missing[-1])))}")
         whole, numeric = self.whole(given), self.numeric
         if callable(numeric):
             numeric = numeric(given)
@@ -204,7 +223,7 @@ class QueryCommand:
         table = engines.opened(
             source, given["engine"], given["master"], numeric=numeric, whole=whole
         )
-        held = Given(source, table, given)
+        held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}
         made = kind(**stated) if self.make is None else self.make(stated, held)
