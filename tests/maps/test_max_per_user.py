@@ -17,11 +17,11 @@ from dpselect.maps import (
     counting,
     lattice_rectangles,
     partition_error,
-    reading,
 )
 from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
+from dpselect.tables.people import PeopleCap
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 BOX = Box(-10, 40, 20, 60)
@@ -41,7 +41,7 @@ def frame(rows):
 
 
 def capped(points, most, outside="drop"):
-    return PointRows(BOX, "x", "y", "who", most, outside).read(points)
+    return PointRows(BOX, "x", "y", PeopleCap("who", most), outside).read(points)
 
 
 def places(points):
@@ -127,7 +127,7 @@ def test_no_part_of_the_box_is_preferred():
     """Seeded. 200 people of 100 points each keep 20: evenly over 16 cells."""
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
-    kept = reading.limited(x, y, np.repeat(np.arange(200), 100), 20)
+    kept = PeopleCap("who", 20).kept(np.repeat(np.arange(200), 100), [x, y])
     held = counting.Points(x[kept], y[kept]).in_cells(uniform_grid(4))
 
     assert stats.chisquare(held).pvalue > 1e-3
@@ -139,9 +139,9 @@ def test_a_place_where_everybody_was_is_kept_by_as_many_as_any_other(common):
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
     x[::10], y[::10] = (np.uint32(share * 2**32) for share in common)
-    kept = reading.limited(x, y, np.repeat(np.arange(2000), 10), 2)
+    kept = PeopleCap("who", 2).kept(np.repeat(np.arange(2000), 10), [x, y])
 
-    assert (kept % 10 == 0).sum() == pytest.approx(400, abs=4 * np.sqrt(320))
+    assert kept[::10].sum() == pytest.approx(400, abs=4 * np.sqrt(320))
 
 
 SPOTS = [(-6.0, 45.0), (-4.0, 45.0), (11.0, 55.0)]

@@ -14,6 +14,7 @@ from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
 from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables import values
+from dpselect.tables.people import PeopleCap
 from dpselect.trees import Bins, Categories, records
 from dpselect.trees.engine import EngineCounts
 from dpselect.trees.reading import labelled
@@ -175,7 +176,7 @@ def test_a_point_of_somebody(odd):
     """Everybody has at most two points, and somebody without a name has none."""
 
     def kept(data):
-        points = PointRows(BOX, "x", "y", "who", 2, "clip").read(data)
+        points = PointRows(BOX, "x", "y", PeopleCap("who", 2), "clip").read(data)
         return int(points.in_cells(uniform_grid(1))[0])
 
     rows = [*odd.rows, odd.odd]

@@ -18,7 +18,7 @@ from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
 from dpselect.tables.lookup import with_positions, without_nan
-from dpselect.tables.values import refused_type
+from dpselect.tables.people import PeopleCap
 from dpselect.typing import Indices, Values
 
 
@@ -116,7 +116,7 @@ def located(
     *,
     x: str,
     y: str,
-    user: str | None = None,
+    cap: PeopleCap | None = None,
     box: Box,
     outside: Outside,
 ) -> nw.LazyFrame[Any]:
@@ -126,36 +126,29 @@ def located(
         points: A lazy frame. Private.
         x: Column of the coordinate from west to east.
         y: Column of the coordinate from south to north.
-        user: Column of the individual that a point belongs to, returned as ``user``; points
-            without one are dropped.
+        cap: The person that a point belongs to, returned as ``user``; points without one are
+            dropped.
         box: The public box.
         outside: ``"drop"`` or ``"clip"``, for points outside it.
 
     Raises:
         ColumnError: A column is missing or not numeric.
     """
-    table = tables.check_columns(points, numeric=[x, y], plain=[] if user is None else [user])
+    table = tables.check_columns(points, numeric=[x, y])
     columns = {"x": without_nan(x), "y": without_nan(y)}
     axes = {"x": (box.west, box.east), "y": (box.south, box.north)}
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
     kept = [_is_kept(nw.col(axis), *axes[axis], outside) for axis in axes]
-    if user is not None:
-        columns["user"] = _individual(user, tables.schema(table, points)[user])
+    if cap is not None:
+        cap.check(points)
+        columns["user"] = cap.persons(tables.schema(table, points))
         kept.append(~nw.col("user").is_null())
     rows = table.lazy().select(**columns).filter(*kept)
     return rows.with_columns(
         _lattice_position(nw.col(axis), *bounds, outside).alias(axis)
         for axis, bounds in axes.items()
     )
-
-
-def _individual(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
-    """Return who a point belongs to, null if unknown: NaN is a number to an engine."""
-    if dtype.is_nested() or dtype.is_temporal() or dtype in {nw.Binary, nw.Object}:
-        raise refused_type(column, dtype)
-    who = nw.col(column)
-    return nw.when(~who.is_nan()).then(who) if dtype.is_float() else who
 
 
 def _is_kept(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:

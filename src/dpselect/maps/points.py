@@ -14,6 +14,7 @@ from dpselect.maps.box import Box, Outside, checked_outside
 from dpselect.passes import Pass
 from dpselect.query import Design
 from dpselect.release import Release
+from dpselect.tables.people import PeopleCap, people_cap
 
 if TYPE_CHECKING:
     from dpselect.maps.counting import Counts
@@ -39,17 +40,21 @@ class PointRows:
         box: The public box.
         x: Column of the coordinate from west to east, of a table.
         y: Column of the coordinate from south to north.
-        user: Column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted; 1 where a point is its own.
+        cap: Column of the person that a point belongs to, and how many points of a person are
+            counted; each point is a person of its own if not given.
         outside: What happens to points outside the box.
     """
 
     box: Box
     x: str | None = None
     y: str | None = None
-    user: str | None = None
-    max_per_user: int = 1
+    cap: PeopleCap | None = None
     outside: Outside = "drop"
+
+    @property
+    def max_per_user(self) -> int:
+        """How many points of a person are counted at most."""
+        return 1 if self.cap is None else self.cap.most
 
     @classmethod
     def of(cls, query: HeavyCells | Map) -> Self:
@@ -65,19 +70,10 @@ class PointRows:
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
         checked_outside(query.outside)
-        if (query.user is None) != (query.max_per_user is None):
-            raise ParameterError("`user` and `max_per_user` go together: give both")
-        if query.user is not None and query.x is None:
+        cap = people_cap(query.user, query.max_per_user)
+        if cap is not None and query.x is None:
             raise ParameterError("with `user`, name the columns of the coordinates: `x`, `y`")
-        most = 1 if query.max_per_user is None else query.max_per_user
-        return cls(
-            box,
-            query.x,
-            query.y,
-            query.user,
-            validation.at_least("max_per_user", most, 1),
-            query.outside,
-        )
+        return cls(box, query.x, query.y, cap, query.outside)
 
     def check(self, data: object) -> None:
         """Check the columns of a table; no row is read.
@@ -89,8 +85,9 @@ class PointRows:
             # narwhals takes as long to import as all of this room.
             from dpselect import tables
 
-            plain = [] if self.user is None else [self.user]
-            tables.check_columns(data, numeric=[self.x, self.y], plain=plain)
+            tables.check_columns(data, numeric=[self.x, self.y])
+            if self.cap is not None:
+                self.cap.check(data)
         elif hasattr(data, "geometry"):
             return
         elif isinstance(data, str | Path) or hasattr(data, "columns"):

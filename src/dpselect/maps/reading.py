@@ -1,23 +1,13 @@
-r"""Points of any container, read as counts: repaired record by record, limited per user.
+"""Points of any container, read as counts: repaired record by record, limited per person.
 
-Where an individual may have at most ``m`` points, those of the ``m`` least keys are counted.
-The key of a point at the lattice position :math:`(x, y)` of an individual whose largest
-positions are :math:`(x^*, y^*)` is
-
-.. math:: A (x + x^*) + B (y + y^*) \bmod 2^{32}.
-
-Rows of a lazy frame have no order, and each query may see them in another one. The key depends
-on the points of the individual alone, so every engine counts the same points in every query,
-and no other individual has an influence. The multipliers wrap around the box a hundred
-thousand times, so that no part of it is preferred. The largest positions give a place that
-many individuals visited a different key for each of them.
+A person's points are put in the order of their lattice positions, and of these so many are
+counted as :mod:`dpselect.tables.people` says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,17 +15,14 @@ from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import engine
-from dpselect.maps.box import POSITIONS, Box, Positions
+from dpselect.maps.box import Box
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.engine import EngineCounts
 from dpselect.tables import values
-from dpselect.typing import Indices, Values
+from dpselect.typing import Values
 
 if TYPE_CHECKING:
     from dpselect.maps.points import PointRows
-
-# Odd, and below 2**19: products with sums of two positions are below 2**52, exact as floats.
-ACROSS, ALONG = 324_027, 395_787
 
 POINT = 0
 """The type of points in shapely."""
@@ -57,65 +44,25 @@ def counts_of(points: object, rows: PointRows) -> Counts:
         DataError: ``points`` holds no points, or cannot be read.
         ParameterError: The reference systems differ.
     """
-    x, y, user, box, outside = rows.x, rows.y, rows.user, rows.box, rows.outside
+    x, y, cap, box, outside = rows.x, rows.y, rows.cap, rows.box, rows.outside
     if x is None or y is None:
         rows.check(points)
         return Points(*box.locate(*_without_columns(points, box), outside=outside))
     if tables.is_lazy(points):
-        located = engine.located(points, x=x, y=y, user=user, box=box, outside=outside)
+        located = engine.located(points, x=x, y=y, cap=cap, box=box, outside=outside)
         return EngineCounts(
-            located if user is None else limited_rows(located, "user", rows.max_per_user)
+            located if cap is None else cap.limited(located, order_by=["x", "y"])
         )
-    table = tables.read_columns(points, numeric=[x, y], plain=[] if user is None else [user])
+    plain = [] if cap is None else [cap.user]
+    table = tables.read_columns(points, numeric=[x, y], plain=plain)
     columns = [tables.series_numbers(table[name]) for name in (x, y)]
-    if user is None:
+    if cap is None:
         return Points(*box.locate(*columns, outside=outside))
-    users = values.identities(values.of_series(table[user]))
-    held = box.holds(*columns, outside=outside) & (users != values.NOBODY)
+    persons, there = values.names_in_memory(table[cap.user])
+    held = box.holds(*columns, outside=outside) & there
     positions = box.locate(*(column[held] for column in columns), outside=outside)
-    persons = np.unique(users[held], return_inverse=True)[1]
-    counted = limited(*positions, persons, rows.max_per_user)
-    return Points(*(axis[counted] for axis in positions))
-
-
-def limited(x: Positions, y: Positions, users: NDArray[np.int64], most: int) -> Indices:
-    """Return the indices of the points that are counted, at most ``most`` of each user.
-
-    Args:
-        x: Shape ``(n,)``.
-        y: Shape ``(n,)``.
-        users: Shape ``(n,)``: integers from 0, one for each individual.
-        most: How many points of one individual are counted.
-    """
-    keys = np.zeros(x.size, np.int64)
-    for factor, axis in ((ACROSS, x), (ALONG, y)):
-        largest = np.zeros(users.max(initial=-1) + 1, np.int64)
-        np.maximum.at(largest, users, axis)
-        keys += factor * (axis + largest[users])
-    # Two sorts of pairs packed into one integer each take half the time of four sorts.
-    places = x.astype(np.uint64) * np.uint64(POSITIONS) + y
-    order = np.lexsort((places, users * POSITIONS + keys % POSITIONS))
-    sizes = np.bincount(users)
-    rank = np.arange(x.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return order[rank < most]
-
-
-def limited_rows(points: nw.LazyFrame[Any], user: str, most: int) -> nw.LazyFrame[Any]:
-    """Return the rows that are counted, of a frame of positions ``x`` and ``y`` with users."""
-    factors = (("x", ACROSS), ("y", ALONG))
-    parts = [
-        _wrapped((nw.col(axis) + nw.col(axis).max().over(user)) * float(factor))
-        for axis, factor in factors
-    ]
-    keyed = points.with_columns(_wrapped(parts[0] + parts[1]).alias("key"))
-    # Points of one key and one place are interchangeable.
-    rank = nw.col("x").cum_count().over(user, order_by=["key", "x", "y"])
-    return keyed.with_columns(rank.alias("rank")).filter(nw.col("rank") <= most)
-
-
-def _wrapped(number: nw.Expr) -> nw.Expr:
-    turns = (number * (1 / POSITIONS)).floor()
-    return number - turns * float(POSITIONS)
+    kept = cap.kept(persons[held], positions)
+    return Points(*(axis[kept] for axis in positions))
 
 
 def _without_columns(points: object, box: Box) -> tuple[Values, Values]:
