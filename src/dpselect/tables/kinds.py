@@ -150,3 +150,15 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     if dtype in {nw.Int128, nw.UInt128}:
         return nw.when(column.is_between(-(2**63), 2**63 - 1)).then(column).cast(nw.Int64)
     return column
+
+
+def numbers_alone(value: nw.Expr) -> nw.Expr:
+    """Return float64 without NaN: null in its place.
+
+    Whether a number is NaN is asked of its exponential. The statistics of a Parquet file do
+    not see NaN, and by them DuckDB decides for all rows at once which comparisons hold, and
+    that none is NaN, also of products, roots and whatever else it knows bounds of.
+    """
+    import narwhals as nw
+
+    return nw.when(~value.exp().is_nan()).then(value)

@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from dpselect.tables.kinds import numbers_alone
 from dpselect.tables.spark import array_of, functions, on_spark
 from dpselect.typing import Indices, Values
 
@@ -25,8 +26,7 @@ def without_nan(column: str) -> nw.Expr:
 
     Engines compare NaN differently, so it becomes null here and no other function meets it.
     """
-    value = nw.col(column).cast(nw.Float64)
-    return nw.when(~value.is_nan()).then(value)
+    return numbers_alone(nw.col(column).cast(nw.Float64))
 
 
 def with_positions(

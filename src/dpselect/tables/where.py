@@ -20,6 +20,7 @@ import narwhals as nw
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.kinds import numbers_alone
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -95,9 +96,7 @@ class Comparison:
             if dtype.is_integer():
                 return self._keeps_integer(value, dtype, literal)
             if dtype.is_numeric():
-                number = value.cast(nw.Float64)
-                # Engines order NaN differently.
-                number = nw.when(~number.is_nan()).then(number)
+                number = numbers_alone(value.cast(nw.Float64))
                 return ~number.is_null() & compare(number, nw.lit(float(literal), nw.Float64))
         if isinstance(literal, bool) and dtype == nw.Boolean:
             return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))

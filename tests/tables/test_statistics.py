@@ -1,0 +1,105 @@
+"""No filter meets a NaN before it is coded: statistics of a Parquet file do not see it.
+
+The numbers of a file are all between the public bounds, so that an engine may take each
+comparison for true of every row, and one row more lets it take none. What is counted must be
+the same with statistics and without them, in every engine, with the row and without it.
+"""
+
+import tempfile
+from functools import cache
+from math import nan
+from pathlib import Path
+
+import duckdb
+import ibis
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.maps.partition import uniform_grid
+from dpselect.maps.points import PointRows
+from dpselect.percentiles.ranks import ranks_in
+from dpselect.tables.people import people_cap
+from dpselect.trees import Bins, records
+from dpselect.trees.engine import EngineCounts
+from support.engines import every_engine, spark
+
+CANDIDATES = np.array([0.0, 2.0, 4.0, 50.0])
+SCHEMA = records.schema({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
+ROWS = pl.DataFrame(
+    {
+        "x": [nan] * 40 + [1.0, 1.5, 2.0, 2.5, 3.0] * 20,
+        "who": range(140),
+        "ward": ["a", "b"] * 70,
+    }
+).with_columns(y=pl.col("x"))
+ROW = {"x": 99.0, "y": nan, "who": 0, "ward": "a"}
+TABLES = {"x": ROWS, "x'": pl.concat([ROWS, pl.DataFrame(ROW).select(ROWS.columns)])}
+
+
+def ranks(data, **persons):
+    found = ranks_in(
+        data, CANDIDATES, "x", people_cap(**({"user": None, "max_per_user": None} | persons))
+    )
+    return [*found.below, *found.upto, found.numbers, found.missing]
+
+
+def points(data, outside, **persons):
+    box = {"bounds": (0, 0, 4, 4), "grid": 2, "k": 1, "x": "x", "y": "y", "outside": outside}
+    query = dp.HeavyCells(**box, epsilon=1.0, neighbours="add-remove", **persons)
+    return PointRows.of(query).read(data).in_cells(uniform_grid(2))
+
+
+COUNTS = {
+    "ranks": ranks,
+    "ranks of persons": lambda data: ranks(data, user="who", max_per_user=1),
+    "points": lambda data: points(data, "drop"),
+    "points that are moved": lambda data: points(data, "clip"),
+    "points of persons": lambda data: points(data, "drop", user="who", max_per_user=1),
+    "records of a tree": lambda data: np.concatenate(
+        EngineCounts(data, "ward", SCHEMA).tables(0, 1)[0]
+    ),
+    **{
+        where: lambda data, where=where: [
+            tables.count_records(tables.Source(frame=data, where=[where]))
+        ]
+        for where in ("x >= 0", "x < 5", "x != 77")
+    },
+}
+
+
+def in_engine(engine, path):
+    if engine == "duckdb":
+        return duckdb.connect().read_parquet(str(path))
+    if engine == "ibis":
+        return ibis.duckdb.connect().read_parquet(path)
+    return pl.scan_parquet(path) if engine == "polars" else spark().read.parquet(str(path))
+
+
+@cache
+def _folder():
+    return Path(tempfile.mkdtemp(prefix="dpselect-statistics-"))
+
+
+@every_engine
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("name", TABLES)
+def test_statistics_of_a_file_change_no_count(engine, statistics, name):
+    rows = TABLES[name]
+    path = _folder() / f"{name}-{statistics}.parquet"
+    if not path.exists():
+        rows.write_parquet(path, statistics=statistics, row_group_size=1000)
+    data = in_engine(engine, path)
+
+    for what, count in COUNTS.items():
+        assert np.array_equal(count(data), count(rows.lazy())), what
+
+
+def test_the_row_changes_what_it_may_and_no_more():
+    for what, count in COUNTS.items():
+        gained = np.subtract(count(TABLES["x'"].lazy()), count(TABLES["x"].lazy()))
+        assert set(gained.tolist()) <= {0, 1} if gained.ndim == 1 else gained.sum() in {0, 2}, (
+            what
+        )
