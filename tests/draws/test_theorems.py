@@ -11,6 +11,7 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid, zcdp
+from dpselect.draws.permute_and_flip import unrefused
 from support.strategies import epsilons
 
 EPSILONS = [0.05, 0.3, 1.0, 3.0, 8.0]
@@ -149,7 +150,7 @@ def under_the_curve(p, q, epsilon):
 
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_two_candidates_have_any_two_likelihood_ratios_of_permute_and_flip(pair, epsilon):
-    """Theorem 38: so every divergence is at most that of a mixture of two candidates."""
+    """Searched, and more than Theorem 38 says: for any two of the outcomes at once."""
     p, q = (PermuteAndFlip().law(scores, epsilon) for scores in pair)
 
     assert under_the_curve(p, q, epsilon)
@@ -180,7 +181,7 @@ def first_two_kinds(kinds):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 @pytest.mark.parametrize("part", [0.2, 0.5])
 def test_three_kinds_are_a_mixture_of_two_kinds(kinds, epsilon, part):
-    """Line 2 of the proof of Theorem 38: best before, best after, and best in both."""
+    """Line 3 of the proof of Theorem 38: best before, best after, and best in both."""
     before = np.array([{"A": 0, "B": (part - 1) * epsilon, "C": 0}[kind] for kind in kinds])
     after = np.array([{"A": -part * epsilon, "B": 0, "C": 0}[kind] for kind in kinds])
     for scores in (before, after):
@@ -192,6 +193,33 @@ def test_three_kinds_are_a_mixture_of_two_kinds(kinds, epsilon, part):
             mixed[places] += chance * PermuteAndFlip().law(scores[places], 2.0)
 
         assert mixed == pytest.approx(PermuteAndFlip().law(scores, 2.0), rel=1e-12)
+
+
+def accepted(accept):
+    """The law of permute-and-flip on any acceptance probabilities, one of which is 1."""
+    return accept * unrefused(accept)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("v", [0.0, 0.3, 0.8, 1.0])
+def test_candidates_are_mixtures_of_four_kinds(epsilon, v):
+    """Lines 1 and 2 of the proof of Theorem 38: the corners of a polygon."""
+    v *= epsilon
+    corners = np.array([[0, 0], [1, exp(-v)], [exp(v - epsilon), 1], [1, 1]])
+    rng = np.random.default_rng(7)
+    weights = rng.dirichlet([0.5] * 4, size=4)
+    # One candidate is best before the step, and one after it.
+    weights[0], weights[1] = [0, 0.4, 0, 0.6], [0, 0, 0.7, 0.3]
+    before, after = (weights @ corners).T
+    mixed = np.zeros((2, 4))
+    for kinds in product(range(4), repeat=4):
+        chance = np.prod(weights[range(4), kinds])
+        if chance > 0:
+            mixed += chance * np.array([accepted(side) for side in corners[list(kinds)].T])
+
+    assert mixed[0] == pytest.approx(accepted(before), rel=1e-12, abs=1e-15)
+    assert mixed[1] == pytest.approx(accepted(after), rel=1e-12, abs=1e-15)
+    assert mixed.sum(axis=1) == pytest.approx(1, rel=1e-12)
 
 
 def two_candidates(epsilon, v):
@@ -352,6 +380,7 @@ def test_permute_and_flip_lies_between_two_exponential_draws(scores, epsilon):
 
     assert is_better(flip, Exponential().law(scores, epsilon), scores)
     assert is_better(Exponential().law(scores, 2 * epsilon), flip, scores)
+    assert (flip >= Exponential().law(scores, epsilon) / 2 * (1 - 1e-12)).all()
 
 
 @given(
@@ -419,7 +448,7 @@ def test_no_release_of_a_record_exceeds_the_ceiling(values, p, epsilon, name):
 def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
     """Theorems 29 and 30, for counts: a lead of `q` records, doubled unit scores."""
     beta = 0.05
-    least = log((n - 1) * (1 - beta) / beta) / (2 * epsilon)
+    least = max(log(n * (1 - beta)), log((n - 1) / (n * beta))) / epsilon
     enough = log(n / beta) / epsilon
 
     def success(q):
@@ -429,3 +458,4 @@ def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
 
     assert success(least * 0.999) < 1 - beta
     assert success(enough) >= 1 - beta
+    assert enough - least <= log(1 / (beta * (1 - beta))) / epsilon
