@@ -264,6 +264,66 @@ Section Dampening.
   Definition shifted_down x : R := (u x - shortfall (delta x) horizon) / Delta.
   Definition shifted_up x : R := (u x + shortfall (delta x) horizon) / Delta.
 
+  Lemma shortfall_of_accumulated d n : shortfall d n = INR n * Delta - accumulated d n.
+  Proof.
+    induction n as [|n IH]; [simpl; ring|]. rewrite S_INR. simpl. rewrite IH. ring.
+  Qed.
+
+  Lemma accumulated_beyond d n :
+    (forall t, (horizon <= t)%nat -> d t = Delta) ->
+    accumulated d (horizon + n) = accumulated d horizon + INR n * Delta.
+  Proof.
+    intros T. induction n as [|n IH]; [rewrite Nat.add_0_r; simpl; ring|].
+    rewrite Nat.add_succ_r, S_INR. simpl. rewrite IH, T by lia. ring.
+  Qed.
+
+  (** Beyond the horizon heights are dampened on one line. *)
+  Lemma dampened_beyond x h v :
+    (forall t, (horizon <= t)%nat -> delta x t = Delta) ->
+    accumulated (delta x) horizon < h -> dampens (delta x) h v ->
+    v = INR horizon + (h - accumulated (delta x) horizon) / Delta.
+  Proof.
+    intros T Far D. pose proof (accumulated_monotone (delta x) 0 horizon (delta_nonneg x)
+      ltac:(apply Nat.le_0_l)) as B. simpl in B.
+    destruct D as [[Z _]|[_ [i [[L U] E]]]]; [lra|].
+    assert (I : (horizon <= i)%nat).
+    { destruct (le_lt_dec horizon i) as [G|G]; [assumption|exfalso].
+      pose proof (accumulated_monotone (delta x) (S i) horizon (delta_nonneg x) G). lra. }
+    replace i with (horizon + (i - horizon))%nat in E by lia.
+    set (n := (i - horizon)%nat) in E. rewrite (accumulated_beyond _ n T), plus_INR in E.
+    rewrite T in E by lia. rewrite E. field. lra.
+  Qed.
+
+  (** If the sensitivity is Delta from the horizon on, a score that is moved down by [c] is
+      dampened to the closed form less [c / Delta], for every [c] that is large enough: the limit
+      is attained. Up by [c] it is the other closed form. *)
+  Theorem shifted_down_is_the_limit x c v :
+    (forall t, (horizon <= t)%nat -> delta x t = Delta) ->
+    u x + accumulated (delta x) horizon < c ->
+    dampens_score (delta x) (u x - c) v -> v + c / Delta = shifted_down x.
+  Proof.
+    intros T Far. pose proof (accumulated_monotone (delta x) 0 horizon (delta_nonneg x)
+      ltac:(apply Nat.le_0_l)) as B. simpl in B.
+    intros [[S _]|[_ V]]; [lra|].
+    assert (W : - v = INR horizon + (c - u x - accumulated (delta x) horizon) / Delta).
+    { apply (dampened_beyond x); auto; [lra|]. replace (c - u x) with (- (u x - c)) by ring.
+      assumption. }
+    unfold shifted_down. rewrite shortfall_of_accumulated.
+    replace v with (- (- v)) by ring. rewrite W. field. lra.
+  Qed.
+
+  Theorem shifted_up_is_the_limit x c v :
+    (forall t, (horizon <= t)%nat -> delta x t = Delta) ->
+    accumulated (delta x) horizon - u x < c ->
+    dampens_score (delta x) (u x + c) v -> v - c / Delta = shifted_up x.
+  Proof.
+    intros T Far. pose proof (accumulated_monotone (delta x) 0 horizon (delta_nonneg x)
+      ltac:(apply Nat.le_0_l)) as B. simpl in B.
+    intros [[_ V]|[S _]]; [|lra].
+    rewrite (dampened_beyond x (u x + c) v); auto; [|lra].
+    unfold shifted_up. rewrite shortfall_of_accumulated. field. lra.
+  Qed.
+
   Lemma shortfall_step x y n :
     near x y ->
     shortfall (delta x) n - shortfall (delta y) n <= delta x n - delta x 0.

@@ -136,11 +136,12 @@ Proof.
   apply total_ext. intros q Hq. rewrite <- (picks_refused l q z Hq). ring.
 Qed.
 
-Lemma share_recursion l :
-  (INR (length l) + 1) * share l = 1 + total (fun q => (1 - fst q) * share (snd q)) (picks l).
+(** Each of a list is released with its acceptance times its share, and none of them with the
+    probability that all refuse. *)
+Lemma released_or_refused l :
+  total (fun q => fst q * share (snd q)) (picks l) = 1 - refused l 1.
 Proof.
-  (* Integrate the derivative of refused, and that of z refused, over [0, 1]. *)
-  set (others := total (fun q => share (snd q)) (picks l)).
+  (* Integrate the derivative of refused over [0, 1]. *)
   set (weighted := total (fun q => fst q * share (snd q)) (picks l)).
   assert (slope_integral : is_RInt (slope l) 0 1 (- weighted)).
   { unfold weighted. replace (- total (fun q => fst q * share (snd q)) (picks l))
@@ -162,6 +163,18 @@ Proof.
   assert (E1 : - weighted = refused l 1 - refused l 0).
   { rewrite <- (is_RInt_unique _ _ _ _ slope_integral).
     apply (is_RInt_unique _ _ _ _ slope_ends). }
+  assert (at_zero : refused l 0 = 1).
+  { clear. induction l as [|p l IH]; simpl; [|rewrite IH]; ring. }
+  lra.
+Qed.
+
+Lemma share_recursion l :
+  (INR (length l) + 1) * share l = 1 + total (fun q => (1 - fst q) * share (snd q)) (picks l).
+Proof.
+  (* Integrate the derivative of z refused over [0, 1]. *)
+  set (others := total (fun q => share (snd q)) (picks l)).
+  set (weighted := total (fun q => fst q * share (snd q)) (picks l)).
+  pose proof (released_or_refused l) as E1. fold weighted in E1.
   assert (at_zero : refused l 0 = 1).
   { clear. induction l as [|p l IH]; simpl; [|rewrite IH]; ring. }
   set (f := fun z => (INR (length l) + 1) * refused l z
@@ -206,6 +219,23 @@ Proof.
     + rewrite <- (share_recursion l). field. lra.
     + intros q Hq. rewrite IH; [reflexivity|].
       apply picks_length in Hq. lia.
+Qed.
+
+(** ** A law *)
+
+Lemma refused_by_a_sure_one l z : In 1 l -> z = 1 -> refused l z = 0.
+Proof.
+  intros H E. subst z. induction l as [|p l IH]; simpl in *; [tauto|].
+  destruct H as [H|H]; [subst p|rewrite (IH H)]; ring.
+Qed.
+
+(** The probabilities of all candidates add up to 1, as a best one is accepted for sure. *)
+Theorem permute_and_flip_is_a_law l :
+  In 1 l -> total (fun q => fst q * reached (length (snd q)) (snd q)) (picks l) = 1.
+Proof.
+  intros H. rewrite (total_ext _ (fun q => fst q * share (snd q))).
+  - rewrite released_or_refused, (refused_by_a_sure_one l 1 H); [ring|reflexivity].
+  - intros q _. rewrite reached_is_share; reflexivity.
 Qed.
 
 (** ** Privacy *)

@@ -9,7 +9,15 @@ import pytest
 
 COQC = shutil.which("coqc")
 PROOFS = Path(__file__).parents[1] / "proofs"
-FILES = ("UnitScores", "PermuteAndFlip", "Dampening", "Order", "Private")
+FILES = (
+    "UnitScores",
+    "PermuteAndFlip",
+    "Dampening",
+    "LocalSensitivity",
+    "Filter",
+    "Order",
+    "Private",
+)
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",
