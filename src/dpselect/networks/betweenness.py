@@ -56,7 +56,8 @@ def ego_betweenness(
     Guarantee:
         Both are admissible under ``Neighbours.EDGE`` among the graphs on the public nodes
         with no degree above :math:`D`; the distance of two graphs is the number of different
-        edges. The horizon is :math:`D - 1`, where both have reached :math:`\Delta`.
+        edges. A graph with a larger degree raises, and that it does is not protected. The
+        horizon is :math:`D - 1`, where both have reached :math:`\Delta`.
 
     Args:
         graph: The graph, in memory or in an engine.

@@ -51,11 +51,13 @@ class TopNodes(Query[Release[Any]]):
     igraph, on the same nodes. The answer has the nodes in the order drawn.
 
     Guarantee:
-        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public.
-        A person may have many edges; each of those is protected, not the person. With
-        ``user`` a person is protected, under ``Neighbours.ADD_REMOVE`` of all rows of one
-        person: at most ``max_per_user`` edges come or go, and all sensitivities are those of
-        so many edges. To replace one person by another is two such steps.
+        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public,
+        and with ``max_degree`` it holds among the graphs of at most that degree: that another
+        one raises :class:`PublicClaimError` is not protected. A person may have many edges;
+        each of those is protected, not the person. With ``user`` a person is protected, under
+        ``Neighbours.ADD_REMOVE`` of all rows of one person: at most ``max_per_user`` edges come
+        or go, and all sensitivities are those of so many edges. To replace one person by
+        another is two such steps.
 
     Attributes:
         nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
@@ -79,7 +81,7 @@ class TopNodes(Query[Release[Any]]):
         user: The column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
         max_per_user: How many different edges of a person are counted. By a rule that depends
-            on that person's rows alone (:mod:`dpselect.tables.users`). Of a graph: as it was
+            on that person's rows alone (:mod:`dpselect.tables.people`). Of a graph: as it was
             read.
         redraw: With pareto or margin: ``"remaining"`` compares a node with those not drawn yet.
             As DP-MOTkIN has it, in each round. If not given, scores are those of the first

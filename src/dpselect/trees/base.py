@@ -75,7 +75,9 @@ class _RecordsQuery(Query[Out]):
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``: one record, or with ``user`` all records of one
-        person. All fields are public, and so are the columns and their types; under
+        person, among tables of at most ``max_records`` counted records: that a larger one
+        raises :class:`PublicClaimError` is not protected. All fields are public, and so are
+        the columns and their types; under
         substitution also the number of records, or of persons. Values outside of what was
         declared are repaired record by record: numbers are clamped, missing and unknown values
         go to the domain's ``other`` or their record is dropped, and records with a label

@@ -196,7 +196,8 @@ def information_gain(
 
     Guarantee:
         The sensitivity equals the element local sensitivity at every distance, cut at the
-        global bound. Public: domains, classes, ``max_records``.
+        global bound, among tables of at most ``max_records`` records; that a larger one raises
+        is not protected. Public: domains, classes, ``max_records``.
 
     Args:
         x: A frame, or an array of shape ``(n, columns)``. Private.
