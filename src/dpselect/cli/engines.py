@@ -50,7 +50,7 @@ Engine: TypeAlias = Annotated[
 Master: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="With --engine spark: such as spark://host:7077 or local[[4].",
+        help=r"With --engine spark: such as spark://host:7077 or local\[4].",
         rich_help_panel="Engine",
     ),
 ]
