@@ -139,12 +139,14 @@ class PeopleCap:
         rows = rows.drop_nulls([USER, *order_by])
         if rows.implementation.is_pandas_like() or rows.implementation.is_pyarrow():
             return self._limited_in_memory(rows, order_by, distinct=distinct)
-        if rows.implementation.is_polars():
-            limit = self._limited_texts if kind == "text" else self._limited
-            of_frame = partial(limit, order_by=order_by, distinct=distinct)
+        if rows.implementation.is_polars() and kind != "text":
+            of_frame = partial(self._limited, order_by=order_by, distinct=distinct)
             return nw.from_native(nw.to_native(rows).map_batches(of_frame))
         if distinct:
             rows = distinct_rows(rows)
+        if rows.implementation.is_polars():
+            of_frame = partial(self._limited_texts, order_by=order_by)
+            return nw.from_native(nw.to_native(rows).map_batches(of_frame))
         numbered, order = _with_order(_with_residues(rows, self.user, kind), order_by)
         place = _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
@@ -179,13 +181,10 @@ class PeopleCap:
         kept = self._counted(persons, columns, lambda some: users[some], distinct=distinct)
         return rows.filter(np.asarray(kept))
 
-    def _limited_texts(
-        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool
-    ) -> pl.DataFrame:
+    def _limited_texts(self, rows: pl.DataFrame, *, order_by: Sequence[str]) -> pl.DataFrame:
         """Find who has few rows by hashes, and all others if their hashes differ."""
         import polars as pl
 
-        rows = rows.lazy().unique().collect(engine="streaming") if distinct else rows
         hashes = rows.get_column(USER).hash().to_numpy()
         few = _are_few(hashes, self.most)
         many, persons = rows.filter(~few), hashes[~few].view(np.int64)
