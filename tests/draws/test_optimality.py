@@ -1,7 +1,7 @@
 """Theorems of docs/theory.md on what no mechanism can do better, by linear programmes."""
 
 from itertools import combinations, product
-from math import exp, inf, log
+from math import comb, exp, inf, log
 
 import networkx as nx
 import numpy as np
@@ -226,3 +226,57 @@ def test_the_table_of_least_shortfalls(name):
 
     assert found == pytest.approx(expected, abs=6e-5)
     assert min(found[1:]) >= found[0] - 1e-7
+
+
+def weights_of_sets(scores, k, epsilon):
+    """e^(epsilon / 2 (least score of a set - largest of the rest)) over its sum."""
+    sets = list(combinations(range(len(scores)), k))
+    leads = [
+        min(scores[i] for i in one) - max(scores[j] for j in range(len(scores)) if j not in one)
+        for one in sets
+    ]
+    weights = np.exp(epsilon / 2 * np.array(leads))
+    return sets, weights / weights.sum()
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (5, 2), (6, 3), (7, 5)])
+@pytest.mark.parametrize("epsilon", [0.4, 2.0])
+def test_a_set_is_drawn_by_a_table_and_is_private(n, k, epsilon):
+    """Theorem 41: the cells of its proof, and every step that moves scores up by 0 or 1."""
+    rng = np.random.default_rng(n)
+    scores = np.sort(rng.integers(0, 6, n))[::-1].astype(float)
+    sets, law = weights_of_sets(scores, k, epsilon)
+    cells = {(k + 1, k): exp(epsilon / 2 * (scores[k - 1] - scores[k]))}
+    for o in range(1, k + 1):
+        for t in range(k + 1, n + 1):
+            ways = comb(t - o - 1, k - o)
+            cells[o, t] = ways * exp(epsilon / 2 * (scores[t - 1] - scores[o - 1]))
+    total = sum(cells.values())
+    for cell, weight in cells.items():
+        of_cell = [
+            chance
+            for one, chance in zip(sets, law, strict=True)
+            if (min({*range(n)} - {*one}) + 1, max(one) + 1) == cell
+        ]
+        assert sum(of_cell) == pytest.approx(weight / total, rel=1e-12)
+        assert np.ptp(of_cell) <= 1e-12
+    for moves in product((0.0, 0.5, 1.0), repeat=n):
+        _, after = weights_of_sets(scores + moves, k, epsilon)
+        loss = np.log(law / after)
+        assert np.abs(loss).max() <= epsilon * (1 + 1e-12)
+        assert np.ptp(loss) <= epsilon * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.5])
+def test_a_set_resolves_the_least_lead_up_to_a_constant(beta):
+    """Theorem 41 against the converse of Theorem 36, for people with any number of values."""
+    n, k, epsilon = 9, 4, 0.7
+    enough, least = log(comb(n, k) / beta) / epsilon, log(comb(n, k) * (1 - beta)) / epsilon
+    scores = np.repeat([enough, 0.0], [k, n - k])
+    sets, law = weights_of_sets(scores, k, epsilon)
+    _, behind = weights_of_sets(scores * least / enough * 0.999, k, epsilon)
+    right = sets.index(tuple(range(k)))
+
+    assert law[right] >= 1 - beta
+    assert behind[right] < 1 - beta
+    assert enough - least == pytest.approx(-log(beta * (1 - beta)) / epsilon)
