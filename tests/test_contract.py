@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact import samplers
 from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect.plan import Plan
@@ -51,7 +52,13 @@ def budget_for(case, log, *, enough=True):
     plan = case.plan()
     factor = 1.0 if enough else 0.5
     epsilon = factor * plan.epsilon if plan.epsilon else 1.0
-    return LoggedBudget(log, epsilon, factor * plan.delta, neighbours=case.neighbours)
+    return LoggedBudget(log, epsilon, factor * plan.delta, **terms(case))
+
+
+def terms(case):
+    """Return what a budget must state to pay for a case, and nothing kept for composing."""
+    user = case.plan().user
+    return {"neighbours": case.neighbours, "protects": user, "composition": "sum"}
 
 
 def database(case, seed=0):
@@ -88,7 +95,8 @@ def test_it_spends_once_before_it_draws_and_what_its_plan_says(case):
     assert len(log.events) > 1, "nothing was drawn"
     [entry] = budget.entries
     assert (entry.epsilon, entry.delta) == (plan.epsilon, plan.delta)
-    assert entry.rho <= plan.rho * (1 + 1e-9)
+    # Beside a delta nothing is known but what epsilon implies.
+    assert entry.rho <= (rho_of_pure(plan.epsilon) if plan.delta else plan.rho) * (1 + 1e-9)
     assert entry.neighbours is case.neighbours is plan.neighbours
     assert entry.mechanism == plan.description
     assert entry.question["query"] == plan.name == type(case.query).__name__
@@ -118,7 +126,7 @@ def test_a_refused_spend_draws_nothing(case):
     log = Log()
     budget = budget_for(case, log, enough=False)
     if case.plan().epsilon == 0:
-        budget = dp.Budget(1.0, case.plan().delta / 2, neighbours=case.neighbours)
+        budget = dp.Budget(1.0, case.plan().delta / 2, **terms(case))
 
     with samplers.intercepted(log.handle), pytest.raises(InsufficientBudgetError):
         case.release(database(case), budget)
@@ -132,7 +140,7 @@ def test_a_budget_is_asked_before_data_are_read(case):
     log = Log()
     budget = budget_for(case, log, enough=False)
     if case.plan().epsilon == 0:
-        budget = dp.Budget(1.0, case.plan().delta / 2, neighbours=case.neighbours)
+        budget = dp.Budget(1.0, case.plan().delta / 2, **terms(case))
 
     with pytest.raises(InsufficientBudgetError):
         case.query.release(NotThere(), budget=budget)
@@ -160,6 +168,7 @@ def test_an_audit_agrees(case):
         total=plan.epsilon or 1.0,
         delta=plan.delta,
         neighbours=case.neighbours,
+        protects=plan.user,
     )
 
     report.raise_if_failed()

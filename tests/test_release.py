@@ -40,6 +40,7 @@ def test_json_holds_every_field_and_plain_numbers():
         "exact": True,
         "version": dp.__version__,
         "entry": None,
+        "repeated": False,
     }
 
 

@@ -208,6 +208,8 @@ from dpselect.budget import ledger
 
 written = []
 class Dying:
+    loads = staticmethod(json.loads)
+
     def dumps(self, value):
         written.append(value)
         if len(written) == 2:

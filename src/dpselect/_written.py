@@ -54,6 +54,9 @@ FINER = ("ns", "ps", "fs", "as")
 ATOMS = frozenset({bool, int, str, type(None)})
 """Types of what is kept and written as it is; a matrix may have millions of them."""
 
+ADDRESS = " at 0x"
+"""In what Python prints of an object that does not say how."""
+
 MAPPING = "mapping"
 """Holds a mapping of one key that looks like the name of a type."""
 
@@ -170,6 +173,39 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
         if given != usual:
             options[one.name] = plain(given, otherwise)
     return {"name": name, **options} if options else name
+
+
+def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
+    """Return a kept value as people write it: without tags, and objects by their names."""
+    if isinstance(value, tuple | list):
+        return [readable(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: readable(one) for key, one in value.items()}
+    if isinstance(value, date | timedelta | Decimal):
+        return str(value)
+    return value if isinstance(value, float | range) else plain(value, label)
+
+
+def label(value: object) -> str:
+    """Return the name of what has no written form; never its address, which is no property."""
+    if isinstance(value, partial):
+        options = ", ".join(f"{name}={one!r}" for name, one in value.keywords.items())
+        return f"{label(value.func)}({', '.join([*map(repr, value.args), options])})"
+    text = str(getattr(value, "__qualname__", None) or value)
+    return type(value).__qualname__ if ADDRESS in text else text
+
+
+def in_short(value: object, most: int) -> str:
+    """Return a kept value as it prints, a tuple of more than so many values as their number."""
+    if isinstance(value, tuple) and len(value) > most:
+        return f"<{len(value)} values>"
+    if isinstance(value, tuple):
+        each = [in_short(one, most) for one in value]
+        return f"({', '.join(each)}{',' * (len(value) == 1)})"
+    if isinstance(value, Mapping):
+        pairs = [f"{name!r}: {in_short(one, most)}" for name, one in value.items()]
+        return f"{{{', '.join(pairs)}}}"
+    return repr(str(value) if isinstance(value, Enum) else value)
 
 
 def refused(name: str, value: object) -> object:

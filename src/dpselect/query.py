@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from difflib import get_close_matches
-from enum import Enum
 from functools import cache, cached_property, partial
 from importlib import import_module
 from math import floor, log10
@@ -59,6 +58,9 @@ SCHEMA = 1
 
 FLOATS = ("epsilon", "delta")
 """Fields that are kept as floats of Python, so that 1 and 1.0 are one price."""
+
+OF_PRICES = {"epsilon", "delta", "neighbours"}
+"""Fields that a plan states of itself."""
 
 NAMING = ("column", "label", "x", "source")
 """Fields of which one names what is read of a table. A query without them reads what it is
@@ -193,7 +195,7 @@ class Query(ABC, Generic[Out]):
     @cached_property
     def written_form(self) -> dict[str, Any]:
         """:meth:`to_dict`; where a field holds a function, its name stands for it."""
-        return self._head() | self._written(lambda _name, value: _label(value))
+        return self._head() | self._written(lambda _name, value: written.label(value))
 
     @cached_property
     def is_repeatable(self) -> bool:
@@ -227,7 +229,7 @@ class Query(ABC, Generic[Out]):
             epsilon = float(f"{steps}e{last}")
             try:
                 if epsilon <= asked:
-                    remaining_after([*after, replace(self, epsilon=epsilon).plan], budget)
+                    remaining_after([*after, self._with(epsilon=epsilon).plan], budget)
             except (InsufficientBudgetError, ParameterError):
                 return True
             return epsilon > asked
@@ -319,24 +321,27 @@ class Query(ABC, Generic[Out]):
             raise ParameterError("a query must be one JSON object")
         return cls.from_dict(found)
 
+    def _with(self, **changed: object) -> Self:
+        return type(self)(**{**self._values(), **changed})
+
+    def _values(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in _fields(self)}
+
     def _head(self) -> dict[str, Any]:
         return {"dpselect": SCHEMA, "query": _title(type(self))}
 
     def _written(self, otherwise: Callable[[str, object], object]) -> dict[str, Any]:
-        values = {one.name: getattr(self, one.name) for one in _fields(self)}
         usual = {one.name for one in _fields(self) if _is_required(one) or one.default is None}
         return {
             name: written.plain(value, partial(otherwise, name))
-            for name, value in values.items()
+            for name, value in self._values().items()
             if value is not None or name not in usual
         }
 
     def _arguments(self) -> dict[str, Any]:
-        """Return the fields that were given, for people: a function by what it prints as."""
-        of_prices = {"epsilon", "delta", "neighbours"}
-        every = self._written(lambda _name, value: _label(value))
-        given = {one.name for one in self._given()} - of_prices
-        return {name: value for name, value in every.items() if name in given}
+        """Return the fields that were given, but those of the price, for people."""
+        names = [one.name for one in self._given() if one.name not in OF_PRICES]
+        return {name: written.readable(getattr(self, name)) for name in names}
 
     def _given(self) -> list[Field[Any]]:
         """Return the fields that are not at their defaults."""
@@ -359,11 +364,11 @@ class Query(ABC, Generic[Out]):
         return hash((type(self), self._text()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        given = {one.name: getattr(self, one.name) for one in _fields(self)}
-        return partial(type(self), **given), ()
+        return partial(type(self), **self._values()), ()
 
     def __repr__(self) -> str:
-        shown = (f"{one.name}={_short(getattr(self, one.name))}" for one in self._given())
+        given = {one.name: getattr(self, one.name) for one in self._given()}
+        shown = (f"{name}={written.in_short(value, SHOWN)}" for name, value in given.items())
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -489,17 +494,3 @@ def _kind(title: object) -> type[Query[Any]]:
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise ParameterError(f"there is no query {title!r}{meant}")
     return found
-
-
-def _label(value: object) -> str:
-    return str(getattr(value, "__qualname__", None) or value)
-
-
-def _short(value: object) -> str:
-    if isinstance(value, tuple) and len(value) > SHOWN:
-        return f"<{len(value)} values>"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_short, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{name!r}: {_short(one)}' for name, one in value.items())}}}"
-    return repr(str(value) if isinstance(value, Enum) else value)

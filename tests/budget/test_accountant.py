@@ -36,9 +36,9 @@ any_amount = st.one_of(
 def make(request, tmp_path):
     """Return a maker of budgets of either kind."""
 
-    def budget(epsilon=1.0, delta=0.0):
+    def budget(epsilon=1.0, delta=0.0, **terms):
         path = None if request.param == "memory" else tmp_path / "budget.db"
-        return Budget(epsilon, delta, neighbours=EDGE, path=path)
+        return Budget(epsilon, delta, **{"neighbours": EDGE, **terms}, path=path)
 
     return budget
 
@@ -76,14 +76,12 @@ def test_a_new_budget_has_all_of_its_total(make):
 
 
 @pytest.mark.parametrize(
-    ("delta", "first", "rule"),
-    [(0.0, 0.0, "pure"), (1e-6, 0.0, "zcdp"), (1e-6, 1e-7, "basic")],
+    ("delta", "rule"), [(0.0, "sum"), (1e-6, "either"), (1e-6, "zcdp"), (1e-6, "sum")]
 )
-def test_the_first_spend_and_delta_decide_the_composition(make, delta, first, rule):
-    budget = make(delta=delta)
-    budget.spend(0.1, delta=first, neighbours=EDGE)
+def test_the_composition_is_stated_and_without_a_delta_the_sum(delta, rule):
+    budget = Budget(1.0, delta, neighbours=EDGE, composition=rule if delta else "either")
 
-    assert budget.composition == rule
+    assert budget.totals.composition == rule
 
 
 def test_the_hundred_and_first_hundredth_is_refused(make):
@@ -156,7 +154,7 @@ def test_spent_and_remaining_add_up_to_the_total(amounts):
 
 
 def test_a_spend_of_delta_alone_leaves_all_of_epsilon(make):
-    budget = make(delta=0.5)
+    budget = make(delta=0.5, composition="sum")
     for _ in range(2):
         assert budget.remaining_after(0.0, delta=0.25) == 1.0
         entry = budget.spend(0.0, delta=0.25, neighbours=EDGE)

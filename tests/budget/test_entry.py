@@ -5,7 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Cost, Totals, cost, kept, same_relation
+from dpselect.budget.entry import Cost, cost, kept
+from dpselect.budget.totals import Totals
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -77,22 +78,23 @@ def test_a_relation_must_be_one(relation):
     with pytest.raises(NeighboursError, match="neighbours must be"):
         Totals(epsilon=1.0, delta=0.0, neighbours=relation)
     with pytest.raises(NeighboursError, match="neighbours must be"):
-        same_relation(Neighbours.EDGE, relation)
+        Totals(epsilon=1.0, neighbours=Neighbours.EDGE).steps(relation, None)
 
 
 @pytest.mark.parametrize(("granted", "stated"), list(permutations(Neighbours, 2)))
 def test_two_relations_never_meet(granted, stated):
-    with pytest.raises(NeighboursError, match=f"{granted} neighbours, the spend {stated}"):
-        same_relation(granted, stated)
+    totals = Totals(epsilon=1.0, neighbours=granted)
+
+    with pytest.raises(NeighboursError, match=f"{granted} neighbours, the release {stated}"):
+        totals.steps(stated, None)
 
 
 @pytest.mark.parametrize("relation", Neighbours)
 def test_the_budget_s_own_relation_is_accepted_by_name_too(relation):
-    same_relation(relation, relation)
-    same_relation(relation, str(relation))
-
     totals = Totals(epsilon=1.0, delta=0.0, neighbours=str(relation))
+
     assert totals.neighbours is relation
+    assert totals.steps(relation, None) == totals.steps(str(relation), None) == 1
 
 
 def test_a_summary_has_no_tails_of_floating_point():

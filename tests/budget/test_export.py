@@ -20,10 +20,16 @@ EDGE = Neighbours.EDGE
 
 
 def spent(epsilons, delta=0.0, rho=None, **kind):
-    budget = Budget(50.0, delta, neighbours=EDGE)
+    budget = Budget(50.0, delta, neighbours=EDGE, composition="zcdp")
     for epsilon in epsilons:
         budget.spend(epsilon, neighbours=EDGE, rho=rho, **kind)
     return budget
+
+
+def without_release(entry):
+    made = asdict(entry) | {"neighbours": "edge"}
+    del made["release"]
+    return made
 
 
 def refuse_constant(name):
@@ -38,10 +44,13 @@ def test_json_holds_all_that_the_budget_knows():
         "epsilon": 50.0,
         "delta": 0.0,
         "neighbours": "edge",
-        "composition": "pure",
+        "persons": None,
+        "composition": "sum",
+        "shares": [],
+        "period": None,
         "spent": 0.3,
-        "remaining": 49.7,
-        "entries": [asdict(entry) | {"neighbours": "edge"} for entry in budget.entries],
+        "pots": [{"share": "", "epsilon": 50.0, "delta": 0.0, "spent": 0.3, "remaining": 49.7}],
+        "entries": [without_release(entry) for entry in budget.entries],
     }
     assert set(document["entries"][0]) == {
         "sequence",
@@ -51,12 +60,17 @@ def test_json_holds_all_that_the_budget_knows():
         "rho",
         "laplace_rounds",
         "refunded",
+        "steps",
         "neighbours",
         "mechanism",
         "note",
         "version",
         "source",
+        "source_version",
         "analyst",
+        "share",
+        "period",
+        "key",
         "question",
         "answer",
     }
@@ -68,8 +82,8 @@ def test_json_is_strict_and_agrees_with_the_properties(epsilons, delta):
     document = json.loads(budget.to_json(), parse_constant=refuse_constant)
 
     assert document["spent"] == budget.spent
-    assert document["remaining"] == budget.remaining
-    assert document["composition"] == budget.composition
+    assert [pot["remaining"] for pot in document["pots"]] == [budget.remaining]
+    assert document["composition"] == budget.totals.composition
     assert [entry["epsilon"] for entry in document["entries"]] == epsilons
 
 

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 from math import exp, prod
+from random import Random
+from typing import get_args
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import Sums, Totals, cost
+from dpselect.budget.entry import Sums, cost
+from dpselect.budget.totals import Composition, Totals
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours
@@ -29,11 +32,14 @@ mixed_costs = st.lists(
     | st.sampled_from([1e-7, 4e-7]).map(lambda delta: cost(0.0, delta, None)),
     max_size=30,
 )
+COMPOSITIONS = get_args(Composition)
+
 grants = st.builds(
     Totals,
     epsilon=st.floats(0.05, 2),
     delta=st.sampled_from([0.0, 1e-6, 0.01]),
     neighbours=st.just(EDGE),
+    composition=st.sampled_from(COMPOSITIONS),
 )
 
 
@@ -45,10 +51,6 @@ def remaining(granted, costs):
     return stopping.remaining(granted, Sums.of(costs))
 
 
-def composition(granted, costs):
-    return stopping.composition(granted, Sums.of(costs))
-
-
 def admit(granted, costs, new):
     """Return what remains after a spend."""
     after = stopping.admit(granted, Sums.of(costs), new)
@@ -56,8 +58,8 @@ def admit(granted, costs, new):
     return stopping.remaining(granted, after)
 
 
-def totals(epsilon, delta=0.0):
-    return Totals(epsilon=epsilon, delta=delta, neighbours=EDGE)
+def totals(epsilon, delta=0.0, composition="either"):
+    return Totals(epsilon=epsilon, delta=delta, neighbours=EDGE, composition=composition)
 
 
 def pure(*epsilons):
@@ -76,37 +78,95 @@ def admitted(granted, requests):
     return accepted
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.05, 0.3])
-@pytest.mark.parametrize("options", [(0.2, 0.3), (0.1, 0.5), (0.25, 1.0)])
-def test_no_adaptive_choice_of_responses_breaks_the_guarantee(delta, options):
-    """By definition: the best analyst's sum of [P(y) - e^epsilon Q(y)]_+, over 60 rounds.
+def gain(epsilon, options, fits, *, failure=0.0, rounds=60):
+    """The best analyst's sum of [P(y) - e^epsilon Q(y)]_+ by a rule, by exact enumeration.
 
     Randomised responses are the most revealing pure releases. After each answer the analyst
-    sees its loss and picks the next epsilon, or stops.
+    sees its loss, the log of the odds, and asks for the next epsilon, or for a release that
+    tells everything with the probability ``failure`` and nothing else, or stops.
+
+    Args:
+        epsilon: What all of it is held against.
+        options: The epsilons that there are.
+        fits: Whether a rule admits so many releases of each epsilon and so many failures.
+        failure: The delta of a failure.
+        rounds: The most releases.
     """
-    granted = totals(1.0, delta)
 
     @cache
-    def fits(first, second):
-        costs = pure(*[options[0]] * first, *[options[1]] * second)
-        return spent(granted, costs) <= exact(granted.epsilon)
-
-    @cache
-    def excess(counts, balances):
+    def excess(counts, failures, balances):
         loss = sum(e * b for e, b in zip(options, balances, strict=True))
-        best = max(0.0, 1 - exp(granted.epsilon - loss))
-        for i, epsilon in enumerate(options):
+        best = max(0.0, 1 - exp(epsilon - loss))
+        if failure and fits(counts, failures + 1):
+            more = excess(counts, failures + 1, balances)
+            best = max(best, failure + (1 - failure) * more)
+        for i, price in enumerate(options):
             more = tuple(c + (i == j) for j, c in enumerate(counts))
-            if sum(more) > 60 or not fits(*more):
+            if sum(more) > rounds or not fits(more, failures):
                 continue
             up = tuple(b + (i == j) for j, b in enumerate(balances))
             down = tuple(b - (i == j) for j, b in enumerate(balances))
-            truth = exp(epsilon) / (exp(epsilon) + 1)
-            value = truth * excess(more, up) + (1 - truth) * excess(more, down)
+            truth = exp(price) / (exp(price) + 1)
+            value = truth * excess(more, failures, up) + (1 - truth) * excess(
+                more, failures, down
+            )
             best = max(best, value)
         return best
 
-    assert excess((0, 0), (0, 0)) <= delta + 1e-12
+    none = (0,) * len(options)
+    return excess(none, 0, none)
+
+
+def rule(granted, options, failure=0.0):
+    """Return whether the filter admits so many releases of each epsilon, and failures."""
+
+    @cache
+    def fits(counts, failures):
+        sums = Sums.of(
+            [cost(e, 0.0, None) for e, n in zip(options, counts, strict=True) for _ in range(n)]
+        )
+        last = sums.plus(cost(0.0, failure, None)) if failures else sums
+        for _ in range(failures - 1):
+            last = last.plus(cost(0.0, failure, None))
+        in_delta = last.delta <= stopping.FOR_SPENDS[granted.composition] * exact(granted.delta)
+        return in_delta and stopping.spent(granted, last) <= exact(granted.epsilon)
+
+    return fits
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.05, 0.3])
+@pytest.mark.parametrize("options", [(0.2, 0.3), (0.1, 0.5), (0.25, 1.0)])
+def test_no_adaptive_choice_of_responses_breaks_the_guarantee(delta, options, composition):
+    granted = totals(1.0, delta, composition)
+
+    assert gain(1.0, options, rule(granted, options)) <= delta + 1e-12
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+@pytest.mark.parametrize("options", [(0.25,), (0.4,), (0.1, 0.5)])
+def test_no_mixture_of_responses_and_failures_breaks_the_guarantee(options, composition):
+    granted, failure = totals(1.0, 0.2, composition), 0.05
+
+    worst = gain(1.0, options, rule(granted, options, failure), failure=failure, rounds=30)
+
+    assert worst <= 0.2 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("delta", "options"), [(0.05, (0.25,)), (0.05, (0.15,)), (0.2, (0.5,))]
+)
+def test_a_rule_that_grants_all_of_delta_to_either_is_caught(delta, options):
+    """Failures for those with little loss, zCDP for the others: more than delta together."""
+    filters = [totals(1.0, delta, which) for which in ("sum", "zcdp")]
+    fits = [rule(granted, options, delta) for granted in filters]
+    apart = [gain(1.0, options, one, failure=delta, rounds=30) for one in fits]
+
+    def wrong(counts, failures):
+        return any(one(counts, failures) for one in fits)
+
+    assert max(apart) <= delta + 1e-12
+    assert gain(1.0, options, wrong, failure=delta, rounds=30) > 1.08 * delta
 
 
 def most_revealing(cost):
@@ -145,22 +205,21 @@ def test_never_overspent_by_any_sequence(granted, requests):
     accepted = admitted(granted, requests)
     epsilons = sum(exact(c.epsilon) for c in accepted)
     deltas = sum(exact(c.delta) for c in accepted)
-    converted = epsilon_of(float(sum(exact(c.rho) for c in accepted)), granted.delta)
-    basic = epsilons <= exact(granted.epsilon) and deltas <= exact(granted.delta)
-    zcdp = deltas == 0 and converted <= granted.epsilon
+    for_spends = {"sum": 1, "zcdp": 0, "either": Fraction(1, 2)}[granted.composition]
+    for_zcdp = granted.delta * float(1 - for_spends)
+    converted = epsilon_of(float(sum(exact(c.rho) for c in accepted)), for_zcdp)
 
-    assert basic or zcdp
+    assert deltas <= for_spends * exact(granted.delta)
+    assert epsilons <= exact(granted.epsilon) or converted <= granted.epsilon
     assert spent(granted, accepted) <= exact(granted.epsilon)
 
 
-@given(grants, pure_costs, st.randoms(use_true_random=False))
-def test_the_order_of_pure_spends_does_not_matter(granted, costs, random):
+@given(grants, mixed_costs, st.randoms(use_true_random=False))
+def test_the_order_of_spends_does_not_matter(granted, costs, random):
     shuffled = random.sample(costs, len(costs))
-    fits = spent(granted, costs) <= exact(granted.epsilon)
 
     assert spent(granted, shuffled) == spent(granted, costs)
-    assert (admitted(granted, costs) == costs) is fits
-    assert (admitted(granted, shuffled) == shuffled) is fits
+    assert (admitted(granted, costs) == costs) is (admitted(granted, shuffled) == shuffled)
 
 
 @given(pure_costs)
@@ -225,52 +284,48 @@ def test_a_loose_rho_is_replaced_by_what_epsilon_implies():
     assert cost(0.1, 0.0, 0.001).rho == 0.001
 
 
-def test_zcdp_uses_all_of_delta_and_not_more():
+@pytest.mark.parametrize(("composition", "delta"), [("zcdp", 1e-6), ("either", 5e-7)])
+def test_zcdp_uses_all_of_its_delta_and_not_more(composition, delta):
     costs = pure(*[0.01] * 1000)
-    price = epsilon_of(float(sum(exact(c.rho) for c in costs)), 1e-6)
+    price = epsilon_of(float(sum(exact(c.rho) for c in costs)), delta)
 
-    assert spent(totals(10.0, 1e-6), costs) == Fraction(price)
-
-
-def test_deltas_add_up_when_the_first_spend_has_one():
-    granted, spend = totals(1.0, 1e-6), cost(0.1, 5e-7, None)
-
-    assert admitted(granted, [spend] * 3) == [spend] * 2
-    with pytest.raises(
-        InsufficientBudgetError,
-        match=r"delta .*total 1e-06, spent 1e-06, requested 5e-07, remaining 0\.0$",
-    ):
-        admit(granted, [spend] * 2, spend)
+    assert spent(totals(10.0, 1e-6, composition), costs) == Fraction(price)
 
 
-def test_epsilons_add_up_when_the_first_spend_has_a_delta():
+@pytest.mark.parametrize(("composition", "fit"), [("sum", 2), ("either", 1), ("zcdp", 0)])
+def test_deltas_add_up_to_what_is_for_them(composition, fit):
+    granted, spend = totals(1.0, 1e-6, composition), cost(0.1, 5e-7, None)
+    kept = f"composition={composition} says: ask with less, or make a budget with"
+
+    assert admitted(granted, [spend] * 3) == [spend] * fit
+    with pytest.raises(InsufficientBudgetError) as refused:
+        admit(granted, [spend] * fit, spend)
+    assert f"spent {fit * 5e-7!r}, requested 5e-07, remaining 0.0" in str(refused.value)
+    assert (kept in str(refused.value)) is (composition != "sum")
+
+
+def test_a_spend_with_a_delta_does_not_rule_out_zcdp_nor_the_other_way_round():
     granted, first = totals(1.0, 1e-6), cost(0.01, 1e-7, None)
+    small = pure(*[0.01] * 150)
 
-    assert len(admitted(granted, [first, *pure(*[0.01] * 1000)])) == 100
-    assert composition(granted, [first]) == "basic"
+    for requests in ([first, *small], [*small, first], [*small[:70], first, *small[70:]]):
+        assert admitted(granted, requests) == requests
+    assert len(admitted(totals(1.0, 1e-6, "sum"), [first, *small])) == 100
 
 
 def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
-    granted, alone = totals(1.0, 1e-6), cost(0.0, 4e-7, None)
+    granted, alone = totals(1.0, 1.6e-6), cost(0.0, 4e-7, None)
 
     assert admitted(granted, [alone] * 3 + pure(0.4, 0.6, 0.1)) == [alone] * 2 + pure(0.4, 0.6)
     assert spent(granted, [alone] * 2) == 0
-    assert composition(granted, [alone]) == "basic"
-    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
-        admit(granted, pure(0.1), alone)
 
 
 def test_a_budget_without_delta_takes_no_spend_with_one():
     with pytest.raises(
         InsufficientBudgetError,
-        match=r"delta .*total 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
+        match=r"delta .*for spends 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
     ):
         admit(totals(1.0), [], cost(0.1, 1e-9, None))
-
-
-def test_a_budget_that_began_without_delta_takes_no_spend_with_one():
-    with pytest.raises(InsufficientBudgetError, match="all of delta 1e-06 is used to compose"):
-        admit(totals(1.0, 1e-6), pure(0.1), cost(0.1, 1e-9, None))
 
 
 def test_a_refusal_tells_total_spent_requested_and_remaining():
@@ -298,10 +353,17 @@ def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
         admit(totals(1.7e308, 1e-6), costs, *costs)
 
 
-@pytest.mark.parametrize(
-    "requests", list(permutations([(0.5, 4e-7), (0.3, 6e-7), (0.2, 1e-8)]))
-)
-def test_the_order_of_spends_with_a_delta_does_not_matter_when_all_fit(requests):
-    costs = [cost(epsilon, delta, None) for epsilon, delta in requests]
+@pytest.mark.parametrize("epsilon", [0.9, 1.0, 1.15, 1.3, 3.0])
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_ten_questions_in_two_hundred_orders_have_one_fate(composition, epsilon):
+    """All are admitted in every order, for the same total, or in no order."""
+    questions = [*pure(0.1, 0.1, 0.15, 0.2, 0.2, 0.25), cost(0.2, 0.0, 0.005)]
+    questions += [cost(0.1, 1e-7, None), cost(0.05, 2e-7, None), cost(0.0, 1e-7, None)]
+    granted, random = totals(epsilon, 1e-6, composition), Random(30)  # noqa: S311
+    orders = [random.sample(questions, 10) for _ in range(200)]
 
-    assert admitted(totals(1.0, 1.01e-6), costs) == costs
+    fates = {admitted(granted, order) == order for order in orders}
+    sums = {spent(granted, order) for order in orders}
+
+    assert len(fates) == len(sums) == 1
+    assert fates == {composition != "zcdp" and epsilon >= 1.35}

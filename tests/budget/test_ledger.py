@@ -94,7 +94,7 @@ def test_another_schema_version_is_refused(path, budget, opener):
     tamper(path, "PRAGMA user_version = 99")
 
     with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 4"
+        LedgerError, match="has schema version 99, this dpselect reads version 5"
     ):
         Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
     with pytest.raises(LedgerError, match="schema version 99"):
@@ -105,16 +105,17 @@ ANSWER = {"answer": ["a", 2], "noisy_scores": [0.5]}
 
 
 def test_an_answer_is_kept_beside_its_spend(path, budget):
-    spent = budget.for_request(note="board 7", source="a.csv", analyst="Ann").spend(
-        0.1, neighbours=EDGE, question={"query": "TopNodes", "arguments": {"k": 2}}
-    )
+    asked = {"query": "TopNodes", "arguments": {"k": 2}}
+    request = budget.for_request(note="board 7", source="a.csv", version="May", analyst="Ann")
+    [spent] = request.spend_all([{"epsilon": 0.1, "neighbours": EDGE, "question": asked}])
     before = Budget.open(path).entries
     budget.record_answer(spent, {"answer": ("a", 2), "noisy_scores": [0.5]})
 
     assert before == (spent,)
     [entry] = Budget.open(path).entries
     assert entry == replace(spent, answer=ANSWER)
-    assert (entry.note, entry.source, entry.analyst) == ("board 7", "a.csv", "Ann")
+    said = entry.note, entry.source, entry.source_version, entry.analyst
+    assert said == ("board 7", "a.csv", "May", "Ann")
     assert entry.question == {"query": "TopNodes", "arguments": {"k": 2}}
 
 
@@ -149,14 +150,14 @@ def test_the_file_itself_refuses_an_answer_of_another_entry(path, budget):
 
     for sequence in (1, 2):
         with pytest.raises(sqlite3.IntegrityError, match="one answer"):
-            tamper(path, f"INSERT INTO answers VALUES ({sequence}, 'x', '{{}}')")  # noqa: S608
+            tamper(path, f"INSERT INTO answers VALUES ({sequence}, 'x', '{{}}', 0)")  # noqa: S608
     assert budget.entries[0].answer is None
 
 
 @pytest.mark.parametrize("text", ["no JSON", "[1]", "1"])
 def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
     budget.spend(0.1, neighbours=EDGE)
-    tamper(path, f"INSERT INTO answers SELECT 1, token, '{text}' FROM entries")  # noqa: S608
+    tamper(path, f"INSERT INTO answers SELECT 1, token, '{text}', NULL FROM entries")  # noqa: S608
 
     with pytest.raises(LedgerError, match="not one"):
         _ = budget.entries
@@ -293,7 +294,7 @@ def test_no_entry_is_put_in_place_of_another_or_out_of_order(path, budget, verb,
     with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
         tamper(path, f"{verb} INTO entries {ROW} VALUES {values}")
     with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
-        tamper(path, f"{verb} INTO totals VALUES (100.0, 0.0, 'edge', 'x')")
+        tamper(path, f"{verb} INTO totals VALUES (100.0, 0.0, 'edge', 'x', 'y')")
     assert budget.entries == (spent,)
 
 
@@ -442,8 +443,8 @@ def test_a_spend_of_delta_alone_survives(path, budget):
     opened = Budget.open(path)
 
     assert opened.entries == (entry,)
-    assert (opened.composition, opened.spent, opened.remaining) == ("basic", 0.0, 1.0)
-    opened.spend(1.0, delta=6e-7, neighbours=EDGE)
+    assert (opened.spent, opened.remaining) == (0.0, 1.0)
+    opened.spend(1.0, delta=1e-7, neighbours=EDGE)
     with pytest.raises(InsufficientBudgetError, match="delta does not suffice"):
         budget.spend(0.0, delta=1e-9, neighbours=EDGE)
 
@@ -504,7 +505,7 @@ def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
     timeless = [[replace(e, time="") for e in b.entries] for b in budgets]
     assert timeless[0] == timeless[1]
     assert (memory.spent, memory.remaining) == (stored.spent, stored.remaining)
-    assert memory.composition == Budget.open(file).composition
+    assert memory.totals == Budget.open(file).totals
 
 
 def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):

@@ -12,9 +12,10 @@ from itertools import chain
 import pytest
 
 from dpselect.budget import connection
-from dpselect.budget.entry import Entry, Sums, Totals
+from dpselect.budget.entry import Entry, Sums
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.store import Memory
+from dpselect.budget.store import Memory, State
+from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -30,35 +31,72 @@ def store(request, tmp_path, monkeypatch):
     return Ledger.create_or_open(tmp_path / "budget.db", totals)
 
 
-def following(sums, many=1):
-    return [
-        Entry(
+def following(state, many=1, share="", period=""):
+    """Return so many entries that follow, with the sums of their share after each."""
+    made = []
+    for _ in range(many):
+        entry = Entry(
             epsilon=0.1,
             delta=0.0,
             rho=0.005,
-            sequence=sums.number + 1 + place,
+            sequence=state.number + 1,
             time="",
             neighbours=EDGE,
             mechanism="",
             note="",
             version="",
+            share=share,
+            period=period,
         )
-        for place in range(many)
-    ]
+        sums = state.sums(period, share).plus(entry)
+        state.add(entry, sums)
+        made.append((entry, sums))
+    return made
 
 
 def test_entries_are_kept_in_order(store):
     entries = [store.append(partial(following, many=many)) for many in (1, 3, 2)]
 
     assert store.entries() == tuple(chain(*entries))
-    assert store.sums() == Sums.of(store.entries())
+    assert store.look(lambda state: state.sums("", "")) == Sums.of(store.entries())
+
+
+def test_every_share_and_period_has_sums_of_its_own(store):
+    for share, period, many in (("a", "1", 2), ("", "1", 1), ("a", "2", 3), ("a", "1", 1)):
+        store.append(partial(following, many=many, share=share, period=period))
+
+    number = {where: len(at) for where, at in by_place(store.entries()).items()}
+    assert number == {("1", "a"): 3, ("1", ""): 1, ("2", "a"): 3}
+    for (period, share), entries in by_place(store.entries()).items():
+        assert store.look(lambda state, *at: state.sums(*at or (period, share))) == Sums.of(  # noqa: B023
+            entries
+        )
+    assert store.look(lambda state: state.sums("3", "a")) == Sums()
+    assert store.look(lambda state: (state.number, state.period)) == (7, "2")
+
+
+def by_place(entries):
+    places = {}
+    for entry in entries:
+        places.setdefault((entry.period, entry.share), []).append(entry)
+    return places
+
+
+def test_the_state_of_entries_is_that_of_the_store(store):
+    store.append(partial(following, many=3, share="a", period="1"))
+    store.refund(store.entries()[1], 0.05)
+
+    state = State.of(store.entries())
+
+    assert state == store.look(lambda now: now.sums("1", "a") and now.copy())
+    assert state.sums("1", "a").refunded > 0
 
 
 def test_no_thread_comes_between_a_decision_and_its_entry(store):
-    def decide(sums):
+    def decide(state):
         # Long enough for every other thread to have its turn, if it could.
         time.sleep(0.002)
-        return following(sums)
+        return following(state)
 
     with ThreadPoolExecutor(16) as threads:
         returned = list(threads.map(lambda _: store.append(decide)[0].sequence, range(32)))
@@ -68,7 +106,8 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
 
 
 def test_a_refusal_changes_nothing_and_frees_the_lock(store):
-    def refuse(_sums):
+    def refuse(state):
+        following(state)
         raise KeyError
 
     with pytest.raises(KeyError):

@@ -157,7 +157,7 @@ def test_the_ledger_is_spent_once_for_all_rounds(run, star, tmp_path):
     ledger = tmp_path / "a.budget"
     dp.Budget(1.5, neighbours=dp.Neighbours.EDGE, path=ledger)
     ask = ("nodes", star, *ONE, "--k", 4, "--metric", "degree", "--ledger", ledger)
-    first, second = run(*ask, "--json"), run(*ask, "--json")
+    first, second = run(*ask, "--json"), run(*ask, "--json", "--again")
 
     assert first.json["remaining_budget"] == 0.5
     assert (second.code, second.out) == (2, "")

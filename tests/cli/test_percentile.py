@@ -79,7 +79,7 @@ def test_people_are_told_what_they_sign_for(run, stays, ledger):
 
 def test_the_ledger_is_spent_and_then_refuses(run, stays, ledger):
     first = run("record", stays, *RECORD, "--ledger", ledger, "--json")
-    second = run("record", stays, *RECORD, "--ledger", ledger, "--json")
+    second = run("record", stays, *RECORD, "--ledger", ledger, "--json", "--again")
 
     assert first.json["remaining_budget"] == 0.5
     assert (second.code, second.out) == (2, "")

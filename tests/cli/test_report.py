@@ -54,8 +54,7 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
         "left</dt><dd>epsilon 1.5",
         "none was kept",
         "from 10% to at most 69.1%",
-        "known to be there is protected by half as much: the odds of two of its values change by "
-        "a factor of at most <b>148</b>",
+        "odds of two of its values change by a factor of at most <b>403</b>",
     ):
         assert part in text, part
     assert not re.search(r"<script|https?:|src=|@import|url\(", text)
@@ -63,7 +62,7 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
 
 def test_a_report_names_the_person_whose_rows_are_limited(run, tmp_path):
     ledger, page = tmp_path / "budget", tmp_path / "report.html"
-    budget = dp.Budget(1.0, neighbours="add-remove", path=ledger)
+    budget = dp.Budget(1.0, neighbours="add-remove", protects="who", path=ledger)
     query = dp.Percentiles(
         column="days", user="who", max_per_user=1, p=50, candidates=range(5), epsilon=1.0,
         neighbours="add-remove",

@@ -67,7 +67,7 @@ def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size)
 
 
 def test_a_subset_of_private_size_is_drawn_and_charged():
-    budget = dp.Budget(3.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+    budget = dp.Budget(3.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
     private = Subset(n=30, beta=2, scheme="optimal", size_share=0.5, epsilon=1.5, delta=0.8)
     release = private.release([3, 4, 5], budget=budget)
 
@@ -158,7 +158,7 @@ def test_a_large_epsilon_still_flips_by_an_exact_fraction():
 
 @pytest.mark.parametrize("query", [Statuses(n=9, epsilon=2.0), Subset(**OPTIMAL)])
 def test_a_wrong_member_costs_nothing_and_is_not_repeated(query):
-    budget = dp.Budget(9.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+    budget = dp.Budget(9.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
 
     with pytest.raises(DataError, match="not there") as refused:
         query.release([77], budget=budget)

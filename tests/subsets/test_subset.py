@@ -210,7 +210,7 @@ def test_bad_arguments_are_refused(wrong, says):
     ],
 )
 def test_a_wrong_subset_costs_nothing_and_is_not_repeated(subset, error, says):
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
     mechanism = retrieval(n=10, d=3, beta=1, epsilon=0.5)
 
     with pytest.raises(error, match=says) as refused:
@@ -220,7 +220,7 @@ def test_a_wrong_subset_costs_nothing_and_is_not_repeated(subset, error, says):
 
 
 def test_a_release_spends_epsilon_and_delta_first():
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
     mechanism = retrieval(n=10, d=3, beta=1, epsilon=0.6)
     release = mechanism.release([0, 1, 2], budget=budget)
 
@@ -232,7 +232,7 @@ def test_a_release_spends_epsilon_and_delta_first():
 
 
 def test_a_release_with_epsilon_0_spends_its_delta_alone():
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
     release = retrieval(n=10, d=3, beta=1, epsilon=0).release([0, 1, 2], budget=budget)
 
     (entry,) = budget.entries
@@ -258,7 +258,7 @@ def test_a_release_that_ignores_the_subset_is_free(free):
 
 @pytest.mark.parametrize("scheme", ["optimal", "ball", "union"])
 def test_no_budget_allows_a_release_of_the_truth(scheme):
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
     mechanism = retrieval(n=10, d=3, beta=0, epsilon=0.5, scheme=scheme)
 
     assert mechanism.plan.delta == 1
@@ -270,7 +270,7 @@ def test_no_budget_allows_a_release_of_the_truth(scheme):
 @pytest.mark.parametrize("epsilon", [30.0, 50.0, 1000.0])
 def test_a_delta_below_the_smallest_float_is_not_taken_for_0(epsilon):
     mechanism = retrieval(n=1500, d=128, beta=32, epsilon=epsilon)
-    budget = dp.Budget(1000.0, delta=0.5, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1000.0, delta=0.5, neighbours=dp.Neighbours.SWAP, composition="sum")
 
     assert mechanism.release(range(128), budget=budget).delta == float_info.min
     pure = retrieval(n=1500, d=128, beta=0, epsilon=epsilon, scheme="pure")

@@ -138,7 +138,7 @@ def test_the_file_of_the_lab_has_a_result_to_fill_in(run, array):
 @pytest.mark.slow
 def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, composition="sum", path=ledger)
     arguments = (
         "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--replace", 3,
         "--ledger", ledger, "--json",
@@ -163,7 +163,7 @@ def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
 
 def test_a_ledger_is_not_spent_from_for_nothing(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, composition="sum", path=ledger)
     ran = run(
         "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--ledger", ledger,
         "--out", tmp_path / "x",
@@ -228,7 +228,7 @@ def test_a_certain_design_counts_the_replaced_vials(run, samples, tmp_path):
 
 def test_a_folder_in_use_costs_nothing(run, samples, array, tmp_path):
     ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, composition="sum", path=ledger)
     ran = run(
         "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--replace", 3,
         "--ledger", ledger, "--out", array,
@@ -251,7 +251,7 @@ def test_a_dry_run_writes_nothing(run, samples, tmp_path):
 
 def test_a_dry_run_states_what_replaced_vials_would_cost(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, path=ledger)
+    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, composition="sum", path=ledger)
     arguments = (
         "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4,
         "--replace", 3, "--ledger", ledger, "--out", tmp_path / "x", "--dry-run",
@@ -269,7 +269,9 @@ def test_a_dry_run_states_what_replaced_vials_would_cost(run, samples, tmp_path)
 
 def test_a_ledger_of_another_relation_is_refused(run, samples, tmp_path):
     ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)
+    dp.Budget(
+        1.0, delta=0.95, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum", path=ledger
+    )
     for more in ((), ("--dry-run",)):
         ran = run(
             "pool", "worksheet", samples, "--design", "dorfman", "--pool-size", 4,

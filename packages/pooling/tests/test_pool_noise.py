@@ -165,7 +165,7 @@ def test_the_outcomes_are_those_of_the_states():
 def test_a_draw_is_charged_what_its_plan_states():
     design = DESIGNS["array"]
     query = SwappedPools(matrix=design, contaminated=0.4, epsilon=1.0, neighbours="substitute")
-    budget = dp.Budget(1.5, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE)
+    budget = dp.Budget(1.5, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
     drawn, plan = query.draw(budget=budget), query.plan
 
     assert drawn.plan == plan

@@ -75,7 +75,7 @@ def test_the_delta_of_replaced_samples_is_rounded_up(people, beta):
 
 
 def test_replaced_samples_are_charged_before_they_are_drawn():
-    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP, composition="sum")
     ReplacedSamples(people=10, beta=5).draw(budget=budget)
 
     (entry,) = budget.entries
@@ -85,7 +85,7 @@ def test_replaced_samples_are_charged_before_they_are_drawn():
 
 
 def test_replacing_nobody_is_not_charged_for():
-    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP)
+    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP, composition="sum")
 
     with pytest.raises(ParameterError, match="delta must be"):
         ReplacedSamples(people=10, beta=0).draw(budget=budget)

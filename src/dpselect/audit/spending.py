@@ -65,6 +65,7 @@ def check_spends_first(
     total: float,
     delta: float = 0.0,
     neighbours: NeighboursLike,
+    protects: str | None = None,
     samplers: Iterable[Callable[..., object]] = (),
 ) -> SpendReport:
     """Run a release twice and record when it draws and when it spends.
@@ -82,8 +83,9 @@ def check_spends_first(
         release: Makes one release, charged to the budget that it is called with. Use
             synthetic data.
         total: Epsilon of the budget, in nats; enough for one release.
-        delta: Delta of the budget.
+        delta: Delta of the budget, all of it for the release.
         neighbours: The relation of the budget.
+        protects: The column of the persons that it protects; a record if not given.
         samplers: Further Python functions that draw, for mechanisms with their own noise.
 
     Raises:
@@ -102,14 +104,21 @@ def check_spends_first(
         spends first: epsilon = 0.1, before ...draws.exact.selection.top_k_exponential_noise
     """
     watched = frozenset(_code_of(sampler) for sampler in samplers)
+    granted = {
+        "epsilon": total,
+        "delta": delta,
+        "neighbours": neighbours,
+        "protects": protects,
+        "composition": "sum",
+    }
     allowed = _Watch(watched, refuses=False)
     with allowed.watching():
-        outcome = release(_WatchedBudget(allowed, total, delta, neighbours))
+        outcome = release(_WatchedBudget(allowed, **granted))
     refused = _Watch(watched, refuses=True)
     stopped = False
     with refused.watching():
         try:
-            release(_WatchedBudget(refused, total, delta, neighbours))
+            release(_WatchedBudget(refused, **granted))
         except InsufficientBudgetError:
             stopped = True
     problems = [*_problems_when_allowed(allowed, outcome)]
@@ -197,10 +206,8 @@ class _Watch:
 class _WatchedBudget(Budget):
     """A budget in memory that records its spends, and may refuse them."""
 
-    def __init__(
-        self, watch: _Watch, total: float, delta: float, neighbours: NeighboursLike
-    ) -> None:
-        super().__init__(total, delta, neighbours=neighbours)
+    def __init__(self, watch: _Watch, **granted: Any) -> None:  # noqa: ANN401
+        super().__init__(**granted)
         self._watch = watch
 
     def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:

@@ -2,75 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect._optional import version
-from dpselect.budget import filter as stopping, lists
+from dpselect.budget import lists
+from dpselect.budget.admission import Checked, checked, decided, now, period_of
 from dpselect.budget.amount import exact, floor, positive
-from dpselect.budget.entry import LONGEST, Cost, Entry, Sums, cost, kept, plain
-from dpselect.budget.group import grouped
+from dpselect.budget.document import document
+from dpselect.budget.entry import LONGEST, Entry, Sums, kept
 from dpselect.budget.ledger import Ledger
+from dpselect.budget.origin import Asked, Origin
+from dpselect.budget.pots import Pot
 from dpselect.budget.store import Entries, Memory, State, Store
-from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
+from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
 from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
 if TYPE_CHECKING:
     import dp_accounting
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What entries say about who asked, and of what."""
-
-    note: str = ""
-    source: str = ""
-    version: str = ""
-    analyst: str = ""
-    arguments: Mapping[str, object] = field(default_factory=dict)
-    user: str | None = None
-    again: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """The arguments of a spend."""
-
-    epsilon: float
-    neighbours: NeighboursLike
-    delta: float = 0.0
-    rho: float | None = None
-    user: str | None = None
-    mechanism: str = ""
-    note: str = ""
-    laplace_rounds: int = 0
-    question: Mapping[str, object] = field(default_factory=dict)
-    repeatable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pot:
-    """What a share of a budget has in the period of now.
-
-    Attributes:
-        share: Whose it is; empty for all who have none, or if there are no shares.
-        epsilon: What it grants, in nats.
-        delta: What it grants.
-        spent: Epsilon that its spends amount to.
-        remaining: ``epsilon - spent``, rounded down.
-    """
-
-    share: str
-    epsilon: float
-    delta: float
-    spent: float
-    remaining: float
 
 
 class Budget:
@@ -150,7 +102,7 @@ class Budget:
         self._store: Store = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )
-        self._request = _Request()
+        self._origin = Origin()
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -163,7 +115,7 @@ class Budget:
         budget = cls.__new__(cls)
         # Not through __init__, which would make a file if this one vanished just now.
         budget._totals, budget._store = ledger.totals, ledger  # noqa: SLF001 -- its own
-        budget._request = _Request()  # noqa: SLF001 -- its own
+        budget._origin = Origin()  # noqa: SLF001 -- its own
         return budget
 
     @property
@@ -224,7 +176,7 @@ class Budget:
         A spend of this much fits. Where zCDP counts, the price of a spend depends on the
         others: see :meth:`remaining_after`.
         """
-        share = self._totals.share_of(self._request.analyst)
+        share = self._totals.share_of(self._origin.analyst)
         if not share and self._totals.left == 0:
             return 0.0
         return self._store.look(lambda state: self._pot(state, share).remaining)
@@ -299,60 +251,24 @@ class Budget:
             ParameterError, NeighboursError, LedgerError: As for :meth:`spend`.
         """
         files: dict[str, str] = {}
-        asked = [self._checked(_Asked(**one), files) for one in spends]
+        asked = self._checked(spends, files)
 
         def decide(state: State) -> list[tuple[Entry, Sums]]:
-            made = self._decided(state, asked)
+            made = self._decided(asked, state)
             if self._store.lists is not None:
                 lists.keep(self._store.lists, files)
             return made
 
         return self._store.append(decide) if asked else ()
 
-    def _decided(
-        self, state: State, asked: Sequence[tuple[Cost, dict[str, Any]]]
-    ) -> list[tuple[Entry, Sums]]:
-        """Admit spends, add them to the state, and return their entries with the sums."""
-        time = _now()
-        period, share = self._period(state, time), self._totals.share_of(self._request.analyst)
-        granted, made = part(self._totals, share), []
-        for new, facts in asked:
-            sums = stopping.admit(granted, state.sums(period, share), new)
-            known = {
-                "sequence": state.number + 1,
-                "time": time,
-                "period": period,
-                "share": share,
-            }
-            entry = Entry(**asdict(new), **known, **facts)
-            state.add(entry, sums)
-            made.append((entry, sums))
-        return made
+    def _checked(
+        self, spends: Sequence[Mapping[str, Any]], files: dict[str, str]
+    ) -> list[Checked]:
+        kept_in = None if self.lists is None else files
+        return [checked(Asked(**one), self._totals, self._origin, kept_in) for one in spends]
 
-    def _checked(self, asked: _Asked, files: dict[str, str]) -> tuple[Cost, dict[str, Any]]:
-        """Return the cost of a spend, and what its entry says beside it.
-
-        Long lists of the question are added to ``files``, if they are not kept in the entry.
-        """
-        request = self._request
-        steps = self._totals.steps(asked.neighbours, asked.user or request.user)
-        new = cost(asked.epsilon, asked.delta, asked.rho, asked.laplace_rounds)
-        question = plain(asked.question)
-        if request.arguments:
-            stated = {**question.get("arguments", {}), **request.arguments}
-            question = {**question, "arguments": stated}
-        written = question.get("written")
-        return grouped(new, steps), {
-            "neighbours": self.neighbours,
-            "mechanism": _text("mechanism", asked.mechanism),
-            "version": version(),
-            "question": question if self.lists is None else lists.folded(question, files),
-            "note": _text("note", asked.note) or request.note,
-            "source": request.source,
-            "source_version": request.version,
-            "analyst": request.analyst,
-            "key": self._key(written) if asked.repeatable else "",
-        }
+    def _decided(self, asked: Sequence[Checked], state: State) -> list[tuple[Entry, Sums]]:
+        return decided(asked, self._totals, self._origin.analyst, state)
 
     def answered(self, question: Mapping[str, object]) -> Entry | None:
         """Return the entry that answers a question of the same source once more, if one does.
@@ -364,30 +280,16 @@ class Budget:
         Args:
             question: The written form of a query that says all that is asked of a source.
         """
-        if self._request.again or not (key := self._key(question)):
+        if self._origin.again or not (key := self._origin.key(question)):
             return None
-        period = self._store.look(lambda state: self._period(state, _now()))
+        period = self._store.look(self._period)
         return self._store.find(key, period)
 
-    def _key(self, question: object) -> str:
-        """Return what two entries of one question of one source share; empty without one."""
-        request = self._request
-        if not request.source:
-            return ""
-        same = [question, request.source, request.version, request.arguments, request.user]
-        return hashlib.sha256(json.dumps(same).encode()).hexdigest()
-
-    def _period(self, state: State, time: str) -> str:
-        """Return the period that a spend is charged to."""
-        if self._totals.period is None:
-            return ""
-        return max(self._totals.period.at(time), state.period)
+    def _period(self, state: State) -> str:
+        return period_of(self._totals, state, now())
 
     def _pot(self, state: State, share: str) -> Pot:
-        granted = part(self._totals, share)
-        sums = state.sums(self._period(state, _now()), share)
-        spent, left = stopping.spent(granted, sums), stopping.remaining(granted, sums)
-        return Pot(share, granted.epsilon, granted.delta, float(spent), left)
+        return Pot.of(self._totals, share, state.sums(self._period(state), share))
 
     def record_answer(
         self,
@@ -444,13 +346,18 @@ class Budget:
         Raises:
             ParameterError: One is not a text.
         """
-        texts = {"note": note, "source": source, "version": version, "analyst": analyst}
+        origin = Origin(
+            note=note,
+            source=source,
+            version=version,
+            analyst=analyst,
+            arguments=arguments or {},
+            user=user,
+            again=again,
+        )
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
-        checked = {name: _text(name, one) for name, one in texts.items()}
-        view._request = _Request(
-            **checked, arguments=plain(arguments or {}), user=user, again=again
-        )
+        view._origin = origin.checked()
         return view
 
     def refund(self, entry: Entry, epsilon: float) -> None:
@@ -486,21 +393,9 @@ class Budget:
         rho: float | None = None,
         user: str | None = None,
     ) -> float:
-        """Return what would remain after a spend, without spending.
+        """Return what would remain after one :meth:`spend`, without spending.
 
-        Args:
-            epsilon: As in :meth:`spend`.
-            delta: As in :meth:`spend`.
-            rho: As in :meth:`spend`.
-            user: As in :meth:`spend`.
-
-        Returns:
-            In nats, >= 0, rounded down.
-
-        Raises:
-            ParameterError: An amount is not a number or out of its range.
-            NeighboursError: ``user`` is not what the budget protects.
-            InsufficientBudgetError: :meth:`spend` would refuse this now.
+        As :meth:`remaining_after_all`, for the relation of the budget.
         """
         asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
         return self.remaining_after_all([{**asked, "neighbours": self.neighbours}])
@@ -518,32 +413,19 @@ class Budget:
             InsufficientBudgetError: :meth:`spend_all` would refuse them now.
             ParameterError, NeighboursError: As for :meth:`spend`.
         """
-        asked = [self._checked(_Asked(**one), {}) for one in spends]
+        asked = self._checked(spends, {})
 
         def after(state: State) -> float:
             changed = state.copy()
-            ((last, _),) = self._decided(changed, asked)[-1:]
+            ((last, _),) = self._decided(asked, changed)[-1:]
             return self._pot(changed, last.share).remaining
 
         return self._store.look(after) if asked else self.remaining
 
     def to_json(self) -> str:
         """Return totals and their terms, sums and entries as strict JSON."""
-        entries = [asdict(entry) for entry in self.entries]
-        document = {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "neighbours": str(self.neighbours),
-            **self._totals.terms(),
-            "spent": self.spent,
-            "pots": [asdict(pot) for pot in self.pots],
-            "entries": [
-                {name: one for name, one in entry.items() if name != "release"}
-                | {"neighbours": str(self.neighbours)}
-                for entry in entries
-            ],
-        }
-        return json.dumps(document, allow_nan=False, indent=2)
+        made = document(self._totals, self.pots, self.entries)
+        return json.dumps(made, allow_nan=False, indent=2)
 
     def to_html(self) -> str:
         """Return a report to print and sign: each question, answer, price and what is left.
@@ -557,18 +439,7 @@ class Budget:
     def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
         """Return the spends as an event for an accountant of ``dp_accounting``.
 
-        Every pure release is randomised response with two buckets and the same epsilon,
-        followed by steps that do not see the data (Kairouz, Oh & Viswanath 2015,
-        arXiv:1311.0776). In a budget with ``delta > 0`` a spend whose entry states rounds
-        that the Laplace mechanism dominates is as many ``LaplaceDpEvent``, the exact
-        trade-off curve of permute-and-flip; another spend with a better rho than that of
-        randomised response is a ``ZCDpEvent``, which only the RDP accountant takes.
-
-        Create the accountant with ``NeighboringRelation.REPLACE_ONE`` whatever
-        :attr:`neighbours` is: that pair of the two buckets stands for our neighbours. The
-        PLD accountant takes a ``LaplaceDpEvent`` with ``ADD_OR_REMOVE_ONE`` alone, and so
-        only a budget in which all spends are such; never use ``REPLACE_SPECIAL``, for which
-        randomised response is another pair.
+        :mod:`dpselect.budget.events` says which, and what the accountant must be created with.
 
         Raises:
             MissingDependencyError: ``dp_accounting`` is not installed.
@@ -590,7 +461,7 @@ class Budget:
                 "a budget in memory cannot be pickled: two copies could spend the same "
                 "epsilon; give the budget a path="
             )
-        return _reopened, (type(self), self.path, self._request)
+        return _reopened, (type(self), self.path, self._origin)
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", path={str(self.path)!r}"
@@ -604,19 +475,5 @@ class Budget:
         )
 
 
-def _reopened(kind: type[Budget], path: Path, request: _Request) -> Budget:
-    return kind.open(path).for_request(**asdict(request))
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise ParameterError(f"{name} must be a str, not a {type(value).__name__}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ParameterError(f"{name} must be text that UTF-8 can encode") from None
-    return value
+def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:
+    return kind.open(path).for_request(**asdict(origin))

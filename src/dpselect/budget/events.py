@@ -1,4 +1,16 @@
-"""Spends as events of ``dp_accounting``."""
+"""Spends as events of ``dp_accounting``.
+
+Every pure release is randomised response with two buckets and the same epsilon, followed by
+steps that do not see the data (Kairouz, Oh & Viswanath 2015, arXiv:1311.0776). In a budget with
+``delta > 0`` a spend whose entry states rounds that the Laplace mechanism dominates is as many
+``LaplaceDpEvent``, the exact trade-off curve of permute-and-flip; another spend with a better
+rho than that of randomised response is a ``ZCDpEvent``, which only the RDP accountant takes.
+
+Create the accountant with ``NeighboringRelation.REPLACE_ONE`` whatever the budget's relation
+is: that pair of the two buckets stands for our neighbours. The PLD accountant takes a
+``LaplaceDpEvent`` with ``ADD_OR_REMOVE_ONE`` alone, and so only a budget in which all spends
+are such; never use ``REPLACE_SPECIAL``, for which randomised response is another pair.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def composed(entries: Entries, *, delta: float) -> dp_accounting.ComposedDpEvent:
-    """Return entries as one event; see :meth:`Budget.to_dp_events`.
+    """Return entries as one event.
 
     Args:
         entries: The spends.

@@ -27,9 +27,9 @@ A release may be *refunded*: its price depends on its outcome. It is spent for
 :math:`\varepsilon_i` and, when its outcome o is known, :math:`\varepsilon_i - c_i(o)` is given
 back, once; :math:`\rho_i, \delta_i` stay. What it must keep is, for every two neighbours in
 either order, :math:`\sum_o [P(o) - e^{c_i(o)} Q(o)]_+ \le \delta_i` with
-:math:`0 \le c_i(o) \le \varepsilon_i`, and :math:`\rho_i`-zCDP if :math:`\delta_i = 0`. Without a
-refund :math:`c_i = \varepsilon_i` and this is :math:`(\varepsilon_i, \delta_i)`-DP. The sums of
-the rule are those of the net epsilons at every admission.
+:math:`0 \le c_i(o) \le \varepsilon_i`, and :math:`\rho_i`-zCDP if :math:`\delta_i = 0`.
+Without a refund :math:`c_i = \varepsilon_i` and this is :math:`(\varepsilon_i, \delta_i)`-DP.
+The sums of the rule are those of the net epsilons at every admission.
 
 Lemma. Let P, Q be the laws of such a release on two neighbours. There are measures
 :math:`P^\circ \le P`, :math:`Q^\circ \le Q` of one mass, at least :math:`1 - \delta_i`, with
@@ -37,12 +37,12 @@ Lemma. Let P, Q be the laws of such a release on two neighbours. There are measu
 probabilities, they are :math:`\rho_i`-zCDP, where beside a delta :math:`\rho_i` is what
 :math:`\varepsilon_i` implies (:func:`~dpselect.budget.zcdp.rho_of_pure`).
 Proof. With :math:`\delta_i = 0` they are P and Q. Else let
-:math:`P' = \min(P, e^{c_i} Q)` and :math:`Q' = \min(Q, e^{c_i} P)`. Both have a mass of at least
-:math:`1 - \delta_i`, and :math:`P' \le e^{c_i} Q'`, :math:`Q' \le e^{c_i} P'`. Let P' be the one of
-larger mass. The mass of Q' lies between those of :math:`e^{-c_i} Q'` and P', and
+:math:`P' = \min(P, e^{c_i} Q)` and :math:`Q' = \min(Q, e^{c_i} P)`. Both have a mass of at
+least :math:`1 - \delta_i`, and :math:`P' \le e^{c_i} Q'`, :math:`Q' \le e^{c_i} P'`. Let P' be
+the one of larger mass. The mass of Q' lies between those of :math:`e^{-c_i} Q'` and P', and
 :math:`e^{-c_i} Q' \le P'`; so some :math:`P^\circ` between these two has it, and
-:math:`Q^\circ = Q'`. The factors are at most :math:`e^{\varepsilon_i}`, and those of equal mass
-stay when they are made probabilities.
+:math:`Q^\circ = Q'`. Of equal mass, they keep their factors, at most
+:math:`e^{\varepsilon_i}`, when they are made probabilities.
 
 Proof of the guarantee. Fix the analyst's strategy (a random one is a mixture) and two
 neighbours; let P and Q be the laws of the transcript. Put :math:`P^\circ_i, Q^\circ_i` of the
@@ -59,17 +59,18 @@ their :math:`\delta_i`, is determined by the outcomes before. Release i takes at
 
 On a path y the product of the factors is at most :math:`e^{\sum c_i(o_i)}`, where
 :math:`\sum c_i(o_i)` is at most the net sum at the last admission. If that is at most
-:math:`\varepsilon`, y adds nothing. Any other y was admitted last by the zCDP limit and, sums of
-rho being monotone, within it all along. So the mechanism that stops by the limits of
-delta and of zCDP alone makes the same releases along y. Let :math:`\hat P, \hat Q` be its laws where each release draws
-from the :math:`P^\circ_i, Q^\circ_i` made probabilities. It is
-:math:`(\varepsilon, \delta_z)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
-order). :math:`P^\circ(y)` and :math:`Q^\circ(y)` are :math:`\hat P(y)` and :math:`\hat Q(y)` times
-the same product of masses, at most 1; so these y add at most :math:`\delta_z` together.
+:math:`\varepsilon`, y adds nothing. Any other y was admitted last by the zCDP limit and, sums
+of rho being monotone, within it all along. So the filter with the limits of delta and of zCDP
+alone admits and refuses the same along y. Let :math:`\hat P, \hat Q` be the laws of its
+transcript where each release draws from the :math:`P^\circ_i, Q^\circ_i` made probabilities.
+It is :math:`(\varepsilon, \delta_z)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each
+Renyi order). :math:`P^\circ(y)` and :math:`Q^\circ(y)` are :math:`\hat P(y)` and
+:math:`\hat Q(y)` times the same product of masses, at most 1; so these y add at most
+:math:`\delta_z` together.
 
-Why :math:`\delta_s + \delta_z` cannot be more than :math:`\delta`: few paths with a large loss may
-use up :math:`\delta_z`, while all others buy failures worth :math:`\delta_s`. The tests let the
-best analyst play that game by exact enumeration, also against rules that are wrong.
+Why :math:`\delta_s + \delta_z` cannot be more than :math:`\delta`: few paths with a large loss
+may use up :math:`\delta_z`, while all others buy failures worth :math:`\delta_s`. The tests let
+the best analyst play that game by exact enumeration, also against rules that are wrong.
 
 Sources: sums, Rogers, Roth, Ullman & Vadhan 2016, arXiv:1605.08294; prices by outcome, Ligett,
 Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829, and for selection Durfee & Rogers 2019,
@@ -123,7 +124,8 @@ def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
         if granted < exact(totals.delta):
             kept = (
                 f"; the rest of {totals.delta!r} is for composing spends by zCDP, as "
-                f"`composition`={totals.composition} says"
+                f"`composition`={totals.composition} says: ask with less, or make a budget "
+                "with `composition`=sum"
             )
         raise InsufficientBudgetError(
             f"delta does not suffice: for spends {float(granted)!r}, "
@@ -140,7 +142,10 @@ def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
     return after
 
 
-BY_ZCDP = "; under zCDP the price of a spend depends on the others, and together they exceed the total"
+BY_ZCDP = (
+    "; under zCDP the price of a spend depends on the others, and together they exceed the "
+    "total"
+)
 
 
 def _total_rho(sums: Sums) -> float:

@@ -1,8 +1,9 @@
 r"""Group privacy: the price of a release for all rows of a person.
 
 Let a release be :math:`(\varepsilon, \delta)`-DP for one row more or less, and let x and y
-differ in one person, who has at most m rows. Then there are :math:`x = z_0, z_1, \dots, z_m = y`,
-each a neighbour of the one before. With :math:`P_i` the law on :math:`z_i`,
+differ in one person, who has at most m rows. Then there are
+:math:`x = z_0, z_1, \dots, z_m = y`, each a neighbour of the one before. With
+:math:`P_i` the law on :math:`z_i`,
 
 .. math::
 

@@ -7,9 +7,9 @@ mounts) is no place for a ledger, nor is one without hard links: a new ledger ge
 when it is complete.
 
 Each entry holds the exact sums of all entries of its share and period up to it, so a spend
-takes the same time however many there are, and a random token. A ledger has a random identity. Whoever has it
-open compares both with what they saw last, so a file that was replaced, emptied or restored
-from a copy is refused.
+takes the same time however many there are, and a random token. A ledger has a random
+identity. Whoever has it open compares both with what they saw last, so a file that was
+replaced, emptied or restored from a copy is refused.
 
 The answer of a release and its refund are rows of their own, written after the draw: a crash
 in between loses the answer and the refund and never the spend.
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -352,18 +353,8 @@ class Ledger:
                     "a copy"
                 )
 
-        def read(period: str, share: str) -> Sums:
-            found = connection.execute(_SUMS_OF, (period, share)).fetchone()
-            if found is None:
-                return Sums()
-            try:
-                epsilon, delta, rho, refunded = map(Fraction, found)
-            except (TypeError, ValueError, ZeroDivisionError):
-                raise LedgerError(
-                    f"the ledger {self.path} holds an entry that is not one"
-                ) from None
-            return Sums(epsilon - refunded, delta, rho, refunded)
-
+        # Without the ledger itself, which would then be deleted late.
+        read = partial(_stored_sums, connection, self.path)
         last = connection.execute(_LAST).fetchone()
         if last is None:
             return State(read=read)
@@ -383,6 +374,17 @@ class Ledger:
         if self._identity not in (None, identity):
             raise LedgerError(f"the ledger {self.path} was replaced by another one")
         self._identity = identity
+
+
+def _stored_sums(connection: sqlite3.Connection, path: Path, period: str, share: str) -> Sums:
+    found = connection.execute(_SUMS_OF, (period, share)).fetchone()
+    if found is None:
+        return Sums()
+    try:
+        epsilon, delta, rho, refunded = map(Fraction, found)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise LedgerError(f"the ledger {path} holds an entry that is not one") from None
+    return Sums(epsilon - refunded, delta, rho, refunded)
 
 
 def _mapping(text: object) -> dict[str, object] | None:

@@ -11,6 +11,7 @@ from math import ceil, exp, log
 from typing import Protocol
 
 from dpselect.budget.entry import Entry
+from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
 
 RELATIONS = {
@@ -62,7 +63,7 @@ class Reported(Protocol):
     @property
     def neighbours(self) -> Neighbours: ...
     @property
-    def composition(self) -> str: ...
+    def totals(self) -> Totals: ...
     @property
     def spent(self) -> float: ...
     @property
@@ -72,15 +73,17 @@ class Reported(Protocol):
     def to_json(self) -> str: ...
 
 
-def html(budget: Reported, *, name: str) -> str:
+def html(budget: Reported, *, name: str, first: str = "") -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
     Args:
         budget: The budget.
         name: What to call it, such as the name of its file.
+        first: HTML of a page that comes before.
     """
     entries = budget.entries
     body = [
+        *([first] if first else []),
         f"<h1>Privacy report: {escape(name)}</h1>",
         f"<small>{_state(budget)}</small>",
         *_summary(budget, len(entries)),
@@ -114,7 +117,7 @@ def _summary(budget: Reported, number: int) -> Iterator[str]:
         {
             "granted": f"epsilon {budget.epsilon:g}{delta}",
             "spent": f"epsilon {budget.spent:.6g} by {number} release"
-            f"{'' if number == 1 else 's'} ({budget.composition} composition)",
+            f"{'' if number == 1 else 's'} ({budget.totals.composition} composition)",
             "left": f"epsilon {budget.remaining:.6g}",
             "protects": f"{RELATIONS[budget.neighbours]} ({budget.neighbours})",
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -50,7 +50,7 @@ class Persons:
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
+        if not _is_name(self.column):
             raise ParameterError("`protects` must be 'row', or the name of a column of persons")
         if self.rows is not None and amount.count("rows", self.rows) == 0:
             raise ParameterError("`rows` must be at least 1")
@@ -227,11 +227,16 @@ def _one_of(name: str, value: object, kinds: object) -> None:
         raise ParameterError(f"`{name}` must be one of {', '.join(get_args(kinds))}")
 
 
-def _checked_shares(shares: object) -> tuple[tuple[str, float], ...]:
-    pairs = tuple(shares.items() if isinstance(shares, Mapping) else shares)  # type: ignore[call-overload]
-    for name, _ in pairs:
-        if not isinstance(name, str) or not name:
-            raise ParameterError("`share` must name an analyst")
-    if len(dict(pairs)) < len(pairs):
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _checked_shares(shares: Sequence[tuple[object, object]]) -> tuple[tuple[str, float], ...]:
+    made = [
+        (str(name), amount.positive("share", one)) for name, one in shares if _is_name(name)
+    ]
+    if len(made) < len(shares):
+        raise ParameterError("`share` must name an analyst")
+    if len(dict(made)) < len(made):
         raise ParameterError("`share` must name each analyst once")
-    return tuple((name, amount.positive("share", epsilon)) for name, epsilon in pairs)
+    return tuple(made)

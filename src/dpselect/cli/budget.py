@@ -83,7 +83,7 @@ def _show(shown: Budget, file: Path) -> None:
         {
             "ledger": file,
             "total": f"epsilon {shown.epsilon:g}, delta {shown.delta:g} ({shown.neighbours})",
-            "spent": f"{shown.spent:.6g} ({shown.composition} composition)",
+            "spent": f"{shown.spent:.6g} ({shown.totals.composition} composition)",
             "remaining": f"{shown.remaining:.6g}",
             "odds": f"all releases together change them by a factor of at most "
             f"{words.odds(shown.epsilon)}",

@@ -171,6 +171,8 @@ class QueryCommand:
             source=given.source,
             note=shared["note"],
             analyst=shared["analyst"],
+            version=shared["source_version"],
+            again=shared["again"],
         )
         as_json = shared["as_json"]
         from dpselect.tables.engines import check_where
@@ -246,6 +248,8 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
     "analyst": (options.Analyst, ""),
+    "source_version": (options.SourceVersion, ""),
+    "again": (options.Again, False),
     "dry_run": (options.DryRun, False),
     "as_json": (options.Json, False),
     "plot": (options.Plot, None),
@@ -253,7 +257,10 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """Options of every query, with their defaults."""
 
 
-AFTER = ("engine", "master", "ledger", "note", "analyst", "dry_run", "as_json")
+AFTER = (
+    *("engine", "master", "ledger", "note", "analyst", "source_version", "again"),
+    *("dry_run", "as_json"),
+)
 """Those that every command has, after those of its question."""
 
 
@@ -316,5 +323,5 @@ def _usual(value: object) -> str:
     # As typer writes it of options that are not made here.
     if value is MISSING:
         return r" [dim red]\[required][/]"
-    usual = value not in (None, (), False)
-    return rf" [dim]\[default: {value}][/]" if usual else ""
+    unsaid = value is None or value is False or value == ()
+    return "" if unsaid else rf" [dim]\[default: {value}][/]"

@@ -40,7 +40,24 @@ Analyst: TypeAlias = Annotated[
     str,
     typer.Option(
         "--analyst",
-        help="With --ledger: who asks; your login if not given.",
+        help="With --ledger: who asks, and whose share pays; your login if not given.",
+        rich_help_panel="Output",
+    ),
+]
+SourceVersion: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--source-version",
+        help="With --ledger: which state of the data, such as a date. A question that was "
+        "answered for the same is answered by its entry, for nothing.",
+        rich_help_panel="Output",
+    ),
+]
+Again: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--again",
+        help="With --ledger: draw anew and pay, where an entry would have answered.",
         rich_help_panel="Output",
     ),
 ]
@@ -74,6 +91,8 @@ def open_ledger(
     source: str | Path | Source,
     note: str = "",
     analyst: str = "",
+    version: str = "",
+    again: bool = False,
     asked: Mapping[str, object] | None = None,
 ) -> Budget | None:
     """Open the budget of ``--ledger`` for a question about a file; the ledger must be there.
@@ -83,23 +102,27 @@ def open_ledger(
         source: The file.
         note: Kept with the answer.
         analyst: Who asks.
+        version: Which state of the file.
+        again: Draw anew where an entry would have answered.
         asked: What is asked beside the fields of the query, by name; which rows are.
 
     Raises:
-        ParameterError: There is a note or an analyst, and no ledger to keep them.
+        ParameterError: One of these is given, and no ledger to keep it.
         LedgerError: There is no ledger at ``path``.
     """
     if path is None:
-        for name, text in (("note", note), ("analyst", analyst)):
-            if text:
-                raise ParameterError(f"`{name}` goes with `ledger`, which keeps it")
+        given = {"note": note, "analyst": analyst, "source_version": version, "again": again}
+        for name in filter(given.get, given):
+            raise ParameterError(f"`{name}` goes with `ledger`")
         return None
     from dpselect.budget import Budget
 
     return Budget.open(path).for_request(
         note=note,
         source=str(source),
+        version=version,
         analyst=analyst or _login(),
+        again=again,
         arguments={**(asked or {}), **engines.rows(source)},
     )
 

@@ -1,0 +1,31 @@
+"""A budget as plain values, for strict JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dpselect.budget.amount import exact
+from dpselect.budget.entry import Entry
+from dpselect.budget.pots import Pot
+from dpselect.budget.totals import Totals
+
+
+def document(totals: Totals, pots: Sequence[Pot], entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return totals and their terms, what is left of each share, and all entries.
+
+    What a release is made of again (``Entry.release``) is left out: its answer is there.
+    """
+    made = [asdict(entry) | {"neighbours": str(entry.neighbours)} for entry in entries]
+    for entry in made:
+        del entry["release"]
+    return {
+        "epsilon": totals.epsilon,
+        "delta": totals.delta,
+        "neighbours": str(totals.neighbours),
+        **totals.terms(),
+        "spent": float(sum(exact(pot.spent) for pot in pots)),
+        "pots": [asdict(pot) for pot in pots],
+        "entries": made,
+    }

@@ -1,0 +1,93 @@
+"""Who asks, and of which source; and the arguments of a spend."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from dpselect.budget.entry import plain
+from dpselect.errors import ParameterError
+from dpselect.neighbours import NeighboursLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What entries say about who asked, and of what.
+
+    The fields are the arguments of :meth:`dpselect.Budget.for_request`.
+    """
+
+    note: str = ""
+    source: str = ""
+    version: str = ""
+    analyst: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    user: str | None = None
+    again: bool = False
+
+    def checked(self) -> Self:
+        """Return the request with plain arguments.
+
+        Raises:
+            ParameterError: A text is none.
+        """
+        for name in ("note", "source", "version", "analyst"):
+            text(name, getattr(self, name))
+        return replace(self, arguments=plain(self.arguments))
+
+    def key(self, question: object) -> str:
+        """Return what two entries of one question of one source share; empty without one."""
+        if not self.source:
+            return ""
+        same = [question, self.source, self.version, self.arguments, self.user]
+        return hashlib.sha256(json.dumps(same).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The arguments of a spend, as :meth:`dpselect.Budget.spend_all` takes them."""
+
+    epsilon: float
+    neighbours: NeighboursLike
+    delta: float = 0.0
+    rho: float | None = None
+    user: str | None = None
+    mechanism: str = ""
+    note: str = ""
+    laplace_rounds: int = 0
+    question: Mapping[str, object] = field(default_factory=dict)
+    repeatable: bool = False
+
+    def stated(self, origin: Origin) -> dict[str, object]:
+        """Return what the entry says of the question, with what the request asks beside it."""
+        question = plain(self.question)
+        if origin.arguments:
+            arguments = {**question.get("arguments", {}), **origin.arguments}
+            question = {**question, "arguments": arguments}
+        return {
+            "mechanism": text("mechanism", self.mechanism),
+            "question": question,
+            "note": text("note", self.note) or origin.note,
+            "source": origin.source,
+            "source_version": origin.version,
+            "analyst": origin.analyst,
+            "key": origin.key(question.get("written")) if self.repeatable else "",
+        }
+
+
+def text(name: str, value: object) -> str:
+    """Return a text that a ledger can hold.
+
+    Raises:
+        ParameterError: It is none.
+    """
+    if not isinstance(value, str):
+        raise ParameterError(f"`{name}` must be a str, not a {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(f"`{name}` must be text that UTF-8 can encode") from None
+    return value
