@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from dpselect import tables
 from dpselect.errors import ColumnError
@@ -57,7 +58,7 @@ class Rows:
     def within(self, groups: tuple[Hashable, ...]) -> Rows:
         """Return the rows of some groups alone; only then a person's keys are limited."""
         encode = (self.group or self.keys).encode
-        every = self.every.filter(nw.col(_GROUP).is_in([encode(one) for one in groups]))
+        every = _among(self.every, _GROUP, [encode(one) for one in groups])
         return replace(self, every=every, question=replace(self.question, groups=groups))
 
     @property
@@ -69,7 +70,7 @@ class Rows:
         """Return the table of the data without some public keys, as the engine has them."""
         rows = self.every
         if keys:
-            rows = rows.filter(~nw.col(_KEY).is_in(keys))
+            rows = rows.filter(~nw.col(_KEY).is_in(_integers(rows, keys)))
         cap = self.question.cap
         return rows if cap is None else _limited(rows, self.question, cap)
 
@@ -103,7 +104,7 @@ def read(data: object, question: Question) -> Rows:
     rows = table.select(**taken).drop_nulls()
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
-        rows = rows.filter(nw.col(_KEY).is_in(public))
+        rows = _among(rows, _KEY, public)
     found = Rows(rows, data, keys, group, question)
     return found.within(question.groups) if question.groups else found
 
@@ -115,6 +116,18 @@ def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.
         if possible <= cap.most:
             return distinct(rows.select(USER, *pair))
     return cap.limited(rows, order_by=pair, distinct=True)
+
+
+def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
+    return rows.filter(nw.col(column).is_in(_integers(rows, values)))
+
+
+def _integers(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
+    """Return values as an engine takes them: Ibis finds no type for all of unsigned ones."""
+    large = any(isinstance(one, int) and one >= 2**63 for one in values)
+    if large and rows.implementation.is_ibis():
+        return [np.uint64(one) for one in values if one >= 0]
+    return values
 
 
 def _key(names: Sequence[str], keys: KeyColumns, types: nw.Schema) -> nw.Expr:

@@ -17,6 +17,7 @@ import narwhals as nw
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables.collation import by_bytes
 from dpselect.tables.kinds import declares_nothing
 from dpselect.tables.source import CSV, PARQUET, Source, ending
 from dpselect.tables.where import filtered
@@ -48,6 +49,8 @@ def open_table(data: object) -> Frame:
             "data must be a frame (polars, pandas, pyarrow, DuckDB, ...) or the path of a "
             f".parquet or .csv file, not a {type(data).__name__}"
         )
+    if isinstance(frame, nw.LazyFrame):
+        return replaced(lambda: by_bytes(frame), lambda: unreadable(data))
     return frame
 
 

@@ -1,0 +1,98 @@
+"""Texts of an engine as their bytes, whatever collation a column or a connection has.
+
+By a collation texts with different letters are one, and which of them stands for all hangs on
+the order of the rows. Text that is compared by bytes is the same in every engine.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import narwhals as nw
+
+from dpselect.errors import ColumnError
+
+ALIKE = ("A", "ä", "a ")
+"""What a collation may take for the text ``a``."""
+
+
+def by_bytes(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the rows with texts that are compared by their bytes; none is read.
+
+    Enumerations of DuckDB become text, as they do wherever they are grouped.
+
+    Raises:
+        ColumnError: A text of Ibis has a collation that cannot be set aside.
+    """
+    kind = table.implementation
+    if kind.is_duckdb():
+        return _of_duckdb(table)
+    if kind.is_ibis():
+        return _of_ibis(table)
+    return _of_spark(table) if kind.is_spark_like() else table
+
+
+def _of_duckdb(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    # Beside that of a column there may be one of the connection, which no type shows.
+    names = ['"{}"'.format(name.replace('"', '""')) for name in _texts(table)]
+    plain = (f'CAST({name} AS VARCHAR) COLLATE "binary" AS {name}' for name in names)
+    replaced = f"* REPLACE ({', '.join(plain)})"
+    return nw.from_native(nw.to_native(table).project(replaced)) if names else table
+
+
+def _of_spark(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    from dpselect.tables.spark import functions
+
+    native, f = nw.to_native(table), functions(table)
+    collated = [
+        field.name
+        for field in native.schema.fields
+        if getattr(field.dataType, "collation", BINARY) != BINARY
+    ]
+    plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
+    return nw.from_native(native.withColumns(plain)) if plain else table
+
+
+BINARY = "UTF8_BINARY"
+"""The collation of Spark that is none."""
+
+
+def _of_ibis(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    native, names = nw.to_native(table), tuple(_texts(table))
+    if native.get_backend().name == "sqlite":
+        # A column has a collation there, and what is made of it has none.
+        return nw.from_native(native.mutate(**{n: native[n].concat("") for n in names}))
+    for name, alike in zip(names, _alike(native.op(), names), strict=True):
+        if alike:
+            raise ColumnError(
+                f"column {name!r} has a collation: texts with different letters are one there; "
+                "give it the binary one, or leave it out"
+            )
+    return table
+
+
+@lru_cache(maxsize=8)
+def _alike(table: Any, names: tuple[str, ...]) -> tuple[bool, ...]:  # noqa: ANN401 -- Ibis has no types
+    """Ask an engine whether it takes public texts for one, by a query of no rows."""
+    if not names:
+        return ()
+    none = nw.from_native(table.to_expr()).head(0)
+    text = (
+        nw.when(nw.col(name).count() > 0)
+        .then(nw.col(name).cast(nw.String).max())
+        .otherwise(nw.lit("a"))
+        for name in names
+    )
+    asked = {f"text{place}": one.is_in(ALIKE) for place, one in enumerate(text)}
+    [answer] = none.select(**asked).collect().rows()
+    return tuple(map(bool, answer))
+
+
+def _texts(table: nw.LazyFrame[Any]) -> list[str]:
+    kinds = (nw.String, nw.Categorical, nw.Enum)
+    return [
+        name
+        for name, dtype in table.collect_schema().items()
+        if any(dtype == one for one in kinds)
+    ]

@@ -1,0 +1,265 @@
+"""Every type in every engine: the counts that its values have, or a refusal by the type alone.
+
+docs/reference/tables.md shows the table; here it is measured.
+"""
+
+import re
+import sqlite3
+import tempfile
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cache
+from math import isnan, nan
+from pathlib import Path
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError
+from dpselect.keys.counts import people_in
+from dpselect.keys.question import Question
+from dpselect.percentiles.ranks import ranks_in
+from dpselect.tables.people import PeopleCap
+from support.engines import JAVA, spark
+
+DAY = date(2024, 2, 29)
+NOON = datetime(2024, 2, 29, 12, tzinfo=UTC)
+TEXTS = ["flu", "FLU", "flu", "flú", "flu ", None]
+VALUES = {
+    "text": (TEXTS, pa.string()),
+    "large text": (TEXTS, pa.large_string()),
+    "dictionary": (TEXTS, pa.dictionary(pa.int8(), pa.string())),
+    "boolean": ([True, False, True, None], pa.bool_()),
+    "int8": ([1, -1, 1, None], pa.int8()),
+    "int64": ([2**53 + 1, 2**53, -(2**63), None], pa.int64()),
+    "uint64": ([2**64 - 1, 2**53 + 1, 0, None], pa.uint64()),
+    "decimal without digits": ([Decimal(10), Decimal(3), None], pa.decimal128(20, 0)),
+    "decimal": ([Decimal("0.10"), Decimal("0.30"), None], pa.decimal128(20, 2)),
+    "float": ([0.0, -0.0, nan, None, 0.5, float("inf")], pa.float64()),
+    "float32": ([0.0, -0.0, nan, None, 0.5], pa.float32()),
+    "date": ([DAY, DAY, date(1, 1, 1), None], pa.date32()),
+    "date64": ([DAY, DAY, date(1970, 1, 1), None], pa.date64()),
+    "time stamp": ([NOON.replace(tzinfo=None), None], pa.timestamp("us")),
+    "time stamp with a zone": ([NOON, NOON, None], pa.timestamp("us", "Europe/Paris")),
+    "time of day": ([time(12), None], pa.time64("us")),
+    "duration": ([timedelta(1), None], pa.duration("us")),
+    "bytes": ([b"flu", None], pa.binary()),
+    "list": ([[1], None], pa.list_(pa.int64())),
+}
+NATIVE = {
+    "128-bit integer": [2**63 - 1, 5, 5, None],
+    "enumeration": ["flu", "FLU", "flu", None],
+    "NOCASE": TEXTS,
+    "NOACCENT": TEXTS,
+    "NOCASE of the connection": TEXTS,
+    "enumeration, NOCASE of the connection": ["flu", "FLU", "flu", None],
+    "CHAR(5)": TEXTS,
+}
+"""Types that only some engines have, each made there."""
+
+EVERY = [*VALUES, *NATIVE]
+MEMORY = ["polars", "pandas", "pyarrow"]
+ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Ibis, DuckDB", "Ibis, SQLite", "Spark"]
+SQL = {
+    "128-bit integer": "HUGEINT",
+    "enumeration": "spelt",
+    "NOCASE": "VARCHAR COLLATE NOCASE",
+    "NOACCENT": "VARCHAR COLLATE NOACCENT",
+    "NOCASE of the connection": "VARCHAR",
+    "enumeration, NOCASE of the connection": "spelt",
+    "CHAR(5)": "CHAR(5)",
+}
+
+
+def in_polars(kind):
+    values = NATIVE[kind]
+    if kind == "128-bit integer":
+        return pl.DataFrame({"v": pl.Series(values, dtype=pl.Int128)})
+    if kind == "enumeration":
+        return pl.DataFrame({"v": pl.Series(values, dtype=pl.Enum(["flu", "FLU"]))})
+    return None
+
+
+@cache
+def held(engine, kind):
+    """Return the values of a type in an engine, a row a person; None if it has no such type."""
+    if kind in NATIVE:
+        return _native(engine, kind)
+    values, arrow = VALUES[kind]
+    table = pa.table({"v": pa.array(values, arrow), "who": pa.array(range(len(values)))})
+    in_memory = {
+        "pyarrow": lambda: table,
+        "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+        "polars": lambda: pl.from_arrow(table),
+        "polars lazy": lambda: pl.from_arrow(table).lazy(),
+        "DuckDB": lambda: duckdb.connect().from_arrow(table),
+        "Ibis, SQLite": lambda: None,
+    }
+    return in_memory[engine]() if engine in in_memory else _of_file(engine, table)
+
+
+def _of_file(engine, table):
+    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
+    if table.schema.field("v").type == pa.duration("us"):
+        return None
+    pq.write_table(table, path)
+    if engine == "Spark":
+        return spark().read.parquet(str(path))
+    return ibis.duckdb.connect().read_parquet(path)
+
+
+def _native(engine, kind):
+    if engine in {"polars", "polars lazy"}:
+        frame = in_polars(kind)
+        if frame is None:
+            return None
+        frame = frame.with_columns(who=pl.int_range(pl.len()))
+        return frame if engine == "polars" else frame.lazy()
+    path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
+    rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]
+    if engine == "Ibis, SQLite" and kind in {"NOCASE", "CHAR(5)"}:
+        with sqlite3.connect(path) as connection:
+            connection.execute(
+                f"CREATE TABLE t (v {SQL[kind].replace('VARCHAR', 'TEXT')}, who INT)"
+            )
+            connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        return ibis.sqlite.connect(path).table("t")
+    if engine not in {"DuckDB", "Ibis, DuckDB"}:
+        return None
+    made = ibis.duckdb.connect(path) if engine[0] == "I" else None
+    connection = made.con if made else duckdb.connect(str(path))
+    connection.execute("CREATE TYPE spelt AS ENUM ('flu', 'FLU')")
+    if "of the connection" in kind:
+        connection.execute("SET default_collation = 'nocase'")
+    connection.execute(f"CREATE TABLE t (v {SQL[kind]}, who BIGINT)")
+    connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    return made.table("t") if made else connection.table("t")
+
+
+@cache
+def _folder():
+    return tempfile.mkdtemp(prefix="dpselect-types-")
+
+
+def keys(data, **asked):
+    counted = people_in(data, Question(("v",), **asked)).from_count(1)
+    return {counted.key(place): int(n) for place, n in enumerate(counted.people)}
+
+
+def people(data):
+    """Return the same keys, each of whoever has it."""
+    return keys(data, cap=PeopleCap("who", 1))
+
+
+def candidates(data):
+    """Return the same of public keys, which an engine compares with its own."""
+    known = [*keys(data)]
+    found = people_in(data, Question(("v",), candidates=tuple(known))).of(known)
+    return dict(zip(known, found[0].tolist(), strict=True))
+
+
+def numbers(data):
+    found = ranks_in(data, np.array([0.0, 0.3, 3.0]), "v")
+    return [*found.below.tolist(), *found.upto.tolist(), found.numbers, found.missing]
+
+
+def expected(kind):
+    """Return the counts by definition: what is written otherwise is another key."""
+    values = NATIVE[kind] if kind in NATIVE else VALUES[kind][0]
+    there = [value for value in values if value is not None]
+    return {value: there.count(value) for value in there}
+
+
+def expected_numbers(kind):
+    values = NATIVE[kind] if kind in NATIVE else VALUES[kind][0]
+    there = [float(v) for v in values if v is not None and not isnan(v)]
+    edges = [0.0, 0.3, 3.0]
+    below = [sum(v < edge for v in there) for edge in edges]
+    upto = [sum(v <= edge for v in there) for edge in edges]
+    return [*below, *upto, len(there), len(values) - len(there)]
+
+
+def answer(engine, kind):
+    """Return what a type is in an engine: keys, numbers, both, refused or not there."""
+    data = held(engine, kind)
+    if data is None:
+        return "none"
+    found = []
+    for what, count in (
+        ("keys", keys),
+        ("candidates", candidates),
+        ("persons", people),
+        ("numbers", numbers),
+    ):
+        try:
+            counted = count(data)
+        except (ColumnError, DataError):
+            continue
+        assert counted == (expected_numbers(kind) if what == "numbers" else expected(kind)), (
+            what
+        )
+        found.append(what)
+    cell = ", ".join(found) or "refused"
+    return cell.replace("keys, candidates, persons", "keys").replace("candidates", "no persons")
+
+
+def measured(engine):
+    return {kind: answer(engine, kind) for kind in EVERY}
+
+
+def stated():
+    """Return the table of the page, by type and engine."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text(
+        encoding="utf-8"
+    )
+    table = page.partition("| type |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (.*) \|$", table, re.MULTILINE)
+    lines = [[cell.strip() for cell in row.split(" | ")] for row in rows if "---" not in row]
+    return {kind: dict(zip(ENGINES, cells, strict=True)) for kind, *cells in lines}
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(
+            engine,
+            marks=pytest.mark.slow
+            if "Ibis" in engine
+            else pytest.mark.spark
+            if engine == "Spark"
+            else (),
+        )
+        for engine in ENGINES
+    ],
+)
+def test_every_type_has_the_same_counts_or_is_refused(engine):
+    assert measured(engine) == {kind: cells[engine] for kind, cells in stated().items()}
+
+
+def test_a_collation_decides_no_comparison():
+    """Public groups, comparisons and trees read the letters, too."""
+    for kind in ("NOCASE", "NOACCENT", "NOCASE of the connection"):
+        data = held("DuckDB", kind)
+        source = dp.tables.Source(frame=data, where=["v = 'flu'"])
+        assert keys(source) == {"flu": 2}
+        counted = people_in(data, Question(("who",), by="v", groups=("flu", "FLU")))
+        assert [int(one.sum()) for one in counted.of([0, 1, 2, 3, 4, 5], ("flu", "FLU"))] == [
+            2,
+            1,
+        ]
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(not JAVA, reason="Sail has no collations")
+def test_a_collation_of_spark_decides_no_comparison():
+    rows = spark().sql(
+        "SELECT collate(v, 'UTF8_LCASE') AS v FROM VALUES ('FLU'), ('flu'), ('flu') AS t(v)"
+    )
+    assert keys(rows) == {"flu": 2, "FLU": 1}
