@@ -225,6 +225,8 @@ def stated():
     return {kind: dict(zip(ENGINES, cells, strict=True)) for kind, *cells in lines}
 
 
+# Ibis asks pandas so when it reads SQLite.
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
 @pytest.mark.parametrize(
     "engine",
     [
