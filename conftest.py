@@ -15,13 +15,21 @@ settings.register_profile("repeating", deadline=None, derandomize=True, max_exam
 settings.register_profile("exploring", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
+PAGES = Path(__file__).parent / "docs"
 BESIDE = Path(__file__).parents[1] / "shared" / "data"
 os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
 
 
+@pytest.fixture(autouse=True)
+def _write_beside_no_page(request: pytest.FixtureRequest) -> None:
+    """Run the examples of a page in a folder of their own, where they may write files."""
+    if PAGES in request.path.parents:
+        folder = request.getfixturevalue("tmp_path")
+        request.getfixturevalue("monkeypatch").chdir(folder)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the examples of pages with what builds them, by ``make test-slow``."""
-    pages = Path(__file__).parent / "docs"
     for item in items:
-        if pages in item.path.parents:
+        if PAGES in item.path.parents:
             item.add_marker(pytest.mark.slow)

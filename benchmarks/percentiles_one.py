@@ -1,8 +1,9 @@
 """Exact expected errors of one percentile: our methods, and the algorithms of two libraries.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the tables of
-``docs/percentiles.md`` in some minutes. The error is the mean distance of the released value
-from the percentile under add/remove, from exact laws: nothing is drawn.
+Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the table of
+``docs/percentiles.md`` in some minutes, and stores it in ``results/percentiles_one.csv``. The
+error is the mean distance of the released value from the percentile under add/remove, from exact
+laws: nothing is drawn.
 
 The laws of other libraries are those of their algorithms: OpenDP's quantile scores a candidate
 by ``-abs((1 - a) L - a G)`` and adds exponential noise; diffprivlib's draws one of the
@@ -12,8 +13,10 @@ measure and sensitivity 1, and a number within.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +30,7 @@ from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
+STORED = Path(__file__).parent / "results" / "percentiles_one.csv"
 UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
 PERCENTS = (50, 90, 99)
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
@@ -179,9 +183,13 @@ def main() -> None:
     """Print the table, and what the targets say."""
     print("| data | p | ε |", " | ".join(METHODS), "| chosen / best other | no end / end |")
     print("| --- | ---: | ---: |" + " ---: |" * (len(METHODS) + 2))
-    ratios = []
+    ratios, rows = [], []
     for case in cases():
         errors = {name: method(case) for name, method in METHODS.items()}
+        rows += [
+            (case.name, case.p, case.epsilon, name.strip("*"), f"{error:.6g}")
+            for name, error in errors.items()
+        ]
         best = min(error for name, error in errors.items() if name not in OURS)
         bounded, open_end = (errors[name] for name in OURS)
         ratios.append((bounded / best, open_end / bounded, bounded / errors["held ranks"]))
@@ -191,6 +199,8 @@ def main() -> None:
             f"{open_end / bounded:.2f} |",
             flush=True,
         )
+    with STORED.open("w", newline="") as file:
+        csv.writer(file).writerows([("data", "p", "epsilon", "method", "error"), *rows])
     to_best, to_bounded, to_held = np.array(ratios).T
     means = [float(np.exp(np.log(ratio).mean())) for ratio in (to_best, to_held)]
     print(

@@ -9,6 +9,7 @@ from typing import Any
 
 import griffe
 
+from site_build.examples import fenced
 from site_build.mathml import mathml
 
 FORMULA = re.compile(r":math:`(?P<tex>[^`]+)`")
@@ -54,7 +55,8 @@ def _of_private_bases(obj: griffe.Object) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Return a docstring with MathML for formulas and names in code spans."""
+    """Return a docstring with MathML for formulas, names in code spans and bare examples."""
+    text = fenced(text)
     text = DISPLAYED.sub(_displayed, text)
     text = FORMULA.sub(lambda found: mathml(found["tex"], display=False), text)
     return REFERENCE.sub(_name, text)

@@ -1,4 +1,4 @@
-"""The pages as plain Markdown: formulas as MathML, figures with links, notebooks as pages."""
+"""The pages as plain Markdown: formulas as MathML, examples without prompts, notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import dpselect_planner as planner
-from site_build import mathml, notebooks
+from site_build import examples, mathml, notebooks
 
 FIGURE = re.compile(r"(?<!\[)!\[[^\]]*\]\((?P<file>[^)\s]+)\)")
 
@@ -33,5 +33,5 @@ def _page(source: Path, target: Path) -> int:
     if source.suffix == ".ipynb":
         text = notebooks.as_page(text, target)
     page = FIGURE.sub(r"[\g<0>](\g<file>)", text.replace(".ipynb)", ".md)"))
-    target.write_text(mathml.with_mathml(page), "utf-8")
+    target.write_text(mathml.with_mathml(examples.without_prompts(page)), "utf-8")
     return mathml.count(text)

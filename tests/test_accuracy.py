@@ -159,7 +159,7 @@ def test_a_comparison_prints_as_a_table_and_as_latex():
 
 
 class HalfWay(dp.mechanisms.Mechanism):
-    """A mechanism of one's own, as in docs/which-mechanism.md: half of the scale is enough."""
+    """A mechanism of one's own, as in docs/own.md: half of the scale is enough."""
 
     name = "half-way"
 

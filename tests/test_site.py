@@ -86,7 +86,7 @@ def test_the_reference_shows_what_rooms_offer():
 
 
 def test_the_page_states_the_costs_that_were_measured(capsys):
-    page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text("utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "measurements.md").read_text("utf-8")
     scale.show()
 
     rows = [line for line in capsys.readouterr().out.splitlines() if line[2:].startswith(NAMES)]

@@ -3,7 +3,6 @@
 import doctest
 import re
 import shlex
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,10 +24,8 @@ def test_every_command_of_the_tutorial_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "90")
     names = {}
-    with monkeypatch.context() as patched:
-        patched.setattr(tempfile, "mkdtemp", lambda: tmp_path)
-        for example in doctest.DocTestParser().get_examples(MAKING):
-            exec(example.source, names)  # noqa: S102 -- our own page
+    for example in doctest.DocTestParser().get_examples(MAKING):
+        exec(example.source, names)  # noqa: S102 -- our own page
 
     for command in COMMANDS:
         program, *arguments = shlex.split(command)

@@ -1,5 +1,9 @@
 """Differentially private selection.
 
+dpselect picks one of many options from data about people, under differential privacy: a
+percentile, the most common diagnoses, the most influential members of a network, the splits of a
+decision tree, the cells of a map.
+
 A *query* is a release before its data: its fields are the public arguments, and its plan says
 what will be spent on what. An *objective* is a score for every candidate together with what one
 individual can change of it. A *scaling* turns it into scores that one individual moves by at

@@ -6,7 +6,7 @@ probability that delta pays for. A law is for persons who change the counts of a
 
 Let a person bring :math:`m` keys, of which some had nobody before. Outside of the event
 that one of these is released the two laws of the other keys are compared, so the delta of
-that event and the delta of the noise add up (``docs/keys.md`` has the proof).
+that event and the delta of the noise add up (``docs/methods.md`` has the proof).
 """
 
 from __future__ import annotations

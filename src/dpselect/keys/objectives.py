@@ -11,7 +11,7 @@ for an exponential mechanism with weights :math:`e^{\eta h}`. Draws without repl
 until ``k`` keys or the stop. Where fewer than :math:`\bar k` keys have a count, the rest are
 dummies of count 0 that nobody has, and a dummy stops too. The release of ``k`` draws is
 :math:`(k\eta, \delta)`-DP for one person who is added or removed and changes :math:`m` counts
-by one (``docs/keys.md`` has the proof, which gives the constant exactly).
+by one (``docs/methods.md`` has the proof, which gives the constant exactly).
 
 Source: Durfee and Rogers, NeurIPS 2019, arXiv:1905.04273, Algorithm 1, which has
 :math:`\ln(b / \delta)`.

@@ -16,7 +16,7 @@ taken away and the persons' weights are spread over the keys that are left. The 
           - e^\varepsilon \Phi(-\mu/2 - \varepsilon/\mu).
 
 Weights are rounded down to multiples of a power of 1/2, and coins to multiples of
-:math:`2^{-256}`. ``docs/keys.md`` has the proof.
+:math:`2^{-256}`. ``docs/methods.md`` has the proof.
 
 Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745 (weights);
     Swanberg, Desfontaines and Haney 2023, arXiv:2301.01998 (rounds); Balle and Wang 2018,

@@ -30,6 +30,9 @@ FORMATS = (".csv", ".parquet", ".geoparquet", ".gpkg", ".geojson")
 class Estimates:
     """Estimated numbers of points in areas; post-processing of a release.
 
+    They are of the points that the map counts: with ``max_per_user`` not of what a person has
+    above that, where ``docs/persons.md`` says what their shares estimate.
+
     Attributes:
         values: Estimated numbers of points in the parts of the areas that are on the map, shape
             ``(m,)``.
@@ -64,7 +67,7 @@ class Estimates:
         """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
 
         They take both errors to be normal, and hold as often as ``level`` says where the error
-        of non-uniformity is estimated well: ``docs/maps.md`` says how often they held.
+        of non-uniformity is estimated well: ``docs/measurements.md`` says how often they held.
 
         Args:
             level: Above 0 and below 1.

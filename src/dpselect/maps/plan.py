@@ -48,7 +48,7 @@ class Candidates:
         sizes = validation.listed("grids", grids) or ()
         if method is None:
             # Of all partitions that need no tuning the quadtree has the least median error on
-            # most of the data sets of docs/maps.md.
+            # most of the data sets of docs/measurements.md.
             method = "uniform" if sizes else Quadtree(c=10.0)
         methods = rules_of(method)
         trees = [rule for rule in methods if isinstance(rule, PrivTree)]

@@ -161,7 +161,7 @@ class Hubs(Query[Release[Any]]):
     ``noisy_scores`` of the answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
-    density, and keeps that error at any epsilon; ``docs/networks.md`` measures it beside the
+    density, and keeps that error at any epsilon; ``docs/measurements.md`` has it beside the
     order of the degrees.
 
     Data are edges or a graph, as for :class:`TopNodes`, in memory.

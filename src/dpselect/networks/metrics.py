@@ -98,7 +98,7 @@ def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
 
 @dataclass(frozen=True, slots=True)
 class NamedMetric:
-    """A metric of the registry and what suits it, by the measurements in ``docs/networks.md``.
+    """A metric of the registry and what suits it, as measured in ``docs/measurements.md``.
 
     Attributes:
         objective: The function that returns the objective of a graph.

@@ -92,7 +92,7 @@ class TopNodes(Query[Release[Any]]):
         epsilon: What the release costs, in nats; finite, > 0.
         mechanism: How nodes are drawn. A short name
             (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
-            the one that was most accurate for the metric and ``k`` (``docs/networks.md``).
+            the one that was most accurate for the metric and ``k`` (``docs/measurements.md``).
             Bounds on the sensitivity follow the mechanism, where the metric is given by its
             name.
 
