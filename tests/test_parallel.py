@@ -1,6 +1,6 @@
 """Parallel composition, over all databases of a small universe."""
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from math import exp
 
 import numpy as np
@@ -89,7 +89,87 @@ def test_it_is_charged_once_and_says_what_is_claimed():
     assert plan.composition.startswith("parallel")
 
 
+PARTS = (0, 1, 2)
+PRICES = ((0.5, 0.01), (1.0, 0.0), (0.25, 0.03))
+SETS = [rows for n in range(4) for rows in combinations(PARTS, n)]
+"""Where a person can have rows."""
+
+
+def reply(part, persons):
+    """The law of a part: by delta the number of persons, else a coin for whether it is 0."""
+    epsilon, delta = PRICES[part]
+    heads = 1 / (1 + exp(epsilon if persons == 0 else -epsilon))
+    told = [delta if number == persons else 0.0 for number in PARTS]
+    return np.array([*told, (1 - delta) * heads, (1 - delta) * (1 - heads)])
+
+
+def joint(database):
+    laws = [reply(part, sum(part in rows for rows in database)) for part in PARTS]
+    return np.einsum("i,j,k", *laws).ravel()
+
+
+def delta_between(x, y, epsilon):
+    here, there = joint(x), joint(y)
+    gains = (
+        np.maximum(p - exp(epsilon) * q, 0).sum() for p, q in ((here, there), (there, here))
+    )
+    return max(gains)
+
+
+def plans_for_persons():
+    return [
+        Plan(
+            name="f",
+            mechanism="m",
+            spends=(Spend("s", epsilon, delta=delta, rho=epsilon**2 / 2),),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=dp.Neighbours.ADD_REMOVE,
+            user="who",
+        )
+        for epsilon, delta in PRICES
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_a_person_who_is_in_several_parts_pays_for_all_of_them(relation, most):
+    """All databases of two persons with rows in at most so many of three parts."""
+    plan = dp.parallel_plan(plans_for_persons(), neighbours=relation, parts_per_user=most)
+    rows = [one for one in SETS if len(one) <= most]
+    both = [*product(rows, repeat=2)]
+    if relation == "substitute":
+        pairs = [((x, other), (y, other)) for x, other in both for y in rows]
+    else:
+        pairs = [((x, other), (other,)) for x, other in both]
+
+    assert max(delta_between(x, y, plan.epsilon) for x, y in pairs) <= plan.delta * (1 + 1e-12)
+    if relation == "add-remove":
+        assert max(delta_between(x, y, 0.9 * plan.epsilon) for x, y in pairs) > plan.delta
+    if most == len(PARTS):
+        every = dp.parallel_plan(plans_for_persons(), neighbours=relation)
+        assert every.epsilon == plan.epsilon == (1.75 if relation == "add-remove" else 3.5)
+
+
+def test_thirty_days_of_the_same_persons_cost_thirty_times_as_much():
+    days = [
+        dp.TopKeys(
+            column="key", k=1, candidates=["a"], user="who", max_per_user=1, epsilon=0.5,
+            neighbours="add-remove",
+        ).plan
+    ] * 30  # fmt: skip
+
+    assert dp.parallel_plan(days, neighbours="add-remove").epsilon == 15.0
+    at_home = dp.parallel_plan(days, neighbours="add-remove", parts_per_user=1)
+    assert at_home.epsilon == 0.5
+    assert "a person has rows in at most 1 of them" in at_home.public
+
+
 def test_what_is_no_partition_of_records_is_refused():
+    with pytest.raises(ParameterError, match="a row is in one part"):
+        dp.parallel_plan(plans(), neighbours="add-remove", parts_per_user=2)
+    with pytest.raises(ParameterError, match="parts_per_user must be at least 1"):
+        dp.parallel_plan(plans_for_persons(), neighbours="add-remove", parts_per_user=0)
     with pytest.raises(ParameterError, match="at least one"):
         dp.parallel_plan([], neighbours="add-remove")
     with pytest.raises(NeighboursError, match="must be for add-remove"):

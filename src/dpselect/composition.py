@@ -11,21 +11,26 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import Plan, Spend
 
-PARTS = "parts are disjoint, by a rule that reads one record at a time"
-"""A record is here what a neighbour step changes: a row, or a person with all rows."""
+PARTS = "parts are disjoint, by a rule that reads one row at a time"
 
 
-def parallel_plan(plans: Sequence[Plan], *, neighbours: NeighboursLike) -> Plan:
-    r"""Return the plan of several releases, each of its own part of the records.
+def parallel_plan(
+    plans: Sequence[Plan], *, neighbours: NeighboursLike, parts_per_user: int | None = None
+) -> Plan:
+    r"""Return the plan of several releases, each of its own part of the rows.
 
-    If a public rule sends each record to at most one part by that record alone, releases of
+    A public rule sends each row to at most one part by that row alone. A record, which is one
+    row, is then in one part; a person whom the plans protect by ``user`` may have rows in
+    every part, or by what is public in at most ``parts_per_user``. Let :math:`\varepsilon`,
+    :math:`\delta` and :math:`\rho` be the sums of as many of the largest prices. Releases of
     the parts cost together
 
-    - under add/remove, the *largest* of their prices: one record more or less changes one
-      part;
-    - under substitution, the price of *two* add/remove steps at the largest prices: the record
-      that goes and the one that comes may be in two parts, or in the same. So
-      :math:`2\varepsilon`, :math:`(1 + e^\varepsilon)\delta`, :math:`4\rho`.
+    - under add/remove :math:`\varepsilon`, :math:`\delta`, :math:`\rho`: one record or person
+      more or less changes so many parts;
+    - under substitution the price of *two* such steps: who goes and who comes may be in
+      different parts, or in the same. So :math:`2\varepsilon`,
+      :math:`(1 + e^{\varepsilon_1})\delta`, :math:`4\rho` with the largest
+      :math:`\varepsilon_1` of a part.
 
     In both cases the parts' plans must be for add/remove: a plan under substitution takes the
     number of records of its part as public, and a replaced record changes two such numbers.
@@ -34,16 +39,19 @@ def parallel_plan(plans: Sequence[Plan], *, neighbours: NeighboursLike) -> Plan:
 
     Guarantee:
         Its price covers all releases together under ``neighbours``. Public, and claimed by
-        the caller: which parts there are, and a rule that sends each record to at most one
-        of them by that record alone.
+        the caller: which parts there are, a rule that sends each row to at most one of them
+        by that row alone, and ``parts_per_user``, if it is given.
 
     Args:
         plans: The plans of the releases, each under add/remove; at least one.
         neighbours: ``"add-remove"`` or ``"substitute"``, the relation between whole
             databases.
+        parts_per_user: How many parts a person can have rows in, such as 1 where parts are
+            places of residence. For plans that protect persons; all parts if not given.
 
     Raises:
-        ParameterError: There is no plan.
+        ParameterError: There is no plan, or ``parts_per_user`` is below 1, or given though the
+            plans protect rows.
         NeighboursError: A plan is for another relation than add/remove, they protect records
             and persons, or ``neighbours`` is not a relation between tables.
 
@@ -69,14 +77,21 @@ def parallel_plan(plans: Sequence[Plan], *, neighbours: NeighboursLike) -> Plan:
             "plans of disjoint parts must be for add-remove neighbours: under substitution the "
             "number of records of a part is not public"
         )
-    epsilon = max(part.epsilon for part in parts)
-    delta = max(part.delta for part in parts)
-    rho = max(part.rho for part in parts)
-    steps = "the most expensive part"
+    user = _same_user(parts)
+    touched = _parts_of_one(parts, user, parts_per_user)
+    epsilon = _largest([part.epsilon for part in parts], touched)
+    delta = _largest([part.delta for part in parts], touched)
+    rho = _largest([part.rho for part in parts], touched)
+    unit = "record" if user is None else "person"
+    steps = "the most expensive part" if touched == 1 else f"the {touched} most expensive parts"
     if relation is Neighbours.SUBSTITUTE:
-        delta = min(1.0, (1 + exp(min(epsilon, 700.0))) * delta)
+        most = max(part.epsilon for part in parts)
+        delta = min(1.0, (1 + exp(min(most, 700.0))) * delta)
         epsilon, rho = 2 * epsilon, 4 * rho
-        steps = "the parts of the record that goes and of the one that comes"
+        steps = f"the parts of the {unit} that goes and of the one that comes"
+    claims = (PARTS,)
+    if parts_per_user is not None:
+        claims = (PARTS, f"a person has rows in at most {touched} of them")
     return Plan(
         name="parallel_plan",
         arguments={"parts": [part.description for part in parts]},
@@ -85,8 +100,8 @@ def parallel_plan(plans: Sequence[Plan], *, neighbours: NeighboursLike) -> Plan:
         epsilon=epsilon,
         delta=delta,
         neighbours=relation,
-        user=_same_user(parts),
-        public=(PARTS, *dict.fromkeys(claim for part in parts for claim in part.public)),
+        user=user,
+        public=(*claims, *dict.fromkeys(claim for part in parts for claim in part.public)),
         composition=f"parallel: {steps} counts",
     )
 
@@ -128,6 +143,21 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         public=tuple(dict.fromkeys(claim for part in parts for claim in part.public)),
         passes=tuple(one for part in parts for one in part.passes),
     )
+
+
+def _parts_of_one(parts: Sequence[Plan], user: str | None, most: int | None) -> int:
+    """Return how many parts a record or a person can be in."""
+    if user is None and most is not None:
+        raise ParameterError("`parts_per_user` is for plans with `user`: a row is in one part")
+    if user is None:
+        return 1
+    known = len(parts) if most is None else validation.at_least("parts_per_user", most, 1)
+    return min(len(parts), known)
+
+
+def _largest(prices: Sequence[float], number: int) -> float:
+    """Return the sum of so many of the largest prices, rounded as a budget rounds."""
+    return float(sum(map(exact, sorted(prices, reverse=True)[:number])))
 
 
 def _same_user(parts: Sequence[Plan]) -> str | None:
