@@ -15,7 +15,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
-``draw_path``               the same
+``draw_path``, ``draw_set`` the same
 others                       :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, path_exponential
+from dpselect.draws import above_threshold, path_exponential, sets
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.path_exponential import Chain
@@ -197,6 +197,17 @@ def draw_path(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
+def draw_set(
+    here: Indices, there: Indices, public: Mapping[str, Any], positions: list[int]
+) -> Loss | None:
+    """Return the loss of a set, at the one that was drawn."""
+    if np.shape(here) != np.shape(there):
+        return None
+    k, decay = public["k"], float(public["decay"])
+    logs = [sets.log_probability(steps, k, decay, positions) for steps in (here, there)]
+    return Loss(0.0, drawn=logs[0] - logs[1])
+
+
 def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
@@ -289,6 +300,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.path_exponential.draw_path": Rule(
             ("chain", "decay"), "chain", draw_path
         ),
+        "dpselect.draws.sets.draw_set": Rule(("steps", "k", "decay"), "steps", draw_set),
         "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
         "dpselect.draws.range_exponential.draw_position": Rule(
             ("pieces", "decay"), "pieces", positions

@@ -24,6 +24,7 @@ from dpselect.mechanisms.catalogue import (
 )
 from dpselect.mechanisms.sequence import NoisySequence, set_confidence
 from dpselect.mechanisms.top_k import TopK
+from dpselect.mechanisms.top_set import TopSet
 
 __all__ = [
     "MECHANISMS",
@@ -44,6 +45,7 @@ __all__ = [
     "StoppingLaw",
     "Stream",
     "TopK",
+    "TopSet",
     "by_name",
     "set_confidence",
 ]

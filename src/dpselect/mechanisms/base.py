@@ -54,6 +54,7 @@ MechanismName: TypeAlias = Literal[
     "pairwise",
     "generalized",
     "noisy-sequence",
+    "top-set",
 ]
 """The short names of the library's mechanisms, which editors complete."""
 
