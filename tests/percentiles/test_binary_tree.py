@@ -10,7 +10,6 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import binary_tree
-from dpselect.percentiles.objectives import with_missing
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
@@ -30,7 +29,7 @@ class Enumeration:
 
     def law(self, database):
         ranks = ranks_of(np.array(database, dtype=float), POINTS)
-        branch = binary_tree.Branch.of_all(with_missing(ranks, POINTS, self.relation))
+        branch = binary_tree.Branch.of_all(ranks)
         law, self.values = self.of(self.tree, branch)
         return law
 

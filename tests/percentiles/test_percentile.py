@@ -57,9 +57,10 @@ def test_labels_are_released_in_place_of_row_numbers():
     ],
     ids=["list", "infinite", "numpy", "polars", "pandas"],
 )
-def test_each_record_is_repaired_by_itself(values):
-    repaired = percentile(values, p=50, upper=10)
-    expected = percentile([0, 0, 10, 5], p=50, upper=10)
+@pytest.mark.parametrize("missing", [0, 4.5, 10])
+def test_each_record_is_repaired_by_itself(values, missing):
+    repaired = percentile(values, p=50, upper=10, missing_as=missing)
+    expected = percentile([0, missing, 10, 5], p=50, upper=10)
 
     assert repaired.scores.tolist() == expected.scores.tolist()
     assert repaired.sensitivity.at(0).tolist() == expected.sensitivity.at(0).tolist()
@@ -78,6 +79,7 @@ def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
     ("arguments", "message"),
     [
         ({"p": 0}, "p must be finite and > 0"),
+        ({"missing_as": 10.5}, "missing_as must be"),
         ({"p": -5}, "p must be finite and > 0"),
         ({"p": 100.1}, "p must be between 0 and 100"),
         ({"p": nan}, "p must be finite"),

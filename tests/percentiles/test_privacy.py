@@ -33,6 +33,31 @@ def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
         assert report.ok, str(report)
 
 
+WITH_MISSING = list(product((0, 1, 3, None), repeat=3))
+
+
+@pytest.mark.parametrize(
+    "method", ["one-by-one", "above-threshold", "recursive", "joint", None]
+)
+@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
+    """It is dropped, at no price: how many numbers there are changes, of as many records."""
+    query = dp.Percentiles(
+        p=[30, 90],
+        candidates=range(4),
+        method=method,
+        epsilon=epsilon,
+        neighbours="substitute",
+        mechanism="exponential" if method in {"one-by-one", "recursive"} else None,
+    )
+
+    report = dp.audit.check_private(
+        lambda x: query.probabilities(x)[0], WITH_MISSING, dp.Neighbours.SUBSTITUTE, epsilon
+    )
+
+    assert report.ok, str(report)
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_equal_treatment_of_labels_caps_the_probability_of_the_best(epsilon):
     cap = 1 / (1 + 2 * exp(-2 * epsilon))

@@ -8,7 +8,6 @@ record by itself maps neighbours to neighbours, so the guarantee holds for the d
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import Literal, TypeAlias, get_args
@@ -38,6 +37,7 @@ def percentile(
     upper: float,
     labels: Sequence[Hashable] | None = None,
     horizon: int = 1,
+    missing_as: float = 0.0,
     on_invalid: OnInvalid = "repair",
 ) -> Objective:
     r"""Return the objective whose best candidates are the records at the percentile.
@@ -52,7 +52,7 @@ def percentile(
     Args:
         values: One number per record, shape ``(n,)``, ``n >= 1``: an array, a list or a
             Series. Private. Repaired record by record: below 0 to 0, above ``upper`` to
-            ``upper``, missing to 0.
+            ``upper``, missing to ``missing_as``.
         p: The percentile, in (0, 100].
         upper: The largest value that can occur, :math:`\Lambda`; finite, > 0. It must not
             be read off the data.
@@ -60,13 +60,15 @@ def percentile(
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
             dampening looks only at distance 0, and the shifted mechanism is best near 1
             on the histograms of ``docs/percentiles.md`` and up to twice worse without.
+        missing_as: What a missing value counts as, in ``[0, upper]``. Public.
         on_invalid: ``"raise"`` instead of repairing, if it is public that nothing needs it.
 
     Returns:
         Scores in the units of the values; never above 0, which is stated as ``highest``.
 
     Raises:
-        ParameterError: ``p``, ``upper``, ``horizon`` or ``labels`` is out of range.
+        ParameterError: ``p``, ``upper``, ``horizon``, ``missing_as`` or ``labels`` is out of
+            range.
         DataError: ``values`` is empty or not numeric.
 
     Source: Farias et al., VLDB J. 2023, section 5 (there ``k`` can be ``n + 1``).
@@ -78,7 +80,9 @@ def percentile(
         [-1.0, -3.0, 0.0]
     """
     upper = validation.positive("upper", upper)
-    numbers = _clamped(tables.numeric_column(values), upper, validation.on_invalid(on_invalid))
+    missing_as = validation.within("missing_as", missing_as, 0, upper)
+    on_invalid = validation.on_invalid(on_invalid)
+    numbers = _clamped(tables.numeric_column(values), upper, missing_as, on_invalid)
     k = rank_of(p, numbers.size)
     if labels is not None and len(labels) != numbers.size:
         raise ParameterError(
@@ -129,8 +133,7 @@ def percentile_rank(
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
             of a Parquet or CSV file. Private; no bounds are needed. A missing number is
-            dropped under add/remove and counts as 0 under substitution, where the number of
-            records is public. Of a lazy frame only ranks and the numbers next to each
+            dropped. Of a lazy frame only ranks and the numbers next to each
             candidate leave the engine; the objective is the same to the last bit.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
@@ -165,8 +168,9 @@ def percentile_rank(
     ranks = ranks_in(data, points, column)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
-    known = with_missing(ranks, points, relation)
-    return by_rank(known, p=p, points=points, form=form, neighbours=relation)
+    if relation is Neighbours.SUBSTITUTE and ranks.records == 0:
+        raise no_records()
+    return by_rank(ranks, p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
@@ -181,7 +185,7 @@ def by_rank(
     """Return the objective of :func:`percentile_rank` from the ranks of its candidates.
 
     Args:
-        ranks: Private; no number is missing.
+        ranks: Private; missing numbers are left out.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -222,37 +226,11 @@ def rank_bound(fraction: float, neighbours: Neighbours) -> float:
     r"""Return what one step changes of the distance of a rank from ``fraction * (n + 1)``.
 
     Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution
-    the number of records may then change as well: if ``i`` records become ``j`` and ``l`` more
-    are below the candidate, the distance changes by at most :math:`|l - a(j - i)| \le m`, since
-    :math:`-i \le l \le j`.
+    how many there are may change too, also where a record loses its number: if ``i`` of them
+    become ``j`` and ``l`` more are below the candidate, the distance changes by at most
+    :math:`|l - a(j - i)| \le m`, since :math:`-i \le l \le j`.
     """
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
-
-
-def with_missing(ranks: Ranks, points: Values, neighbours: Neighbours) -> Ranks:
-    """Return the ranks with what the relation makes of missing numbers.
-
-    Under substitution every record keeps its place, and a missing number counts as 0; under
-    add/remove it is dropped.
-
-    Raises:
-        DataError: There is no record, where their number is public.
-    """
-    if neighbours is not Neighbours.SUBSTITUTE:
-        return replace(ranks, missing=0)
-    if ranks.numbers + ranks.missing == 0:
-        raise no_records()
-    if ranks.missing == 0:
-        return ranks
-    above, below = points > 0, points < 0
-    return Ranks(
-        below=ranks.below + ranks.missing * above,
-        upto=ranks.upto + ranks.missing * ~below,
-        nearest_below=np.where(above, np.maximum(ranks.nearest_below, 0), ranks.nearest_below),
-        nearest_above=np.where(below, np.minimum(ranks.nearest_above, 0), ranks.nearest_above),
-        numbers=ranks.numbers + ranks.missing,
-        missing=0,
-    )
 
 
 def share_of_gap(ranks: Ranks, points: Values) -> Values:
@@ -328,8 +306,8 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     return points
 
 
-def _clamped(numbers: Values, upper: float, on_invalid: OnInvalid) -> Values:
-    """Return values in ``[0, upper]``, a missing one as 0.
+def _clamped(numbers: Values, upper: float, missing_as: float, on_invalid: OnInvalid) -> Values:
+    """Return values in ``[0, upper]``, and a public one in place of each that is missing.
 
     Dropping a missing one would make the number of records private and leave its label
     without a score; under substitution every record keeps its place.
@@ -337,6 +315,7 @@ def _clamped(numbers: Values, upper: float, on_invalid: OnInvalid) -> Values:
     if on_invalid == "raise" and not ((numbers >= 0) & (numbers <= upper)).all():
         raise DataError(
             "a value is missing or outside [0, upper], which `on_invalid`='raise' declares "
-            "impossible; `on_invalid`='repair' takes it as the nearest end, a missing one as 0"
+            "impossible; `on_invalid`='repair' takes it as the nearest end, a missing one as "
+            "`missing_as`"
         )
-    return np.clip(np.nan_to_num(numbers, nan=0.0, posinf=upper, neginf=0.0), 0.0, upper)
+    return np.clip(np.nan_to_num(numbers, nan=missing_as, posinf=upper, neginf=0.0), 0.0, upper)

@@ -147,9 +147,8 @@ class Percentiles(Query[PercentileRelease]):
             default is permute-and-flip, which has never a larger expected rank error than the
             exponential mechanism; and the exponential mechanism for a range that is not
             listed, whose pieces only it can weigh.
-        on_invalid: ``"repair"`` or ``"raise"``, for missing values. Under add/remove or with
-            ``user`` they are dropped, and 0 under substitution; raise if it is public that
-            none is missing.
+        on_invalid: ``"repair"`` or ``"raise"``, for missing values. They are dropped, at no
+            price; raise if it is public that none is missing.
 
     Source: Smith, STOC 2011; Kaplan, Schnapp and Stemmer, ICML 2022; Durfee, NeurIPS 2023.
 

@@ -43,6 +43,11 @@ class Ranks:
     numbers: int
     missing: int
 
+    @property
+    def records(self) -> int:
+        """How many records there are, with and without a number."""
+        return self.numbers + self.missing
+
 
 class SupportsRanks(Protocol):
     """Numbers whose ranks can be counted, or are known; private."""

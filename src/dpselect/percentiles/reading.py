@@ -13,7 +13,6 @@ from dpselect.percentiles.objectives import (
     missing_value,
     no_records,
     rank_bound,
-    with_missing,
 )
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
 from dpselect.tables.people import PeopleCap, people_cap
@@ -55,8 +54,8 @@ def checked_column(data: object, column: str | None) -> str | None:
 class Records:
     """How the records of a percentile are read; public.
 
-    With persons of several records the number of records is private under either relation, so
-    missing numbers are dropped, and a table without records is answered.
+    A missing number is dropped. How many there are is private under either relation; under
+    substitution of a record the number of all records is public, and no record is an error.
 
     Attributes:
         neighbours: Add/remove or substitution.
@@ -79,9 +78,9 @@ class Records:
         return 1 if self.users is None else self.users.most
 
     @property
-    def drops_missing(self) -> bool:
-        """Whether a missing number is dropped; it counts as 0 if not."""
-        return self.neighbours is Neighbours.ADD_REMOVE or self.users is not None
+    def are_public(self) -> bool:
+        """Whether the number of all records is public; that of numbers never is."""
+        return self.neighbours is Neighbours.SUBSTITUTE and self.users is None
 
     def rank_bound(self, p: float) -> float:
         """Return what one step changes of the distance of a rank from a percentile's."""
@@ -98,7 +97,7 @@ class Records:
         tables.check_columns(data, numeric=[column])
         if self.users is not None:
             self.users.check(data)
-        elif not self.drops_missing and tables.count_records(data, numeric=[column]) == 0:
+        elif self.are_public and tables.count_records(data, numeric=[column]) == 0:
             raise no_records()
 
     def of(self, data: object) -> Numbers:
@@ -129,9 +128,8 @@ class Numbers:
         if key not in self._read:
             self._read[key] = ranks_in(self.data, points, of.column, of.users)
         ranks = self._read[key]
-        self._check(ranks.missing)
-        relation = Neighbours.ADD_REMOVE if of.drops_missing else of.neighbours
-        return with_missing(ranks, points, relation)
+        self._check(ranks.records, ranks.missing)
+        return ranks
 
     def values(self) -> Values:
         """Return the numbers, read into memory.
@@ -141,13 +139,11 @@ class Numbers:
         """
         values = numbers_in_memory(self.data, self.records.column, self.records.users)
         missing = np.isnan(values)
-        self._check(int(missing.sum()))
-        if self.records.drops_missing:
-            return values[~missing]
-        if values.size == 0:
-            raise no_records()
-        return np.where(missing, 0.0, values)
+        self._check(values.size, int(missing.sum()))
+        return values[~missing]
 
-    def _check(self, missing: int) -> None:
+    def _check(self, records: int, missing: int) -> None:
+        if self.records.are_public and records == 0:
+            raise no_records()
         if self.records.on_invalid == "raise" and missing > 0:
             raise missing_value()

@@ -47,6 +47,8 @@ class PercentileRecord(Query[Release[Any]]):
             to be read off the data.
         horizon: From this distance on the sensitivity is taken to be ``upper``. At least 0.
             The default is the best of the shifted mechanism in ``docs/percentiles.md``.
+        missing_as: What a missing value counts as, in ``[0, upper]``. Without a value a record
+            would have no score, and which ones can be released would be private.
         records: How many records there are, to have the error bound stated. Data of another
             number are refused.
         epsilon: What the release costs, in nats; finite, > 0.
@@ -55,8 +57,8 @@ class PercentileRecord(Query[Release[Any]]):
             default has the least expected error on average over the histograms of
             ``docs/percentiles.md``.
         on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
-            They are repaired to the nearest end, a missing one to 0; raise if it is public
-            that there is none.
+            They are repaired to the nearest end, a missing one to ``missing_as``; raise if it
+            is public that there is none.
 
     Source: Farias et al., VLDB J. 2023, section 5.
 
@@ -72,6 +74,7 @@ class PercentileRecord(Query[Release[Any]]):
     p: float
     upper: float
     horizon: int = 1
+    missing_as: float = 0.0
     records: int | None = None
     epsilon: float
     mechanism: MechanismLike | None = None
@@ -95,6 +98,7 @@ class PercentileRecord(Query[Release[Any]]):
             neighbours=Neighbours.SUBSTITUTE,
             public=(
                 "the number, the order and the labels of the records", "p", "upper", "horizon",
+                f"that a missing value counts as {self.missing_as:g}",
             ),
             error=None if records is None else self._error(draw, records),
             passes=(Pass("one for each record" if records is None else records),),
@@ -167,5 +171,6 @@ def _objective(
         upper=query.upper,
         labels=labels,
         horizon=query.horizon,
+        missing_as=query.missing_as,
         on_invalid=query.on_invalid,
     )
