@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -125,6 +126,19 @@ def test_a_plan_is_one_line_where_it_is_a_value_and_several_where_it_is_printed(
         "composition: sequential: the prices of all steps add up",
         "declared public: a bound",
     ]
+
+
+def test_a_plan_says_that_what_is_above_a_cap_is_not_counted():
+    asked = {"column": "days", "p": 50, "step": 1, "upper": 9}
+    price = {"epsilon": 1.0, "neighbours": "add-remove"}
+    by_rows = dp.Percentiles(**asked, **price)
+    by_persons = dp.Percentiles(**asked, **price, user="who", max_per_user=3)
+    said = "counted: at most 3 of each 'who', and nothing above that"
+
+    assert by_rows.plan.counted is None
+    assert said in str(by_persons.plan).splitlines()
+    release = by_persons.release(pl.DataFrame({"who": [1, 1], "days": [2, 3]}))
+    assert said in str(release).splitlines()
 
 
 @pytest.mark.parametrize("price", [-0.1, float("inf"), float("nan"), "1", True, None])

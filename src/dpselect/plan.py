@@ -316,6 +316,14 @@ class Plan:
         delta = f", delta {self.delta:.3g}" if self.delta else ""
         return f"epsilon {self.epsilon:g}{delta} ({self.neighbours} neighbours)"
 
+    @property
+    def counted(self) -> str | None:
+        """What is counted of each person, in words; None if a person has no cap."""
+        most = self.arguments.get("max_per_user")
+        if self.user is None or most is None:
+            return None
+        return f"at most {most} of each {self.user!r}, and nothing above that"
+
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
 
@@ -325,6 +333,8 @@ class Plan:
         lines.append(f"composition: {self.composition}")
         if self.error is not None:
             lines.append(f"error: {self.error}")
+        if self.counted:
+            lines.append(f"counted: {self.counted}")
         if self.public:
             lines.append(f"declared public: {', '.join(self.public)}")
         return "\n".join(lines)

@@ -185,9 +185,11 @@ class Release(Generic[T_co]):
         )
 
     def __str__(self) -> str:
-        rows = aligned(self.table())
         entry = "" if self.entry is None else f", entry {self.entry}"
-        return "\n".join([*rows, f"{self.plan.description}", f"{self.plan.price}{entry}"])
+        lines = [*aligned(self.table()), self.plan.description]
+        if self.plan.counted:
+            lines.append(f"counted: {self.plan.counted}")
+        return "\n".join([*lines, f"{self.plan.price}{entry}"])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

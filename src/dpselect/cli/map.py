@@ -282,6 +282,8 @@ def query(
         output.print_json({"answers": [dict(zip(columns, row, strict=True)) for row in rows]})
     else:
         _print_estimates(found)
+        if counted := released.plan.counted:
+            print(f"The map counts {counted}.")  # noqa: T201
 
 
 def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:

@@ -87,6 +87,8 @@ def print_release(
     }
     if release.plan.error is not None:
         facts["error"] = release.plan.error
+    if release.plan.counted:
+        facts["counted"] = release.plan.counted
     facts["price"] = release.plan.price
     facts["drawn"] = "exactly" if release.exact else "not exactly"
     print_facts({**facts, **_in_words(kept)})
@@ -171,6 +173,8 @@ def print_plan(
         )
     if plan.error is not None:
         facts["error"] = plan.error
+    if plan.counted:
+        facts["counted"] = plan.counted
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
     if counted is not None:
         facts.update(_counting(counted))
