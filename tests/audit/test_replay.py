@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace as with_changes
 from functools import partial
 from math import inf
+from threading import Thread
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ import dpselect as dp
 from dpselect.audit import replay
 from dpselect.audit.loss import Loss
 from dpselect.audit.replay import compose
+from dpselect.draws import PermuteAndFlip
 from dpselect.draws.exact import noisy_counts
 from dpselect.errors import AuditError, ParameterError
 from dpselect.release import Release
@@ -244,3 +246,56 @@ def test_outcomes_are_compared_by_their_parts():
     assert difference(outcome(), outcome(table=Counter(b=1))) == "the outcome.table[0].key"
     assert difference(outcome(), outcome(more=1)) == "the outcome"
     assert difference(outcome(), 3) == "the outcome"
+
+
+def released(names, **said):
+    return Release(tuple(names), PLAN, **said)
+
+
+def best_of(votes):
+    return max(NAMES, key=votes.count)
+
+
+def test_a_release_that_draws_nothing_is_a_problem():
+    report = replay(lambda votes: released([best_of(votes) and "a"]), *ballots(0))
+
+    assert report.problems == ("no sampler of dpselect.draws.exact ran",)
+
+
+def test_a_draw_of_ones_own_is_not_exact():
+    """It states the law of permute-and-flip, and takes the best beside an honest draw."""
+
+    class Argmax(PermuteAndFlip):
+        def sample(self, scores, epsilon, k):
+            super().sample(np.zeros(scores.size), epsilon, k)
+            return [int(scores.argmax())]
+
+    mechanism = dp.LocalDampening(epsilon=1.0, draw=Argmax())
+    x, y = ["a"] * 9, ["a"] * 8
+    report = replay(lambda votes: mechanism.release(counted(votes)), x, y)
+
+    assert report.epsilon_used == 0.0
+    assert "was not drawn by exact samplers alone" in str(report)
+
+
+def test_draws_in_several_threads_have_no_order():
+    def release(votes):
+        honest(votes)
+        other = Thread(target=honest, args=(votes,))
+        other.start()
+        other.join()
+        return released(["a"])
+
+    assert "ran in several threads" in str(replay(release, *ballots(0)))
+
+
+def test_the_first_lines_say_what_a_replay_does_not_see():
+    """Seeded noise of NumPy beside a draw passes."""
+
+    def release(votes):
+        noisy = len(votes) + np.random.default_rng(1).laplace(scale=1e-9)
+        honest(["a"] * 3)
+        return released([round(noisy, -3)])
+
+    assert replay(release, *ballots(0)).ok
+    assert "noise of NumPy passes" in str(replay.__doc__)

@@ -241,3 +241,57 @@ def test_the_total_must_suffice():
 def test_samplers_must_be_functions_that_can_be_watched():
     with pytest.raises(ParameterError, match="samplers"):
         check(pays_before(coin), samplers=[len])
+
+
+def test_a_spend_after_a_draw_is_found():
+    def release(budget):
+        pay(budget, 0.001)
+        draw()
+        pay(budget, 0.499)
+        return Release((0,), PLAN, exact=True)
+
+    [problem] = check(release).problems
+    assert problem.endswith("top_k_gumbel_noise ran before the last spend")
+
+
+@pytest.mark.parametrize(
+    "refund",
+    [
+        dp.Budget.refund,
+        lambda budget, *refunded: budget._store.refund(*refunded),
+        lambda budget, *refunded: budget.for_request(note="another").refund(*refunded),
+    ],
+)
+def test_a_refund_through_any_handle_is_seen(refund):
+    def release(budget):
+        entry = budget.spend(0.5, neighbours=AR, mechanism="mine")
+        draw()
+        refund(budget, entry, 0.499)
+        draw()
+
+    assert "ran after a refund" in str(check(release))
+
+
+def test_a_spend_through_any_handle_is_refused():
+    def release(budget):
+        dp.Budget.spend(budget, 0.5, neighbours=AR, mechanism="mine")
+        return draw()
+
+    assert check(release).ok
+
+
+def test_the_first_lines_say_what_is_not_seen():
+    """Noise of NumPy before the spend passes, unless it is named."""
+    rng = np.random.default_rng(1)
+
+    def noise():
+        return rng.laplace()
+
+    def release(budget):
+        noise()
+        pay(budget)
+        return draw()
+
+    assert check(release).ok
+    assert "ran before the first spend" in str(check(release, samplers=[noise]))
+    assert "does not see noise of NumPy" in str(dp.audit.check_spends_first.__doc__)

@@ -11,6 +11,11 @@ Where the best of a hidden number of runs is released, that number and the choic
 the losses are added up run by run, and the whole is charged what Theorem 32 of
 ``docs/theory.md`` states for the largest of them.
 
+Only samplers of :mod:`dpselect.draws.exact` are frozen. Of other noise, such as NumPy's, no
+loss is known: it passes where a seed makes it the same in both runs and the outcomes agree.
+A release that draws from no sampler, says that it is not exact, or draws in several threads
+fails, since nothing follows from its replay.
+
 One replay looks at one pair of databases and one path of outputs. It proves nothing about
 others; a fault that it shows is real.
 
@@ -23,6 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from math import fsum, inf
+from threading import get_ident
 from typing import Any, TypeVar
 
 from dpselect.audit.loss import Loss, joined
@@ -95,11 +101,15 @@ def replay(
 ) -> ReplayReport:
     """Run a release on a database, and again on a neighbour with the same noisy outputs.
 
+    It sees no noise but that of :mod:`dpselect.draws` in this process: noise of NumPy passes
+    where a seed makes it the same in both runs and the outcomes agree.
+
     Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
     laws, the number of candidates or counts); the plans; the two outcomes, which must be
     equal since they may depend on the noisy outputs alone (labels, candidates and bounds
     included); and the exact privacy losses of all draws, together at most the plan's epsilon
-    and delta. Only draws of :mod:`dpselect.draws` in this process are seen.
+    and delta. Something must be drawn, in one thread, and the outcome may not say that it is
+    not exact, as that of a :class:`~dpselect.draws.base.Draw` of one's own does.
 
     Args:
         release: Makes one release of a database, without a budget. Use synthetic data.
@@ -132,7 +142,7 @@ def replay(
     if stated is None:
         raise ParameterError("the outcome of the release carries no plan; give plan=")
     replayed = _Replay(recorded.draws)
-    problems = [*_run_again(release, y, replayed, outcome)]
+    problems = [*_unseen(recorded, outcome), *_run_again(release, y, replayed, outcome)]
     epsilon, delta = compose(replayed.losses, stated.epsilon, stated.delta)
     problems += _over(epsilon, delta, stated)
     return ReplayReport(
@@ -143,6 +153,16 @@ def replay(
         delta=stated.delta,
         draws=tuple(draw.name for draw in recorded.draws),
     )
+
+
+def _unseen(recorded: _Recording, outcome: object) -> Iterator[str]:
+    """Yield why nothing would follow from a replay without a fault."""
+    if not recorded.draws:
+        yield "no sampler of dpselect.draws.exact ran"
+    if len(recorded.threads) > 1:
+        yield "draws ran in several threads: they have no order"
+    if getattr(outcome, "exact", True) is False:
+        yield "the outcome says that it was not drawn by exact samplers alone"
 
 
 def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float, float]:
@@ -216,6 +236,7 @@ class _Recording:
     """All draws of one run, in order."""
 
     draws: list[_Draw] = field(default_factory=list)
+    threads: set[int] = field(default_factory=set)
 
     def handle(
         self,
@@ -224,6 +245,7 @@ class _Recording:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:  # noqa: ANN401 -- the sampler's own output
+        self.threads.add(get_ident())
         if name in SCOPES:
             self.draws.append(_Draw(name, args, kwargs))
             return draw()

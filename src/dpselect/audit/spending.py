@@ -1,5 +1,10 @@
 """Check that a release charges its budget before it draws.
 
+Seen are the exact samplers of the library and of OpenDP in this process, in any of its threads,
+and the functions that are named. Noise of NumPy, of the module ``random`` or of an extension
+is not seen unless the function that draws it is named, nor is a budget that a release makes
+itself.
+
 A draw before the spend is an output without a recorded price: the process may end between
 the two, or the budget may refuse when the noise is already known.
 """
@@ -8,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import fsum
@@ -16,6 +21,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpselect.budget import Budget, Entry
+from dpselect.budget.store import Decide, Entries, Memory
 from dpselect.draws.exact.samplers import drawing, intercepted
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -70,14 +76,17 @@ def check_spends_first(
 ) -> SpendReport:
     """Run a release twice and record when it draws and when it spends.
 
+    It does not see noise of NumPy, of ``random`` or of an extension, unless ``samplers`` names
+    the function that draws it, and nothing in another process.
+
     The first run has a budget in memory that allows the spend: an exact sampler (of
-    :mod:`dpselect.draws`, of OpenDP, or one of ``samplers``) must run, and none before the
-    first spend returned or after a refund; if the outcome carries a
-    :class:`~dpselect.Plan` as ``plan_`` or ``plan``, as every release and fitted estimator of
+    :mod:`dpselect.draws`, of OpenDP, or one of ``samplers``) must run, none before the last
+    spend returned or after a refund, by whatever handle of the budget; if the outcome carries
+    a :class:`~dpselect.Plan` as ``plan_`` or ``plan``, as every release and fitted estimator of
     the library does, the spends must add up to the epsilon and delta that it states. In the
     second run every spend is refused, and nothing may be drawn. Calls are recorded by
-    :func:`dpselect.draws.exact.samplers.intercepted` and a profile function, so nothing is
-    mocked; calls in other processes are not seen.
+    :func:`dpselect.draws.exact.samplers.intercepted`, a profile function and the store of the
+    budget, so nothing is mocked.
 
     Args:
         release: Makes one release, charged to the budget that it is called with. Use
@@ -113,12 +122,12 @@ def check_spends_first(
     }
     allowed = _Watch(watched, refuses=False)
     with allowed.watching():
-        outcome = release(_WatchedBudget(allowed, **granted))
+        outcome = release(_budget(allowed, **granted))
     refused = _Watch(watched, refuses=True)
     stopped = False
     with refused.watching():
         try:
-            release(_WatchedBudget(refused, **granted))
+            release(_budget(refused, **granted))
         except InsufficientBudgetError:
             stopped = True
     problems = [*_problems_when_allowed(allowed, outcome)]
@@ -136,6 +145,8 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
         yield "no exact sampler ran; name the release's own ones by samplers="
     if watch.spends and watch.draws_before:
         yield f"{watch.draws[0]} ran before the first spend"
+    elif watch.spent_after is not None:
+        yield f"{watch.draws[watch.spent_after - 1]} ran before the last spend"
     if watch.refunded_after is not None and watch.refunded_after < len(watch.draws):
         yield f"{watch.draws[watch.refunded_after]} ran after a refund"
     plan = plan_of(outcome)
@@ -167,6 +178,7 @@ class _Watch:
     deltas: list[float] = field(default_factory=list)
     draws: list[str] = field(default_factory=list)
     draws_before: int = 0
+    spent_after: int | None = None
     refunded_after: int | None = None
 
     @contextmanager
@@ -203,20 +215,21 @@ class _Watch:
         return in_opendp and frame.f_code.co_name in OPENDP_SAMPLERS
 
 
-class _WatchedBudget(Budget):
-    """A budget in memory that records its spends, and may refuse them."""
+class _WatchedStore(Memory):
+    """The entries of a budget in memory: all of its handles spend and refund here."""
 
-    def __init__(self, watch: _Watch, **granted: Any) -> None:  # noqa: ANN401
-        super().__init__(**granted)
+    def __init__(self, watch: _Watch) -> None:
+        super().__init__()
         self._watch = watch
 
-    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
-        amounts = [(one["epsilon"], one.get("delta", 0.0)) for one in spends]
-        entries = () if self._watch.refuses else super().spend_all(spends)
-        for epsilon, delta in amounts:
-            self._watch.spends.append(epsilon)
-            self._watch.deltas.append(delta)
-        if self._watch.refuses:
+    def append(self, decide: Decide) -> Entries:
+        entries = super().append(decide)
+        watch = self._watch
+        if watch.spends and watch.draws:
+            watch.spent_after = len(watch.draws)
+        watch.spends += [entry.epsilon for entry in entries]
+        watch.deltas += [entry.delta for entry in entries]
+        if watch.refuses:
             raise InsufficientBudgetError("refused, to see whether the release stops")
         return entries
 
@@ -224,6 +237,12 @@ class _WatchedBudget(Budget):
         if self._watch.refunded_after is None:
             self._watch.refunded_after = len(self._watch.draws)
         super().refund(entry, epsilon)
+
+
+def _budget(watch: _Watch, **granted: Any) -> Budget:  # noqa: ANN401 -- a budget's own arguments
+    budget = Budget(**granted)
+    budget._store = _WatchedStore(watch)  # noqa: SLF001 -- empty, like the one that it replaces
+    return budget
 
 
 def _code_of(sampler: Callable[..., object]) -> CodeType:
