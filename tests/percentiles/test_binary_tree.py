@@ -261,9 +261,10 @@ def test_the_default_is_chosen_by_public_arguments():
         return dp.Percentiles(p=p, candidates=candidates, **asked, **other).design().method.name
 
     assert method(50) == method([25, 75]) == "one-by-one"
-    assert method([25, 50, 75]) == "recursive"
+    assert method([25, 50, 75], assumed_records=500) == "recursive"
+    assert method([25, 50, 75], mechanism="exponential") == "recursive"
     assert method([25, 50, 75], mechanism="anchored") == "one-by-one"
-    assert method([25, 50, 75], candidates=[2, 1, 3]) == "one-by-one"
+    assert method([25, 50, 75], candidates=[2, 1, 3], assumed_records=500) == "one-by-one"
 
 
 @pytest.mark.parametrize(

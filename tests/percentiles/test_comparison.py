@@ -72,7 +72,8 @@ def test_methods_are_compared_by_their_laws():
     wanted = np.array([25, 75])[:, None] / 100 * 41
     far = np.maximum(0, np.maximum(points - wanted, wanted - points - 1))
 
-    assert [row.mechanism for row in table.rows[::2]] == list(get_args(MethodName))
+    names = [name for name in get_args(MethodName) if name != "noisy-counts"]
+    assert [row.mechanism for row in table.rows[::2]] == names
     for row in table.rows:
         query = dp.Percentiles(epsilon=row.epsilon, method=row.mechanism, **asked)
         laws = query.probabilities(values)

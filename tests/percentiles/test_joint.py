@@ -167,8 +167,8 @@ def test_laws_of_percentiles_are_the_marginals():
     ("asked", "message"),
     [
         ({"candidates": range(2000)}, "is for few candidates"),
-        ({"candidates": [2, 1]}, "listed candidates that increase"),
-        ({"candidates": None, "upper": 9, "step": 1e-6}, "listed candidates that increase"),
+        ({"candidates": [2, 1]}, "candidates must increase"),
+        ({"candidates": None, "upper": 9, "step": 1e-6}, "needs fewer values"),
         ({"mechanism": "noisy-max"}, "has no other mechanism"),
     ],
     ids=str,

@@ -91,6 +91,14 @@ class Node:
         for node in following:
             yield from ((self, *path) for path in node.paths())
 
+    def ends(self, *, low: bool = True, high: bool = True) -> Iterator[tuple[Node, bool, bool]]:
+        """Yield the draws whose candidates reach to an end of all, and to which: low, high."""
+        yield self, low, high
+        if self.below is not None and low:
+            yield from self.below.ends(high=False)
+        if self.above is not None and high:
+            yield from self.above.ends(low=False)
+
 
 def split_tree(fractions: tuple[float, ...], epsilon: float) -> Node:
     """Return the tree of draws of ascending percentiles, in (0, 1].
@@ -234,6 +242,45 @@ def price_of_draw(node: Node, neighbours: Neighbours) -> float:
     return node.epsilon / (2 if twice else 1) * rounding
 
 
+def spends_of(
+    tree: Node, percents: tuple[float, ...], rho: Callable[[float], float]
+) -> tuple[Spend, ...]:
+    """Return the price of each level, on the path with the largest rho.
+
+    Args:
+        tree: The draws and their prices.
+        percents: The percentiles.
+        rho: The zCDP parameter of a draw by its epsilon. It is convex and 0 at 0, so weights
+            and halves that sum to 1 pay at most what one half pays with its whole weight.
+    """
+    paths = (
+        tuple(
+            Spend(
+                f"level {node.level}, percentile {percents[node.position]:g}",
+                node.epsilon,
+                rho=rho(node.epsilon),
+            )
+            for node in path
+        )
+        for path in tree.paths()
+    )
+    return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
+
+
+def composition_of(records: Records) -> str:
+    """Return why the prices of levels add up to the whole, in words."""
+    halves = (
+        "a person can leave one half and enter another, and each draw but the first costs "
+        "half of its step"
+        if records.neighbours is Neighbours.SUBSTITUTE
+        else "a record is in one half of a level, or shared among several"
+    )
+    return (
+        f"parallel in each level, sequential over levels: {halves}; the steps are those of the "
+        "path with the largest rho"
+    )
+
+
 Draw = Callable[[Objective, float], int]
 """Draws a position of an objective with an epsilon."""
 
@@ -284,30 +331,11 @@ class Recursive:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        # The zCDP parameter is convex in epsilon and 0 at 0, so weights and branches that
-        # sum to 1 pay at most what one branch pays with its whole weight.
-        paths = (tuple(map(self._spend, path)) for path in self.tree.paths())
-        return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
-
-    def _spend(self, node: Node) -> Spend:
-        return Spend(
-            f"level {node.level}, percentile {self.percents[node.position]:g}",
-            node.epsilon,
-            rho=self.whole.draw.rho(node.epsilon),
-        )
+        return spends_of(self.tree, self.percents, self.whole.draw.rho)
 
     @property
     def composition(self) -> str:
-        branches = (
-            "a person can leave one half and enter another, and each draw but the first costs "
-            "half of its step"
-            if self.records.neighbours is Neighbours.SUBSTITUTE
-            else "a record is in one half of a level, or shared among several"
-        )
-        return (
-            f"parallel in each level, sequential over levels: {branches}; the steps are those "
-            "of the path with the largest rho"
-        )
+        return composition_of(self.records)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         branch = Branch.of_all(numbers.ranks(self.points))

@@ -16,8 +16,8 @@ from dpselect.percentiles.percentiles import Percentiles
 from dpselect.percentiles.single import MethodName
 from dpselect.typing import Values
 
-MAY_NOT_FIT: tuple[MethodName, ...] = ("recursive", "joint")
-"""Methods that some candidates do not suit."""
+MAY_NOT_FIT: tuple[MethodName, ...] = ("recursive", "joint", "noisy-counts")
+"""Methods that some candidates do not suit, or whose law has no closed form."""
 
 
 def compare_percentiles(
@@ -86,11 +86,11 @@ def compare_percentiles(
         for epsilon in epsilons:
             try:
                 query = replace(usual, method=method, epsilon=epsilon)
+                laws = query.probabilities(data)
             except ParameterError:
                 if method not in MAY_NOT_FIT:
                     raise
                 continue
-            laws = query.probabilities(data)
             error, right = (float((laws * one).sum()) / len(laws) for one in (far, best))
             rows.append(Row(method, epsilon, error, right, query.plan.rho, right))
     uniform = Row("uniform choice", 0.0, float(far.mean()), float(best.mean()), 0.0, 0.0)

@@ -48,6 +48,17 @@ class Ranks:
         """How many records there are, with and without a number."""
         return self.numbers + self.missing
 
+    def at(self, places: Indices) -> Ranks:
+        """Return those of some of the candidates."""
+        return Ranks(
+            below=self.below[places],
+            upto=self.upto[places],
+            nearest_below=self.nearest_below[places],
+            nearest_above=self.nearest_above[places],
+            numbers=self.numbers,
+            missing=self.missing,
+        )
+
 
 class SupportsRanks(Protocol):
     """Numbers whose ranks can be counted, or are known; private."""

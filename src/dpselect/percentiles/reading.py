@@ -14,6 +14,7 @@ from dpselect.percentiles.objectives import (
     no_records,
     rank_bound,
 )
+from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid, Values
@@ -116,7 +117,8 @@ class Numbers:
 
     data: object
     records: Records
-    _read: dict[bytes, Ranks] = field(default_factory=dict, init=False)
+    _read: list[tuple[Values, Ranks]] = field(default_factory=list, init=False)
+    _values: list[Values] = field(default_factory=list, init=False)
 
     def ranks(self, points: Values) -> Ranks:
         """Return the ranks of public points, counted once; of a lazy frame no row is read.
@@ -124,10 +126,11 @@ class Numbers:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        key, of = points.tobytes(), self.records
-        if key not in self._read:
-            self._read[key] = ranks_in(self.data, points, of.column, of.users)
-        ranks = self._read[key]
+        of = self.records
+        ranks = self._known(points)
+        if ranks is None:
+            ranks = ranks_in(self.data, points, of.column, of.users)
+            self._read.append((points, ranks))
         self._check(ranks.records, ranks.missing)
         return ranks
 
@@ -137,10 +140,31 @@ class Numbers:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        values = numbers_in_memory(self.data, self.records.column, self.records.users)
+        if not self._values:
+            of = self.records
+            self._values.append(numbers_in_memory(self.data, of.column, of.users))
+        [values] = self._values
         missing = np.isnan(values)
         self._check(values.size, int(missing.sum()))
         return values[~missing]
+
+    def number(self, points: Values | Range) -> int:
+        """Return how many records there are: all if that is public, or those with a number."""
+        if isinstance(points, Range):
+            known, every = self.values().size, self._values[0].size
+        else:
+            ranks = self.ranks(points)
+            known, every = ranks.numbers, ranks.records
+        return every if self.records.are_public else known
+
+    def _known(self, points: Values) -> Ranks | None:
+        """Return ranks from those that were counted of the same points and others."""
+        for counted, ranks in self._read:
+            order = np.argsort(counted, kind="stable")
+            places = np.searchsorted(counted, points, sorter=order).clip(max=counted.size - 1)
+            if np.array_equal(counted[order[places]], points):
+                return ranks.at(order[places])
+        return None
 
     def _check(self, records: int, missing: int) -> None:
         if self.records.are_public and records == 0:

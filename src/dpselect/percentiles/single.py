@@ -30,7 +30,9 @@ PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
 """Mechanisms that look at differences of scores alone, and lose ``w`` times epsilon where
 scores move by ``w`` of the sensitivity."""
 
-MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "joint"]
+MethodName: TypeAlias = Literal[
+    "one-by-one", "above-threshold", "recursive", "joint", "noisy-counts"
+]
 """How percentiles are drawn."""
 
 Answer: TypeAlias = tuple[float, ...]
@@ -40,7 +42,7 @@ class Method(Protocol):
     """A way to draw percentiles, with its public facts."""
 
     @property
-    def name(self) -> MethodName:
+    def name(self) -> str:
         """The method."""
 
     @property
@@ -128,7 +130,7 @@ class Single(ABC):
             ParameterError: The candidates are a range, which is not listed.
             ColumnError, DataError: As for the release.
         """
-        raise ParameterError("a range has too many values for their probabilities: give fewer")
+        raise not_listed()
 
     @abstractmethod
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
@@ -268,6 +270,11 @@ class OneByOne:
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         draws = [one.prepare(numbers) for one in self.singles]
         return lambda: tuple(sorted(draw() for draw in draws))
+
+
+def not_listed() -> ParameterError:
+    """Return the error for the law of values that are not listed."""
+    return ParameterError("a range has too many values for their probabilities: give fewer")
 
 
 def sorted_laws(points: Values, laws: Sequence[Probabilities]) -> Probabilities:

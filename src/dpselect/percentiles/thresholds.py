@@ -146,8 +146,7 @@ class ByThreshold(Single):
     @cached_property
     def visited(self) -> Values:
         """The candidates that are visited, in order."""
-        points = self.points
-        grid = _of_range(points) if isinstance(points, Range) else _of_listed(points)
+        grid = growing(self.points)
         return grid if self.upwards else grid[::-1]
 
     @cached_property
@@ -220,29 +219,37 @@ class ByThreshold(Single):
         return counts * self.share.denominator - wanted
 
 
+def growing(points: Values | Range, most: int = VISITED) -> Values:
+    """Return candidates at growing distances from 0, or from the end next to it, ascending.
+
+    Args:
+        points: All candidates; if they are no more than ``most``, all are returned.
+        most: How many are returned of each side of 0, about.
+    """
+    return _of_range(points, most) if isinstance(points, Range) else _of_listed(points, most)
+
+
 @lru_cache(maxsize=16)
-def _of_range(points: Range) -> Values:
-    """Return candidates of a range at growing distances from 0, or from the end next to it."""
+def _of_range(points: Range, most: int) -> Values:
     last = len(points) - 1
     origin = min(max(round(-Fraction(points.lower) / Fraction(points.step)), 0), last)
     positions = {origin, 0, last}
-    growth = _growth(float(max(origin, last - origin)))
-    for direction, most in ((1, last - origin), (-1, origin)):
+    growth = _growth(float(max(origin, last - origin)), most)
+    for direction, reach in ((1, last - origin), (-1, origin)):
         distance = 1
-        while distance < most:
+        while distance < reach:
             positions.add(origin + direction * distance)
             distance = max(distance + 1, int(distance * (1 + growth)))
     return points.at(sorted(positions))
 
 
-def _of_listed(points: Values) -> Values:
-    """Return ascending candidates, if there are many at growing distances from the origin."""
+def _of_listed(points: Values, most: int) -> Values:
     ordered = np.unique(points)
-    if ordered.size <= VISITED:
+    if ordered.size <= most:
         return ordered
     origin = min(max(0.0, ordered[0]), ordered[-1])
     distances = np.abs(ordered - origin)
-    growth = _growth(float(distances.max() / distances[distances > 0].min()))
+    growth = _growth(float(distances.max() / distances[distances > 0].min()), most)
     # One of each of a public sequence of distances, and both ends.
     kept = np.zeros(ordered.size, dtype=np.bool_)
     kept[[0, -1]] = True
@@ -258,12 +265,12 @@ def _of_listed(points: Values) -> Values:
     return ordered[kept]
 
 
-def _growth(reach: float) -> float:
-    """Return the growth of distances, in steps up to a reach, that visits ``VISITED`` of them.
+def _growth(reach: float, most: int) -> float:
+    """Return the growth of distances, in steps up to a reach, that visits so many of them.
 
     Up to 1/growth every step is visited, and beyond it ln(growth * reach)/growth distances.
     """
-    growth = 1.0 / VISITED
+    growth = 1.0 / most
     for _ in range(20):
-        growth = (1 + log(max(1.0, growth * reach))) / VISITED
+        growth = (1 + log(max(1.0, growth * reach))) / most
     return growth

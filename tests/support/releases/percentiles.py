@@ -74,6 +74,9 @@ CASES = [
             _values("by a threshold", relation, 75, method="above-threshold"),
             _values("by thresholds", relation, method="above-threshold"),
             _values("of a range", relation, upper=UPPER, step=1e-5),
+            _values("by halves of a range", relation, (25, 50, 75), upper=UPPER, step=1e-5),
+            _values("after a count", relation, 99),
+            _values("from noisy counts", relation, method="noisy-counts"),
             _values("one by one", relation, (25, 50, 75), method="one-by-one"),
             *(
                 _values(f"by {name}", relation, p, mechanism=name)

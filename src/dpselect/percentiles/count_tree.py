@@ -1,0 +1,164 @@
+r"""Many percentiles from noisy counts of two levels of bins.
+
+Up to ``LEAVES`` candidates at distances from 0 that grow are the ends of bins, and every
+``FAN`` of these are one bin of the upper level. All counts get discrete Laplace noise. The two
+numbers that the levels state of a bin of the upper one are averaged by their variances, the
+difference is shared by its parts, and running sums are made monotone; a percentile is then
+interpolated. The noise is the same for one percentile and for a hundred.
+
+Guarantee:
+    A record is in one bin of each level: one more changes two counts by 1 each, and one that is
+    replaced four. A person with up to ``m`` records changes ``m`` times as much in all, under
+    both relations. What is done with the noisy counts afterwards is public.
+
+Source: Hay, Rastogi, Miklau and Suciu, VLDB 2010, for consistent counts; for a fan of 16
+Qardaji, Yang and Li, VLDB 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import SupportsRanks, ranks_of
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.percentiles.single import Answer, MethodName
+from dpselect.percentiles.thresholds import growing
+from dpselect.plan import SEQUENTIAL, Spend
+from dpselect.typing import Indices, Probabilities, Values
+
+FAN = 16
+"""Bins that are one bin of the upper level."""
+
+LEAVES = FAN**2
+"""Bins at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ByCounts:
+    """Percentiles from noisy counts of bins.
+
+    Attributes:
+        percents: In (0, 100], increasing.
+        points: The candidates, increasing.
+        records: How records are read.
+        epsilon: Of the whole release, in nats.
+
+    Raises:
+        ParameterError: Epsilon is too small.
+    """
+
+    percents: tuple[float, ...]
+    points: Values | Range
+    records: Records
+    epsilon: float
+    name: MethodName = "noisy-counts"
+    exact: bool = True
+    error: None = None
+    composition: str = SEQUENTIAL
+
+    def __post_init__(self) -> None:
+        if self.scale > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")
+
+    @property
+    def changed(self) -> int:
+        """By how much one neighbour step changes all counts together."""
+        replaced = self.records.neighbours is Neighbours.SUBSTITUTE
+        return 2 * self.records.per_user * (2 if replaced else 1)
+
+    @property
+    def scale(self) -> float:
+        """Of the noise."""
+        return scale_for(self.epsilon, self.changed)
+
+    @cached_property
+    def ends(self) -> Values:
+        """The upper ends of the bins, ascending; the last one has all that is above, too."""
+        grids = (growing(self.points, most) for most in range(LEAVES, 0, -FAN))
+        return next(grid for grid in grids if grid.size <= LEAVES)
+
+    @property
+    def ranked(self) -> tuple[Values | None, ...]:
+        return (None if isinstance(self.points, Range) else self.ends,)
+
+    @property
+    def mechanism(self) -> str:
+        bins = f"{self.ends.size} bins in 2 levels"
+        return f"discrete Laplace noise (scale={self.scale!r}) on {bins}"
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        rho = self.changed / (2 * self.scale**2)
+        return (Spend("noise on the counts of all bins", self.epsilon, rho=rho, laplace=True),)
+
+    def counts(self, upto: Indices, numbers: int) -> Indices:
+        """Return the counts of the bins, then those of the upper level.
+
+        Args:
+            upto: Numbers up to the end of each bin. Private.
+            numbers: How many there are. Private.
+        """
+        leaves = np.zeros(LEAVES, dtype=np.int64)
+        leaves[: self.ends.size] = np.diff(np.append(upto[:-1], numbers), prepend=0)
+        return np.concatenate([leaves, leaves.reshape(FAN, FAN).sum(axis=1)])
+
+    def answer(self, noisy: Indices) -> Answer:
+        """Return the percentiles of noisy counts."""
+        sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
+        wanted = np.array(self.percents) / 100 * (sums[-1] + 1)
+        # Running sums that do not grow hold no record.
+        rising = np.concatenate([[True], np.diff(sums) > 0])
+        values = np.interp(wanted, sums[rising], self.ends[rising])
+        return tuple(self._nearest(value) for value in values.tolist())
+
+    def _nearest(self, value: float) -> float:
+        points = self.points
+        if isinstance(points, Range):
+            place = round((value - points.lower) / points.step)
+            return points[min(max(place, 0), len(points) - 1)]
+        place = int(np.searchsorted(points, value).clip(max=points.size - 1))
+        lower = max(place - 1, 0)
+        return float(points[lower if value - points[lower] < points[place] - value else place])
+
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+        """Raise: the law has no closed form.
+
+        Raises:
+            ParameterError: Always.
+        """
+        raise ParameterError("the law of percentiles of noisy counts has no closed form")
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        if isinstance(self.points, Range):
+            ranks = ranks_of(numbers.values(), self.ends)
+        else:
+            ranks = numbers.ranks(self.ends)
+        counts = self.counts(ranks.upto, ranks.numbers)
+        return lambda: self.answer(discrete_laplace(counts, self.scale))
+
+
+def running_sums(noisy: Values) -> Values:
+    """Return monotone running sums of the bins that both levels agree on.
+
+    Args:
+        noisy: The counts of all bins, then those of the upper level, of the same variance.
+
+    Returns:
+        Shape ``(LEAVES,)``: the mean of the largest monotone sums below and the least above.
+    """
+    leaves, upper = noisy[:LEAVES].reshape(FAN, FAN), noisy[LEAVES:]
+    # A sum of FAN leaves has FAN times the variance of an upper count.
+    agreed = (FAN * upper + leaves.sum(axis=1)) / (FAN + 1)
+    shared = leaves + ((agreed - leaves.sum(axis=1)) / FAN)[:, None]
+    sums = np.cumsum(shared)
+    highest = np.maximum.accumulate(sums)
+    lowest = np.minimum.accumulate(sums[::-1])[::-1]
+    return (highest + lowest) / 2

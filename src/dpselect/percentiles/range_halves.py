@@ -1,0 +1,174 @@
+r"""The recursion of halves over a range of values that are not listed.
+
+It is the recursion of :mod:`~dpselect.percentiles.binary_tree` by the exponential mechanism:
+places, shares and prices are the same. All values between two records, with all their shares,
+have one score, so they are drawn together (:mod:`dpselect.draws.place_exponential`). The
+weights of records are integers in units of one over a power of the number of shares, and the
+draws are exact, without any rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpselect.draws.place_exponential import Places, draw_place
+from dpselect.mechanisms import ExponentialMechanism
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.binary_tree import Node, composition_of, spends_of, split_tree
+from dpselect.percentiles.objectives import rank_bound
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import SupportsRanks
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.percentiles.single import Answer, MethodName, not_listed
+from dpselect.plan import Spend
+from dpselect.typing import Indices, Probabilities, Values
+
+SHARES = 16
+"""Parts of the records at a value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RangeHalf:
+    """The records of a half; private but for the ends.
+
+    Attributes:
+        held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
+            lies just before it.
+        weights: Of the records there, in units of ``SHARES ** -(level - 1)``.
+        first: The first place; public.
+        last: The last one; public.
+        before: Shares of the records of the first place that are before the half, and ``after``
+            of those of the last one that are after it; public.
+        after: See ``before``.
+    """
+
+    held: Indices
+    weights: Indices
+    first: int
+    last: int
+    before: float = 0.0
+    after: float = 0.0
+
+    def places(self, node: Node) -> Places:
+        """Return what is drawn from."""
+        unit = SHARES**node.level
+        total = Fraction(int(self.weights.sum()) * SHARES, unit)
+        wanted = Fraction(node.fraction) * (total + 1) * unit
+        return Places(self.held, self.weights, self.first, self.last, SHARES, wanted)
+
+    def split(self, place: int, share: int) -> tuple[RangeHalf, RangeHalf]:
+        """Return the records below and above a place; it stays in both."""
+        at = int(np.searchsorted(self.held, place))
+        there = at < self.held.size and int(self.held[at]) == place
+        below, above = self.weights[: at + there] * SHARES, self.weights[at:] * SHARES
+        if there:
+            below[-1] = self.weights[at] * share
+            above[0] = self.weights[at] * (SHARES - share)
+        cut = self.cut(place, share)
+        return (
+            RangeHalf(self.held[: at + there], below, self.first, place, self.before, 1 - cut),
+            RangeHalf(self.held[at:], above, place, self.last, cut, self.after),
+        )
+
+    def cut(self, place: int, share: int) -> float:
+        """Return which part of all records of a place is below."""
+        low = self.before if place == self.first else 0.0
+        high = 1 - self.after if place == self.last else 1.0
+        return low + (high - low) * share / SHARES
+
+    def position(self, place: int, share: int, values: int) -> int:
+        """Return the value that is released, nearer by the share where it lies between two."""
+        above = place % 2 or self.cut(place, share) > 0.5
+        return min(max(place // 2 - (not above), 0), values - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecursiveOfRange:
+    """Percentiles from a range, by the binary tree.
+
+    Attributes:
+        percents: In (0, 100], increasing.
+        points: The values.
+        records: How records are read.
+        epsilon: Of the whole release, in nats.
+    """
+
+    percents: tuple[float, ...]
+    points: Range
+    records: Records
+    epsilon: float
+    name: MethodName = "recursive"
+    exact: bool = True
+    error: None = None
+
+    @property
+    def ranked(self) -> tuple[None, ...]:
+        return (None,)
+
+    @property
+    def tree(self) -> Node:
+        """The draws and their prices; public."""
+        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
+
+    @property
+    def mechanism(self) -> str:
+        levels = max(len(path) for path in self.tree.paths())
+        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
+        return (
+            f"recursion of halves in {gain}, ExponentialMechanism(epsilon={self.epsilon!r}) by "
+            "pieces of a range in all"
+        )
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        draw = ExponentialMechanism(epsilon=self.epsilon).draw
+        return spends_of(self.tree, self.percents, draw.rho)
+
+    @property
+    def composition(self) -> str:
+        return composition_of(self.records)
+
+    def decay(self, node: Node) -> Fraction:
+        r"""Return :math:`\varepsilon/(2 m \Delta)` of a draw, by parts of a weight."""
+        twice = self.records.neighbours is Neighbours.SUBSTITUTE and node.level > 1
+        relation = self.records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
+        bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
+        return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * SHARES**node.level)
+
+    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+        """Raise: the values are not listed.
+
+        Raises:
+            ParameterError: Always.
+        """
+        raise not_listed()
+
+    def half(self, values: Values) -> RangeHalf:
+        """Return all records."""
+        held, counts = np.unique(self.points.sides(values), return_counts=True)
+        return RangeHalf(
+            held.astype(np.int64), counts.astype(np.int64), 0, 2 * len(self.points)
+        )
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        half = self.half(numbers.values())
+
+        def draw() -> Answer:
+            drawn = self._draw(self.tree, half)
+            return tuple(self.points[drawn[i]] for i in range(len(self.percents)))
+
+        return draw
+
+    def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
+        """Draw every percentile of a node and below; return its value's position by its own."""
+        place, share = draw_place(half.places(node), self.decay(node))
+        drawn = {node.position: half.position(place, share, len(self.points))}
+        sides = half.split(place, share)
+        for following, side in zip((node.below, node.above), sides, strict=True):
+            if following is not None:
+                drawn |= self._draw(following, side)
+        return drawn

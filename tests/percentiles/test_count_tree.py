@@ -1,0 +1,125 @@
+"""Percentiles of noisy counts: what a step changes, and that exact counts are right."""
+
+from itertools import combinations, combinations_with_replacement, permutations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.percentiles.count_tree import FAN, LEAVES, ByCounts, running_sums
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.reading import Records
+from dpselect.tables.people import PeopleCap
+from support.neighbours import are_neighbours
+
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+POINTS = np.arange(0.0, 40)
+DECILES = tuple(float(p) for p in range(10, 100, 10))
+
+
+def tree(relation, *, points=POINTS, users=None, epsilon=1.0):
+    of = Records(relation, "v" if users else None, users)
+    return ByCounts(DECILES, points, of, epsilon)
+
+
+def counts(by, database):
+    ranks = ranks_of(np.array(database, dtype=float), by.ends)
+    return by.counts(ranks.upto, ranks.numbers)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_a_step_changes_the_counts_by_so_much_and_no_more(relation):
+    """All pairs of databases of at most 4 records, over values in, between and beyond bins."""
+    by = tree(relation)
+    values = [-3, 0, 0.5, 17, 38, 99]
+    universe = [x for n in range(5) for x in combinations_with_replacement(values, n)]
+    near = are_neighbours(relation)
+    changes = [
+        int(abs(counts(by, one) - counts(by, other)).sum())
+        for one, other in combinations(universe, 2)
+        if near(one, other)
+    ]
+
+    assert max(changes) == by.changed
+    assert by.scale * 1.0 >= by.changed
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_a_person_changes_as_much_for_each_record(relation):
+    """One person of up to 3 rows more, or another: of at most 2 that count."""
+    by = tree(relation, users=PeopleCap("who", 2))
+    kinds = [rows for n in range(4) for rows in combinations_with_replacement((0, 17, 38), n)]
+    of_step = permutations(kinds, 2) if relation is BOTH[1] else ((one, ()) for one in kinds)
+
+    def counted(rows):
+        table = pl.DataFrame(
+            {"who": ["ada"] * len(rows) + ["bob"] * 2, "v": [*rows, 17, 38]},
+            schema={"who": pl.String, "v": pl.Float64},
+        )
+        return counts(by, by.records.of(table).values())
+
+    changes = [int(abs(counted(one) - counted(other)).sum()) for one, other in of_step]
+
+    assert max(changes) == by.changed
+
+
+def test_exact_counts_are_their_running_sums():
+    leaves = np.arange(LEAVES) % 7
+    exact = np.concatenate([leaves, leaves.reshape(FAN, FAN).sum(axis=1)]).astype(float)
+
+    np.testing.assert_allclose(running_sums(exact), np.cumsum(leaves))
+
+
+def test_both_levels_agree_by_least_squares():
+    """Against the general solution, where it is monotone."""
+    rng = np.random.default_rng(0)
+    leaves = rng.integers(50, 60, LEAVES).astype(float)
+    noisy = np.concatenate(
+        [leaves, leaves.reshape(FAN, FAN).sum(axis=1) + rng.normal(0, 5, FAN)]
+    )
+    adds = np.kron(np.eye(FAN), np.ones(FAN))
+    fitted = np.linalg.lstsq(np.vstack([np.eye(LEAVES), adds]), noisy, rcond=None)[0]
+
+    np.testing.assert_allclose(running_sums(noisy), np.cumsum(fitted))
+
+
+def test_running_sums_are_monotone_whatever_the_noise():
+    noisy = np.random.default_rng(1).normal(0, 9, LEAVES + FAN)
+
+    assert (np.diff(running_sums(noisy)) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "points", [POINTS, np.arange(1e4), Range(0, 1e6, 0.01), Range(None, None, 0.01)], ids=str
+)
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_a_large_epsilon_finds_the_percentiles_within_a_bin(points, relation):
+    values = np.random.default_rng(0).uniform(5, 35, 20_000)
+    by = tree(relation, points=points, epsilon=1e4)
+    found = np.array(by.prepare(by.records.of(values))())
+
+    assert by.ends.size <= LEAVES
+    assert np.abs(found / np.quantile(values, np.array(DECILES) / 100) - 1).max() < 0.1
+    assert all(one in set(points) for one in found) if isinstance(points, np.ndarray) else True
+
+
+def test_no_records_and_one_value_are_answered():
+    for values in ([], [7.0] * 50, [1e9] * 50):
+        by = tree(BOTH[0])
+        found = by.prepare(by.records.of(np.array(values)))()
+
+        assert list(found) == sorted(found)
+        assert set(found) <= set(POINTS)
+
+
+def test_the_price_does_not_grow_with_the_percentiles():
+    asked = {"candidates": POINTS, "method": "noisy-counts", "epsilon": 1.0}
+    one = dp.Percentiles(p=50, **asked, neighbours="add-remove").plan
+    many = dp.Percentiles(p=list(DECILES), **asked, neighbours="add-remove").plan
+
+    assert one.spends == many.spends
+    assert "on 40 bins" in one.mechanism
+    with pytest.raises(dp.errors.ParameterError, match="no closed form"):
+        dp.Percentiles(p=50, **asked, neighbours="add-remove").probabilities([1])

@@ -1,0 +1,97 @@
+"""Methods after a noisy number of records: private on every small database, both steps."""
+
+from itertools import combinations_with_replacement
+from math import exp
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.percentiles import first_count
+from dpselect.percentiles.choice import Choice
+from dpselect.percentiles.first_count import AfterCount, chances_of_sizes, size_of
+from dpselect.percentiles.reading import Records
+from support.neighbours import are_neighbours
+
+ADDED = dp.Neighbours.ADD_REMOVE
+POINTS, EPSILON = np.arange(3.0), 1.2
+SMALL = [x for n in range(5) for x in combinations_with_replacement(range(3), n)]
+
+
+def after_count(p=(90.0,)):
+    choice = Choice(percents=p, points=POINTS, records=Records(ADDED), epsilon=EPSILON)
+    return AfterCount.of(choice)
+
+
+def report(method, chances):
+    """Check both outcomes together, the size and the value."""
+
+    def law(database):
+        numbers = Records(ADDED).of(np.array(database, dtype=float))
+        of_sizes = chances(len(database), method.scale)[:8]
+        values = [
+            method.choice.of_number(2.0**size).probabilities(numbers)[0] for size in range(8)
+        ]
+        return np.concatenate([c * v for c, v in zip(of_sizes, values, strict=True)])
+
+    return dp.audit.check_private(law, SMALL, are_neighbours(ADDED), EPSILON)
+
+
+def test_the_size_and_the_value_are_private_together(monkeypatch):
+    monkeypatch.setattr(first_count, "SHARE", 0.5)
+    found = report(after_count(), chances_of_sizes)
+
+    assert found.ok, str(found)
+    assert found.loss > 0.5 * EPSILON
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        lambda records, _: chances_of_sizes(records, 0),
+        lambda records, scale: chances_of_sizes(records, scale / 4),
+    ],
+    ids=["no noise", "a quarter of the scale"],
+)
+def test_planted_bugs_are_caught(bug, monkeypatch):
+    monkeypatch.setattr(first_count, "SHARE", 0.5)
+
+    assert not report(after_count(), bug).ok
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0, 25.0])
+@pytest.mark.parametrize("records", [0, 3, 90])
+def test_the_chances_of_sizes_are_sums_of_the_noise(records, scale):
+    noise = np.arange(-2000, 2001)
+    masses = np.exp(-abs(noise) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
+    expected = np.zeros(first_count.LARGEST + 1)
+    np.add.at(expected, [size_of(int(one)) for one in records + noise], masses)
+
+    np.testing.assert_allclose(chances_of_sizes(records, scale), expected, atol=1e-12)
+
+
+def test_the_law_is_the_sum_over_the_sizes():
+    query = dp.Percentiles(p=90, candidates=POINTS, epsilon=EPSILON, neighbours="add-remove")
+    values = [0, 1, 1, 2, 2, 2]
+    law = query.probabilities(values)
+    method = query.design().method
+    numbers = Records(ADDED).of(np.array(values))
+    chances = chances_of_sizes(6, method.scale)
+    each = [method.choice.of_number(2.0**size).probabilities(numbers) for size in range(49)]
+
+    np.testing.assert_allclose(law, sum(c * one for c, one in zip(chances, each, strict=True)))
+    assert law.sum() == pytest.approx(1)
+
+
+def test_a_public_number_costs_nothing_and_chooses_exactly():
+    query = dp.Percentiles(p=99, upper=100, step=1, epsilon=1.0, neighbours="substitute")
+    method = query.design().method
+    choose = method.choosing(method.choice.records.of(np.arange(4000.0)))
+
+    assert method.scale == 0
+    assert choose().mechanism == method.choice.of_number(4096.0).mechanism
+
+
+def test_an_epsilon_that_is_too_small_is_refused_before_anything_is_read():
+    with pytest.raises(dp.errors.ParameterError, match="epsilon is too small"):
+        dp.Percentiles(p=99, upper=9, step=1, epsilon=1e-15, neighbours="add-remove")
