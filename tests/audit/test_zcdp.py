@@ -104,7 +104,7 @@ def test_rho_of_permute_and_flip_is_attained(epsilon):
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_rho_of_permute_and_flip_bounds_all_that_are_best_before_or_after(epsilon):
-    """The pairs that all others are mixtures of (Theorem 38)."""
+    """The pairs that all others are mixtures of (Theorem 5)."""
     draw = dp.draws.PermuteAndFlip()
     shares = []
     for sizes in product([1, 2, 5], [1, 2, 5], [0, 1, 2, 5]):

@@ -63,7 +63,7 @@ def one_apart(databases):
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
 def test_pairwise_is_optimal_for_two_counts_on_every_database(epsilon):
-    """Theorem 40: the least error on each database, for any law that is fair at ties."""
+    """Theorem 53: the least error on each database, for any law that is fair at ties."""
     ties = [(i, (0.5, 0.5)) for i, (a, b) in enumerate(COUNTS) if a == b]
     steps = one_apart(COUNTS)
     mechanism = dp.PairwiseLocalDampening(epsilon=epsilon, draw=dp.draws.PermuteAndFlip())
@@ -101,7 +101,7 @@ def test_inverse_sensitivity_has_half_of_the_exponent_of_pairwise():
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_errors_of_three_counts_lie_between_the_bounds(epsilon):
-    """Theorem 40 for three candidates: ties with one other, and with both."""
+    """Theorem 53 for three candidates: ties with one other, and with both."""
     databases = list(product(range(4), repeat=3))
     mechanism = dp.PairwiseLocalDampening(epsilon=epsilon, draw=dp.draws.PermuteAndFlip())
     for x in databases:
@@ -122,7 +122,7 @@ def test_errors_of_three_counts_lie_between_the_bounds(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 def test_no_mechanism_resolves_a_smaller_lead(epsilon):
-    """Theorem 30: the least probability of an error, of any mechanism, at a lead of q."""
+    """Theorem 51: the least probability of an error, of any mechanism, at a lead of q."""
     n, q = 3, 3
     databases = [x for x in product(range(q + 1), repeat=n) if np.count_nonzero(x) <= 1]
     places = {x: i for i, x in enumerate(databases)}
@@ -242,7 +242,7 @@ def weights_of_sets(scores, k, epsilon):
 @pytest.mark.parametrize(("n", "k"), [(4, 1), (5, 2), (6, 3), (7, 5)])
 @pytest.mark.parametrize("epsilon", [0.4, 2.0])
 def test_a_set_is_drawn_by_a_table_and_is_private(n, k, epsilon):
-    """Theorem 41: the cells of its proof, and every step that moves scores up by 0 or 1."""
+    """Theorem 15: the cells of its proof, and every step that moves scores up by 0 or 1."""
     rng = np.random.default_rng(n)
     scores = np.sort(rng.integers(0, 6, n))[::-1].astype(float)
     sets, law = weights_of_sets(scores, k, epsilon)
@@ -269,7 +269,7 @@ def test_a_set_is_drawn_by_a_table_and_is_private(n, k, epsilon):
 
 @pytest.mark.parametrize("beta", [0.05, 0.5])
 def test_a_set_resolves_the_least_lead_up_to_a_constant(beta):
-    """Theorem 41 against the converse of Theorem 36, for people with any number of values."""
+    """Theorem 15 against the converse of Theorem 14, for people with any number of values."""
     n, k, epsilon = 9, 4, 0.7
     enough, least = log(comb(n, k) / beta) / epsilon, log(comb(n, k) * (1 - beta)) / epsilon
     scores = np.repeat([enough, 0.0], [k, n - k])

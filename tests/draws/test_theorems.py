@@ -1,4 +1,4 @@
-"""Theorems 2 to 9 of docs/theory.md, on exact laws."""
+"""Theorems 2 to 11 of docs/theory.md, on exact laws."""
 
 from decimal import Decimal, getcontext
 from itertools import chain, combinations, permutations, product
@@ -106,7 +106,7 @@ def divergence_of_laplace(alpha, epsilon):
 
 @pytest.mark.parametrize("epsilon", [1e-3, *EPSILONS, 40.0])
 def test_rho_of_laplace_holds_at_every_order(epsilon):
-    """Theorem 5, and that nothing smaller would do at order 1."""
+    """Theorem 7, and that nothing smaller would do at order 1."""
     orders = 1 + np.geomspace(1e-2, 1e3, 400)
     shares = [divergence_of_laplace(alpha, epsilon) / alpha for alpha in orders]
 
@@ -116,7 +116,7 @@ def test_rho_of_laplace_holds_at_every_order(epsilon):
 
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_rho_of_the_exponential_draw_holds_at_every_order(pair, epsilon):
-    """Theorem 6."""
+    """Theorem 8."""
     p, q = (Exponential().law(scores, epsilon) for scores in pair)
     for order in (1, 1 + 1e-4, 1.1, 2, 8, 100, inf):
         bound = zcdp.of_bounded_range(epsilon) * (1 + 1e-8) + 1e-12
@@ -150,7 +150,7 @@ def under_the_curve(p, q, epsilon):
 
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_two_candidates_have_any_two_likelihood_ratios_of_permute_and_flip(pair, epsilon):
-    """Searched, and more than Theorem 38 says: for any two of the outcomes at once."""
+    """Searched, and more than Theorem 5 says: for any two of the outcomes at once."""
     p, q = (PermuteAndFlip().law(scores, epsilon) for scores in pair)
 
     assert under_the_curve(p, q, epsilon)
@@ -181,7 +181,7 @@ def first_two_kinds(kinds):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 @pytest.mark.parametrize("part", [0.2, 0.5])
 def test_three_kinds_are_a_mixture_of_two_kinds(kinds, epsilon, part):
-    """Line 3 of the proof of Theorem 38: best before, best after, and best in both."""
+    """Line 3 of the proof of Theorem 5: best before, best after, and best in both."""
     before = np.array([{"A": 0, "B": (part - 1) * epsilon, "C": 0}[kind] for kind in kinds])
     after = np.array([{"A": -part * epsilon, "B": 0, "C": 0}[kind] for kind in kinds])
     for scores in (before, after):
@@ -203,7 +203,7 @@ def accepted(accept):
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 @pytest.mark.parametrize("v", [0.0, 0.3, 0.8, 1.0])
 def test_candidates_are_mixtures_of_four_kinds(epsilon, v):
-    """Lines 1 and 2 of the proof of Theorem 38: the corners of a polygon."""
+    """Lines 1 and 2 of the proof of Theorem 5: the corners of a polygon."""
     v *= epsilon
     corners = np.array([[0, 0], [1, exp(-v)], [exp(v - epsilon), 1], [1, 1]])
     rng = np.random.default_rng(7)
@@ -230,7 +230,7 @@ def two_candidates(epsilon, v):
 
 @pytest.mark.parametrize("epsilon", [0.01, *EPSILONS])
 def test_rho_of_permute_and_flip_is_the_largest_at_every_order(epsilon):
-    """Theorem 39: no order above 1 has a larger share, and order 1 attains it."""
+    """Theorem 6: no order above 1 has a larger share, and order 1 attains it."""
     rho = zcdp.of_permute_and_flip(epsilon)
     pairs = [two_candidates(epsilon, v) for v in np.linspace(0, epsilon, 2001)]
     largest = {
@@ -374,7 +374,7 @@ def is_better(law, other, scores):
 
 @given(score_lists, epsilons)
 def test_permute_and_flip_lies_between_two_exponential_draws(scores, epsilon):
-    """Theorem 7: EM(epsilon) <= PF(epsilon) <= EM(2 epsilon)."""
+    """Theorem 9: EM(epsilon) <= PF(epsilon) <= EM(2 epsilon)."""
     scores = np.array(scores)
     flip = PermuteAndFlip().law(scores, epsilon)
 
@@ -389,7 +389,7 @@ def test_permute_and_flip_lies_between_two_exponential_draws(scores, epsilon):
     epsilons,
 )
 def test_shifted_is_never_worse_where_its_direction_holds(pairs, direction, epsilon):
-    """Theorem 8: where larger scores have a smaller sum of shortfalls, or a larger one."""
+    """Theorem 10: where larger scores have a smaller sum of shortfalls, or a larger one."""
     scores = np.sort([score for score, _ in pairs])
     step = np.sort([delta for _, delta in pairs])
     local = dp.ElementSensitivity(
@@ -409,7 +409,7 @@ def test_shifted_is_never_worse_where_its_direction_holds(pairs, direction, epsi
     score_lists, st.lists(st.floats(0, 3), min_size=1, max_size=5), st.integers(0, 8), epsilons
 )
 def test_dampening_by_one_sensitivity_for_all_is_never_worse(scores, table, horizon, epsilon):
-    """Theorem 8: the slopes 1 / delta(t) are at least 1 / Delta."""
+    """Theorem 10: the slopes 1 / delta(t) are at least 1 / Delta."""
     local = dp.LocalSensitivity(
         lambda t: table[min(t, len(table) - 1)], 3.0, dp.Neighbours.EDGE, horizon=horizon
     )
@@ -429,7 +429,7 @@ def test_dampening_by_one_sensitivity_for_all_is_never_worse(scores, table, hori
     ),
 )
 def test_no_release_of_a_record_exceeds_the_ceiling(values, p, epsilon, name):
-    """Theorem 31; these mechanisms treat labels alike, so that any labelling will do."""
+    """Theorem 52; these mechanisms treat labels alike, so that any labelling will do."""
     if name == "shifted":
         mechanism = dp.ShiftedLocalDampening(epsilon=epsilon, direction="non-decreasing")
     else:
@@ -446,7 +446,7 @@ def test_no_release_of_a_record_exceeds_the_ceiling(values, p, epsilon, name):
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 @pytest.mark.parametrize("n", [5, 200])
 def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
-    """Theorems 29 and 30, for counts: a lead of `q` records, doubled unit scores."""
+    """Theorems 50 and 51, for counts: a lead of `q` records, doubled unit scores."""
     beta = 0.05
     least = max(log(n * (1 - beta)), log((n - 1) / (n * beta))) / epsilon
     enough = log(n / beta) / epsilon

@@ -8,7 +8,7 @@ and whatever else depends on the data shows: other public arguments of a sampler
 number of draws, another outcome.
 
 Where the best of a hidden number of runs is released, that number and the choices are frozen,
-the losses are added up run by run, and the whole is charged what Theorem 32 of
+the losses are added up run by run, and the whole is charged what Theorem 47 of
 ``docs/theory.md`` states for the largest of them.
 
 Only samplers of :mod:`dpselect.draws.exact` are frozen. Of other noise, such as NumPy's, no

@@ -2,7 +2,7 @@ r"""The exponential mechanism's draw: :math:`P(r) \propto \exp(\varepsilon s_r /
 
 Source: McSherry and Talwar, FOCS 2007. It is bounded-range: Durfee and Rogers 2019; its
 Kullback-Leibler divergence: Dong et al. 2020, arXiv:1909.13830, and Cesar and Rogers 2021,
-arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and Theorem 6 of
+arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and Theorem 8 of
 ``docs/theory.md``. One round of Gumbel noise and its ``k`` largest equal ``k`` rounds without
 replacement: Yellott 1977; Efraimidis and Spirakis 2006.
 

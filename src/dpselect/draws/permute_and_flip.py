@@ -56,7 +56,7 @@ class PermuteAndFlip(Draw):
         return selection.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        """Return the least rho, that of two candidates (Theorem 39 of ``docs/theory.md``)."""
+        """Return the least rho, that of two candidates (Theorem 6 of ``docs/theory.md``)."""
         return zcdp.of_permute_and_flip(epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:

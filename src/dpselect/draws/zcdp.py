@@ -21,7 +21,7 @@ def of_laplace(epsilon: float) -> float:
     r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, the least rho of Laplace noise.
 
     Also of the noisy maximum with any noise whose hazard rate is at most
-    :math:`\varepsilon/2` (Theorems 3 and 5). Below ``SMALL`` the series is cut after a positive
+    :math:`\varepsilon/2` (Theorems 3 and 7). Below ``SMALL`` the series is cut after a positive
     term, which is an upper bound, as it alternates.
 
     Args:
@@ -40,7 +40,7 @@ def of_laplace(epsilon: float) -> float:
 def of_bounded_range(epsilon: float) -> float:
     r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`.
 
-    The least rho of all mechanisms of bounded range epsilon, at every order (Theorem 6); at
+    The least rho of all mechanisms of bounded range epsilon, at every order (Theorem 8); at
     most :math:`\varepsilon^2/8`.
 
     Args:
@@ -57,7 +57,7 @@ def of_bounded_range(epsilon: float) -> float:
 
 
 def of_permute_and_flip(epsilon: float) -> float:
-    r"""Return the least rho of permute-and-flip, at every order (Theorem 39).
+    r"""Return the least rho of permute-and-flip, at every order (Theorem 6).
 
     It is the largest divergence of two candidates that change places,
 

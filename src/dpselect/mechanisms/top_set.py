@@ -38,7 +38,7 @@ class TopSet(Mechanism):
         \Big(\min_{r \in S} u_r - \max_{r \notin S} u_r\Big),
 
     with :math:`2\Delta` in place of :math:`4\Delta` for a monotone objective: one neighbour
-    step moves the difference by at most twice the bound, or once (Theorem 41 of
+    step moves the difference by at most twice the bound, or once (Theorem 15 of
     ``docs/theory.md``).
 
     Epsilon is not divided by ``k``. The right ``k`` are found at a lead of about

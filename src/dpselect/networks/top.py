@@ -196,7 +196,7 @@ class _Nodes(EdgeDesign):
         """Return the draw of one node after the other, by the scores among the remaining.
 
         What was drawn is public, so each round is a mechanism on a public candidate set, and
-        the rounds compose adaptively (Theorem 9 of ``docs/theory.md``).
+        the rounds compose adaptively (Theorem 11 of ``docs/theory.md``).
         """
         mechanism = self.draw.mechanism.single_round(self.draw.k)
 

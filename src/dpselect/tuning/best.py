@@ -110,7 +110,7 @@ class BestOf(Query[Release[Any]]):
             neighbours=validation.neighbours(self.neighbours),
             public=("the runs and what each of them costs",),
             composition="the number of runs is random and hidden, and one outcome is released: "
-            "Theorem 32",
+            "Theorem 47",
             law=law,
             threshold=threshold,
             most=(epsilon, delta),

@@ -3,7 +3,7 @@ r"""Distributions of the number of runs of which the best is released, and what 
 With :math:`f(x) = E[x^K]` an outcome that a run draws with probability :math:`Q(y)`, and
 anything worse with :math:`Q(<y)`, is the best of :math:`K` runs with probability
 :math:`f(Q(<y) + Q(y)) - f(Q(<y))`. Costs are stated for a run that is
-:math:`(\varepsilon, \delta)`-DP under any neighbour relation; Theorem 32 of ``docs/theory.md``
+:math:`(\varepsilon, \delta)`-DP under any neighbour relation; Theorem 47 of ``docs/theory.md``
 has the proof.
 
 Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022, arXiv:2110.03620,
