@@ -1,10 +1,11 @@
-"""What the built site must hold: every formula as MathML, and the target of every link.
+"""What the built site must hold: formulas as MathML, code without prompts, targets of links.
 
 A builder that does not know a syntax drops it without a word, so this reads the site alone.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,25 +14,33 @@ from urllib.parse import unquote, urlsplit
 UNSEEN = {"code", "pre", "script", "style", "annotation"}
 TEX = ("\\varepsilon", "\\frac", "\\sum", "\\le", "\\cdot", "$$", ":math:")
 POWER = re.compile(r"\^[\w-]+\^")  # which the builder should have raised
+PROMPT = re.compile(r"^(?:>>>|\$) ", re.MULTILINE)  # a copy of the code would have it too
+LOADED = {"img": "src", "script": "src", "link": "href"}
 
 
 class Page(HTMLParser):
-    """One page: formulas, anchors, links and the text outside of code."""
+    """One page: formulas, anchors, links, what it loads, its code and the text around."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.formulas = 0
         self.anchors: set[str] = set()
         self.links: list[str] = []
+        self.loaded: list[str] = []
         self.text: list[str] = []
+        self.code: list[str] = []
         self._unseen = 0
+        self._code = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what one element offers or points to."""
         self.formulas += tag == "math"
         self._unseen += tag in UNSEEN
+        self._code += tag == "pre"
         for name, value in attrs:
+            if value and LOADED.get(tag) == name and dict(attrs).get("rel") != "canonical":
+                self.loaded.append(value)
             if name == "id" and value:
                 self.anchors.add(value)
             if name in {"href", "src"} and value:
@@ -40,9 +49,14 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         """Note the end of code."""
         self._unseen -= tag in UNSEEN
+        self._code -= tag == "pre"
+        if tag == "pre":
+            self.code.append("\n")
 
     def handle_data(self, data: str) -> None:
         """Note what a reader sees."""
+        if self._code:
+            self.code.append(data)
         if not self._unseen:
             self.text.append(data)
 
@@ -61,12 +75,23 @@ def problems(site: Path, formulas: dict[str, int]) -> list[str]:
         seen = " ".join(page.text)
         wrong += [f"{path.parent.name}: {tex} is no formula" for tex in TEX if tex in seen]
         wrong += [f"{path.parent.name}: {power} is no power" for power in POWER.findall(seen)]
+        if PROMPT.search("".join(page.code)):
+            wrong.append(f"{path.parent.name}: its code has prompts")
         wrong += [
             f"{path.parent.name}: {link} leads nowhere"
             for link in page.links
             if not _leads(site, path, link, pages)
         ]
     return wrong
+
+
+def bytes_of(path: Path) -> int:
+    """Return the size of a built page with all that it loads, compressed as servers do."""
+    text = path.read_text("utf-8")
+    local = {link for link in Page(text).loaded if not urlsplit(link).scheme}
+    files = {(path.parent / urlsplit(link).path).resolve() for link in local}
+    contents = [text.encode(), *(file.read_bytes() for file in files if file.is_file())]
+    return sum(len(gzip.compress(content)) for content in contents)
 
 
 def _leads(site: Path, page: Path, link: str, pages: dict[Path, Page]) -> bool:

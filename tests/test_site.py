@@ -1,13 +1,21 @@
 """The site's pages before the builder, and what is asked of them afterwards."""
 
+import functools
+import threading
+import tomllib
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import griffe
 import markdown
 import pytest
 from benchmarks import scale
-from site_build import built, docstrings, mathml
+from site_build import built, docstrings, examples, mathml
 
+from support import chromium
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "site"
 NAMES = tuple(scale.TASKS)
 
 PAGE = r"""
@@ -68,6 +76,8 @@ def test_a_docstring_has_mathml_for_its_roles():
         ('<math></math><a href="#there">x</a>', ["site: #there leads nowhere"]),
         ('<math></math><img src="no.png">', ["site: no.png leads nowhere"]),
         ('<math></math><p id="here"><a href="#here">x</a></p><code>$$</code>', []),
+        ("<math></math><pre><code>$ run</code></pre>", ["site: its code has prompts"]),
+        ("<math></math><pre>x\n<b>&gt;&gt;&gt; </b>y</pre>", ["site: its code has prompts"]),
     ],
 )
 def test_the_built_site_is_checked(tmp_path, planted, expected):
@@ -105,3 +115,165 @@ def test_a_class_shows_what_its_private_base_says():
     text = shown["ID3Tree"].docstring.value
     assert "max_depth: Splits on a path" in text
     assert "max_records: A bound on the number of records" in text
+
+
+SESSION = """
+```python
+>>> def f(x):
+...     return x
+>>> print(f(1))
+1
+Two
+>>> f(2)
+2
+
+```
+
+```console
+$ dpselect top x.csv \\
+    --k 1
+$ dpselect budget b
+```
+
+```text
+$ 5
+```
+"""
+
+
+def test_code_is_shown_without_prompts_and_output_as_comments():
+    assert (
+        examples.without_prompts(SESSION)
+        == """
+```python
+def f(x):
+    return x
+
+print(f(1))
+#> 1
+#> Two
+f(2)
+#> 2
+```
+
+```sh
+dpselect top x.csv \\
+    --k 1
+dpselect budget b
+```
+
+```text
+$ 5
+```
+"""
+    )
+
+
+def test_an_example_of_a_docstring_is_a_block_of_code():
+    text = "Do.\n\nExamples:\n    >>> x = [\n    ...     1]\n    >>> x\n    [1]\n\nSource: y"
+
+    shown = docstrings.as_markdown(text)
+
+    assert shown == (
+        "Do.\n\nExamples:\n    ```python\n    x = [\n        1]\n\n    x\n    #> [1]\n    ```"
+        "\n\nSource: y"
+    )
+
+
+def listed(entries):
+    """Yield all pages of a navigation."""
+    for entry in entries:
+        for inside in entry.values():
+            yield from [inside] if isinstance(inside, str) else listed(inside)
+
+
+def test_every_page_is_in_the_navigation_once():
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    docs = ROOT / "docs"
+    sources = [page for page in docs.rglob("*") if page.suffix in {".md", ".ipynb"}]
+
+    assert sorted(listed(nav)) == sorted(
+        page.relative_to(docs).with_suffix(".md").as_posix() for page in sources
+    )
+
+
+HOW_TO_WORDS = 800
+OWN = {
+    "above-threshold",
+    "audit",
+    "budget",
+    "combining",
+    "pooling",
+    "subsets",
+    "which-mechanism",
+}
+"""Pages that explain more than they are asked."""
+
+
+def test_pages_that_tell_how_are_short_and_begin_with_a_question_and_code():
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    [how_to] = (entry["How to"] for entry in nav if "How to" in entry)
+    pages = {name.removesuffix(".md") for name in listed(how_to)}
+
+    for name in pages - OWN:
+        text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+        assert len(text.split()) <= HOW_TO_WORDS, name
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The address of the site that ``make docs`` built."""
+    if not (SITE / "index.html").exists():
+        pytest.skip("the site is not built: make docs")
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    served = ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(quiet, directory=str(SITE))
+    )
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{served.server_port}/"
+    served.shutdown()
+
+
+class Reader(chromium.Chromium):
+    """A browser on a page of the site."""
+
+    def settle(self):
+        """Wait until fonts and styles are there."""
+        self.wait("document.fonts.status === 'loaded'")
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    path = chromium.program()
+    if path is None:
+        pytest.skip("needs Chromium")
+    browser = Reader(path, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+CUT = """[...document.querySelectorAll('.formula')].filter(
+    e => e.scrollHeight > e.clientHeight + 1 && e.clientHeight
+         && getComputedStyle(e).overflowY !== 'visible').length"""
+
+
+@pytest.mark.slow
+def test_no_page_scrolls_sideways_on_a_telephone_and_no_formula_is_cut(reader, address):
+    reader.resize(400, 800)
+    pages = [path.parent.relative_to(SITE).as_posix() for path in SITE.rglob("index.html")]
+    wrong = []
+    for page in sorted(pages):
+        reader.open(f"{address}{page}/")
+        width = reader.evaluate("document.documentElement.scrollWidth - innerWidth")
+        cut = reader.evaluate(CUT)
+        if width > 0 or cut:
+            wrong.append((page, width, cut))
+
+    assert len(pages) > 40
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_start_page_is_small(address):
+    assert address
+    assert built.bytes_of(SITE / "index.html") < 300_000
