@@ -1,6 +1,6 @@
 (** The local sensitivity at a distance is admissible, and no admissible function is smaller. *)
 
-Require Import Reals Lra.
+Require Import Reals Lra Lia.
 Open Scope R_scope.
 
 Section LocalSensitivity.
@@ -61,7 +61,21 @@ Section LocalSensitivity.
     - subst v. apply Hd.
     - subst v. apply (covers_within d t x y); assumption.
   Qed.
+
+  (** From a public distance on the bound may be used in its place. *)
+  Theorem horizon_is_admissible d (bound : R) (horizon : nat) :
+    0 <= bound -> (forall x t, d x t <= bound) -> is_admissible d ->
+    is_admissible (fun x t => if Nat.ltb t horizon then d x t else bound).
+  Proof.
+    intros B C [P [C0 C1]]. split; [|split].
+    - intros x t. destruct (Nat.ltb t horizon); auto.
+    - intros x y N. destruct (Nat.ltb 0 horizon); [auto|].
+      apply Rle_trans with (d x 0%nat); auto.
+    - intros x y t N. destruct (Nat.ltb_spec (S t) horizon), (Nat.ltb_spec t horizon);
+        auto; [lia|lra].
+  Qed.
 End LocalSensitivity.
 
 Print Assumptions local_sensitivity_is_admissible.
+Print Assumptions horizon_is_admissible.
 Print Assumptions no_admissible_function_is_smaller.

@@ -13,7 +13,7 @@ Open Scope R_scope.
 (** ** The law by the algorithm, and as an integral *)
 
 (** Every element of a list with the list that is left without it. *)
-Fixpoint picks (l : list R) : list (R * list R) :=
+Fixpoint picks {A : Type} (l : list A) : list (A * list A) :=
   match l with
   | [] => []
   | p :: rest => (p, rest) :: map (fun q => (fst q, p :: snd q)) (picks rest)
@@ -104,7 +104,7 @@ Proof.
     rewrite <- (IH r H). ring.
 Qed.
 
-Lemma picks_length l q : In q (picks l) -> S (length (snd q)) = length l.
+Lemma picks_length {A : Type} (l : list A) q : In q (picks l) -> S (length (snd q)) = length l.
 Proof.
   revert q. induction l as [|p l IH]; simpl; [tauto|]. intros q [E|H].
   - subst q; reflexivity.
@@ -123,7 +123,7 @@ Lemma total_minus {A : Type} (f g : A -> R) (l : list A) :
   total (fun a => f a - g a) l = total f l - total g l.
 Proof. induction l as [|a l IH]; simpl; [|rewrite IH]; ring. Qed.
 
-Lemma picks_number l : length (picks l) = length l.
+Lemma picks_number {A : Type} (l : list A) : length (picks l) = length l.
 Proof. induction l as [|p l IH]; simpl; [|rewrite map_length, IH]; reflexivity. Qed.
 
 (** z slope = (number of others) refused - the sum of refused without one of them. *)

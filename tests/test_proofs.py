@@ -14,6 +14,8 @@ FILES = (
     "PermuteAndFlip",
     "Dampening",
     "LocalSensitivity",
+    "Percentile",
+    "Curve",
     "Filter",
     "Order",
     "Private",
