@@ -207,10 +207,10 @@ OWN = {
     "subsets",
     "which-mechanism",
 }
-"""Pages that explain more than they are asked."""
+"""Pages that explain and prove, too."""
 
 
-def test_pages_that_tell_how_are_short_and_begin_with_a_question_and_code():
+def test_pages_that_tell_how_are_short():
     nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
     [how_to] = (entry["How to"] for entry in nav if "How to" in entry)
     pages = {name.removesuffix(".md") for name in listed(how_to)}
@@ -232,6 +232,7 @@ def address():
     threading.Thread(target=served.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{served.server_port}/"
     served.shutdown()
+    served.server_close()
 
 
 class Reader(chromium.Chromium):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dpselect import _numbers, passes, validation
+from dpselect._cards import card
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
@@ -326,6 +327,18 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "price": self.price,
+            "mechanism": self.mechanism,
+            "error": self.error,
+            "declared public": ", ".join(self.public),
+            "composition": self.composition,
+        }
+        rows = [(s.times, s.epsilon, s.purpose) for s in self.spends]
+        head = ("times", "epsilon", "for")
+        return card(f"Plan of {self.name}", facts, head=head, rows=rows)
 
     def __str__(self) -> str:
         lines = [self.description, self.price]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dpselect import _written as written
+from dpselect._cards import card
 from dpselect._optional import needed, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -184,8 +185,24 @@ class Release(Generic[T_co]):
             f"{self.plan.price}>"
         )
 
+    def _repr_html_(self) -> str:
+        columns = self.table()
+        error = self.plan.error
+        facts = {
+            "price": self.plan.price,
+            "mechanism": self.plan.mechanism,
+            "counted": self.plan.counted,
+            "error": None if error is None or error.says_nothing else error,
+            "entry": self.entry,
+            "spent": "nothing: this entry answered before" if self.repeated else None,
+        }
+        rows = zip(*columns.values(), strict=True)
+        return card(self.plan.name, facts, head=list(columns), rows=rows)
+
     def __str__(self) -> str:
         entry = "" if self.entry is None else f", entry {self.entry}"
+        if self.repeated:
+            entry += ", which answered before: nothing was spent"
         lines = [*aligned(self.table()), self.plan.description]
         if self.plan.counted:
             lines.append(f"counted: {self.plan.counted}")

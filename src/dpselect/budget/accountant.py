@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from dpselect._cards import card
 from dpselect.budget import lists
-from dpselect.budget.admission import Checked, checked, decided, now, period_of
+from dpselect.budget.admission import Checked, checked, decided, period_now
 from dpselect.budget.amount import exact, floor, positive
 from dpselect.budget.document import document
 from dpselect.budget.entry import LONGEST, Entry, Sums, kept
@@ -44,14 +45,14 @@ class Budget:
         ``protects`` says, against an analyst who chooses each after seeing the ones before
         it, provided that each keeps the guarantee it was spent for and is drawn after
         :meth:`spend` returned. Entries are public. With a ``period`` that is the guarantee of
-        each (:class:`~dpselect.budget.totals.Period`).
+        each (:class:`~dpselect.budget.Period`).
 
     Args:
         epsilon: Total, in nats; finite, > 0.
         delta: Total, in [0, 1).
         neighbours: The one relation that every spend must be stated for.
         protects: The column that names persons, or
-            :class:`~dpselect.budget.totals.Persons`, which may say how many rows one has at
+            :class:`~dpselect.budget.Persons`, which may say how many rows one has at
             most. If not given, or ``"row"``, one record: a row, an edge or a member.
         composition: ``"sum"`` (all of delta for the deltas of spends), ``"zcdp"`` (none) or
             ``"either"``.
@@ -286,7 +287,7 @@ class Budget:
         return self._store.find(key, period)
 
     def _period(self, state: State) -> str:
-        return period_of(self._totals, state, now())
+        return period_now(self._totals, state)
 
     def _pot(self, state: State, share: str) -> Pot:
         return Pot.of(self._totals, share, state.sums(self._period(state), share))
@@ -473,6 +474,16 @@ class Budget:
             f"<Budget epsilon={self.epsilon!r}, delta={self.delta!r}, "
             f"neighbours={self.neighbours}{where}: remaining {left}>"
         )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "remaining": f"{self.remaining:.6g} of epsilon {self.epsilon:.6g}",
+            "delta": f"{self.delta:.6g}" if self.delta else None,
+            "neighbours": self.neighbours,
+            "ledger": self.path,
+        }
+        rows = [(one.sequence, one.epsilon, one.mechanism) for one in self.entries]
+        return card("Budget", facts, head=("entry", "epsilon", "release"), rows=rows)
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:
