@@ -1,0 +1,126 @@
+"""Count the lines of the library that run for scores of any size, kernels included.
+
+Run as a program with ``NUMBA_DISABLE_JIT=1``, so that no kernel is compiled; it prints the counts
+as JSON.
+"""
+
+import itertools
+import json
+import sys
+
+import numpy as np
+
+import dpselect as dp
+from dpselect import combine
+
+AR = dp.Neighbours.ADD_REMOVE
+HORIZON = 40
+SIZES = [10.0**power for power in range(0, 16, 3)]
+"""Gaps between scores, in sensitivities."""
+
+MOST = 300_000
+"""Lines after which a case is given up."""
+
+
+class Endless(BaseException):
+    """More lines than any bound allows."""
+
+
+def lines_of(compute):
+    """Return how many lines of the library run."""
+    count = itertools.count(1)
+    last = 0
+
+    def local(_frame, event, _arg):
+        nonlocal last
+        if event == "line":
+            last = next(count)
+            if last > MOST:
+                raise Endless
+        return local
+
+    def trace(frame, _event, _arg):
+        return local if "dpselect" in frame.f_code.co_filename else None
+
+    sys.settrace(trace)
+    try:
+        compute()
+    except Endless:
+        last = MOST
+    finally:
+        sys.settrace(None)
+    return last
+
+
+def sensitivities():
+    table = np.array([0.25, 0.5, 0.75, 1.0])
+    keys = [0, 1, 2, 0, 1]
+    return {
+        "global": dp.GlobalSensitivity(1, AR),
+        "a bound for each": dp.GlobalSensitivity(
+            [0.25, 0.5, 1.0, 1.0, 0.25], AR, horizon=HORIZON
+        ),
+        "tabulated": dp.TabulatedSensitivity(table, keys, 1.0, HORIZON, AR),
+        "local": dp.LocalSensitivity(lambda t: table[min(t, 3)], 1.0, AR, horizon=HORIZON),
+        "element": dp.ElementSensitivity(
+            lambda t: table[np.minimum(np.array(keys) + t, 3)], 1.0, HORIZON, AR
+        ),
+    }
+
+
+def objectives(size, sensitivity):
+    """Return two objectives of five candidates with gaps of so many sensitivities."""
+    base = np.array([0.0, 1.0, 2.0, 5.0, 7.0])
+    return [
+        dp.Objective(base * size, sensitivity, highest=10 * size),
+        dp.Objective(base[::-1] * size + 0.25, sensitivity, highest=10 * size),
+    ]
+
+
+def mechanisms():
+    flip = "permute-and-flip"
+    return {
+        "exponential": dp.ExponentialMechanism(epsilon=1.0),
+        "permute-and-flip": dp.PermuteAndFlip(epsilon=1.0),
+        "laplace": dp.ReportNoisyMax(epsilon=1.0, noise="laplace"),
+        "gumbel": dp.ReportNoisyMax(epsilon=1.0, noise="gumbel"),
+        "local dampening": dp.LocalDampening(epsilon=1.0),
+        "local dampening, flipped": dp.LocalDampening(epsilon=1.0, draw=flip),
+        "shifted": dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
+        "shifted down": dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing"),
+        "anchored": dp.AnchoredLocalDampening(epsilon=1.0),
+        "pairwise": dp.PairwiseLocalDampening(epsilon=1.0),
+        "generalized": dp.GeneralizedExponential(epsilon=1.0),
+        "sequence": dp.NoisySequence(epsilon=1.0),
+    }
+
+
+def combinations():
+    return {
+        "margin": combine.margin,
+        "local margin": combine.local_margin,
+        "local margin of three": lambda parts: combine.local_margin([*parts, parts[0]]),
+        "weighted sum": lambda parts: dp.weighted_sum(parts, [1, 2]),
+        "pareto": combine.pareto,
+    }
+
+
+def counts():
+    """Return the lines of every case, for each size of the gaps."""
+    found = {}
+    for (kind, sensitivity), size in itertools.product(sensitivities().items(), SIZES):
+        parts = objectives(size, sensitivity)
+        for name, mechanism in mechanisms().items():
+            made = mechanism.for_objective(parts[0])
+            case = found.setdefault(f"{name}, {kind}", [])
+            case.append(lines_of(lambda made=made, parts=parts: made.unit_scores(parts[0])))
+            case = found.setdefault(f"draw of {name}, {kind}", [])
+            case.append(lines_of(lambda made=made, parts=parts: made.release(parts[0], 2)))
+        for name, combined in combinations().items():
+            case = found.setdefault(f"{name}, {kind}", [])
+            case.append(lines_of(lambda combined=combined, parts=parts: combined(parts)))
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(counts()))

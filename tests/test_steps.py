@@ -1,0 +1,40 @@
+"""Work that private numbers decide: every loop ends at a public bound, whatever the scores."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from support import steps
+
+LINES = 400
+"""Lines of the library for one distance up to the horizon, at most: five candidates."""
+
+
+@pytest.mark.slow
+def test_no_loop_is_as_long_as_a_gap():
+    """For gaps from 1 to 10^15 sensitivities, each mechanism, draw and combination.
+
+    Lines are counted where no kernel is compiled. Before, the local margin of two objectives
+    took one turn for each sensitivity of the largest gap.
+    """
+    command, plain = [sys.executable, steps.__file__], {"NUMBA_DISABLE_JIT": "1"}
+    program = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | plain
+    )
+    counted = json.loads(program.stdout)
+
+    assert len(counted) == 5 * (2 * len(steps.mechanisms()) + len(steps.combinations()))
+    for case, lines in counted.items():
+        assert max(lines) < LINES * steps.HORIZON, case
+        # Beyond the horizon the size of a gap decides nothing any more.
+        assert lines[-1] <= 1.5 * max(lines[1:3]) + 100 or case.startswith("draw"), case
+
+
+def test_a_loop_of_one_turn_for_each_unit_would_be_seen():
+    def lines(size):
+        return steps.lines_of(lambda: [steps.sensitivities() for _ in range(size)])
+
+    assert 40 * lines(1) < lines(50) < 60 * lines(1)
