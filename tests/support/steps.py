@@ -1,7 +1,7 @@
 """Count the lines of the library that run for scores of any size, kernels included.
 
-Run as a program with ``NUMBA_DISABLE_JIT=1``, so that no kernel is compiled; it prints the counts
-as JSON.
+Run as a program with ``NUMBA_DISABLE_JIT=1``, so that no kernel is compiled; it prints the
+counts as JSON.
 """
 
 import itertools

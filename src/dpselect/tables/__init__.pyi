@@ -11,7 +11,6 @@ from .columns import (
     series_numbers as series_numbers,
 )
 from .opening import (
-    Frame as Frame,
     check_columns as check_columns,
     is_lazy as is_lazy,
     is_table as is_table,
@@ -22,6 +21,7 @@ from .people import (
     PeopleCap as PeopleCap,
 )
 from .source import (
+    Frame as Frame,
     Source as Source,
 )
 from .spark import (

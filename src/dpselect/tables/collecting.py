@@ -14,7 +14,8 @@ from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS, Pass
-from dpselect.tables.opening import Frame, unreadable
+from dpselect.tables.opening import unreadable
+from dpselect.tables.source import Frame
 from dpselect.tables.spark import on_spark, silenced
 from dpselect.typing import Indices
 

@@ -13,7 +13,6 @@ from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.kinds import declares_nothing
 from dpselect.tables.opening import (
-    Frame,
     check_columns,
     choices,
     is_table,
@@ -21,7 +20,7 @@ from dpselect.tables.opening import (
     schema,
     unreadable,
 )
-from dpselect.tables.source import Source
+from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
 from dpselect.tables.values import of_series, of_values
 from dpselect.tables.where import numbers_of_text

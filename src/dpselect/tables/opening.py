@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import narwhals as nw
 
@@ -19,10 +19,8 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.kinds import declares_nothing
-from dpselect.tables.source import CSV, PARQUET, Source, ending
+from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
-
-Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 
 def open_table(data: object) -> Frame:

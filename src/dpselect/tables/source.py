@@ -8,10 +8,15 @@ from functools import cached_property
 from glob import has_magic
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.where import Comparison
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 PARQUET = {".parquet", ".pq"}
 CSV = {".csv", ".tsv"}

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
-from dpselect.tables.opening import Frame
-from dpselect.tables.source import CSV, MANAGED, PARQUET, Source, ending
+from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
