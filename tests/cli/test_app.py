@@ -63,6 +63,8 @@ class TestCommands:
         (("percentile", "{stays}", *ASK, "--neighbors", "edge"), "did you mean --neighbours?"),
         (("percentil",), "no such command: percentil; did you mean percentile?"),
         (("percentile", "{stays}", *ASK, "--separator", ";;"), "--separator must be one"),
+        (("percentile", "{stays}", *ASK, "--decimal", ";"), "--decimal must be '.' or ','"),
+        (("percentile", "{stays}", *ASK, "--decimal", ","), "give another --separator"),
     ],
 )
 def test_an_error_says_what_was_meant(run, stays, arguments, message):

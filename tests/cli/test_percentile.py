@@ -287,7 +287,22 @@ def test_a_text_file_says_that_other_fields_count_as_missing(run, tmp_path, more
     path.write_text("days;ward\n3,5;a\n4;b\n")
     ran = run("percentile", path, *VALUE, "--separator", ";", *more)
 
-    assert "fields of days that are no number, such as '3,5', count as missing" in ran.out
+    said = " ".join(ran.out.split())
+    assert "fields of days that are no number, such as '3,5', count as missing" in said
+    assert "--decimal ',' reads decimal commas" in said
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_decimal_commas_are_read(run, tmp_path, engine):
+    path = tmp_path / "commas.csv"
+    path.write_text("days;ward\n" + "3,5;a\n 17,0 ;b\n" * 500 + "9.5;a\n1.000,5;a\n" * 900)
+    more = ("--separator", ";", "--decimal", ",", "--engine", engine, "--json")
+
+    ran = run("percentile", path, *VALUE, *more)
+    kept = run("percentile", path, *VALUE, *more, "--where", "days > 3.4")
+
+    assert ran.json["answer"] == kept.json["answer"] == [17.0]
+    assert ran.json["decimal"] == ","
 
 
 def test_all_that_is_missing_is_named_at_once(run, stays):

@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import master
+from support.engines import SPARK, master
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -243,3 +243,35 @@ def test_files_are_scanned_not_read(tmp_path):
     for kind in ("parquet", "csv"):
         opened = tables.open_table(as_path(tmp_path, kind))
         assert isinstance(opened.to_native(), pl.LazyFrame)
+
+
+@pytest.mark.parametrize("engine", ["polars", SPARK])
+def test_decimal_commas_are_numbers_of_a_text_file(tmp_path, engine):
+    """A point is none: it might separate thousands."""
+    path = tmp_path / "rows.csv"
+    path.write_text("v;w\n1,5;a\n-2;a\n 1e3 ;a\n,5;b\n1.5;a\n1,2,3;a\nx;a\n;a\n-9,5;a\n")
+    source = tables.Source(path, separator=";", decimal=",", where=["v > -2.5"])
+
+    if engine == "spark":
+        server = master()[1] if master() else None
+        source = tables.spark_table(source, master=server, numeric=["v"])
+
+    assert sorted(tables.numeric_column(source, "v")) == [-2.0, 0.5, 1.5, 1000.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("rows.csv", {"decimal": ";"}, "decimal must be"),
+        ("rows.csv", {"decimal": ","}, "give another separator"),
+        ("rows.parquet", {"decimal": ","}, "go with .csv"),
+        (None, {"decimal": ","}, "go with path"),
+    ],
+)
+def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given, message):
+    (tmp_path / "rows.csv").write_text("v\n")
+    path = None if name is None else tmp_path / name
+    frame = pl.DataFrame({"v": ["1,5"]}) if name is None else None
+
+    with pytest.raises(ParameterError, match=message):
+        tables.open_table(tables.Source(path, frame=frame, **given))

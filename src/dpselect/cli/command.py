@@ -68,8 +68,10 @@ class Given(NamedTuple):
         if not self.numeric or not Source.of(self.source).is_csv:
             return {}
         columns = ", ".join(self.numeric)
-        said = f"fields of {columns} that are no number, such as '3,5', count as missing"
-        return {"text file": f"{said}: it declares no types"}
+        odd = "3,5" if Source.of(self.source).decimal == "." else "3.5"
+        said = f"fields of {columns} that are no number, such as '{odd}', count as missing"
+        cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
+        return {"text file": f"{said}: it declares no types, as Parquet does{cure}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +141,7 @@ class QueryCommand:
 
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), documented(kind)
-        every = [_parameter("data", engines.Data), *map(_shared, ("where", "separator"))]
+        every = [_parameter("data", engines.Data), *map(_shared, ROWS)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -206,7 +208,7 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        source = engines.rows_of(given["data"], given["separator"], given["where"])
+        source = engines.rows_of(given["data"], *(given[one] for one in ROWS))
         kind, given = self.query(), {**given, **self.declared(given)}
         known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
         missing = [
@@ -243,6 +245,7 @@ class QueryCommand:
 SHARED: dict[str, tuple[Any, Any]] = {
     "where": (engines.Where, None),
     "separator": (engines.Separator, None),
+    "decimal": (engines.Decimal, "."),
     "engine": (engines.Engine, "memory"),
     "master": (engines.Master, None),
     "ledger": (options.Ledger, None),
@@ -256,6 +259,9 @@ SHARED: dict[str, tuple[Any, Any]] = {
 }
 """Options of every query, with their defaults."""
 
+
+ROWS = ("separator", "decimal", "where")
+"""Options that say which rows are read and how, as :func:`.engines.rows_of` takes them."""
 
 AFTER = (
     *("engine", "master", "ledger", "note", "analyst", "source_version", "again"),

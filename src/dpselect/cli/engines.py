@@ -30,6 +30,14 @@ Separator: TypeAlias = Annotated[
         rich_help_panel="Data",
     ),
 ]
+Decimal: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--decimal",
+        help="The decimal mark of numbers in a text file: '.' or ','.",
+        rich_help_panel="Data",
+    ),
+]
 Where: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,19 +65,23 @@ Master: TypeAlias = Annotated[
 
 
 def rows_of(
-    path: str, separator: str | None, where: Sequence[str] | None = None
+    path: str,
+    separator: str | None,
+    decimal: str = ".",
+    where: Sequence[str] | None = None,
 ) -> str | Source:
     """Return the rows that are asked for of a table.
 
     Raises:
-        ParameterError: A comparison cannot be read, or the separator is none.
+        ParameterError: A comparison cannot be read, or the separator or the decimal mark is
+            none.
     """
-    if separator is None and not where:
+    if separator is None and decimal == "." and not where:
         return path
     from dpselect.tables import Source
 
     one = None if separator is None else separator.replace("\\t", "\t")
-    return Source(path, separator=one, where=tuple(where or ()))
+    return Source(path, separator=one, decimal=decimal, where=tuple(where or ()))
 
 
 def stated(source: str | Path | Source | None) -> tuple[str, ...]:
@@ -77,10 +89,12 @@ def stated(source: str | Path | Source | None) -> tuple[str, ...]:
     return getattr(source, "where", ())
 
 
-def rows(source: str | Path | Source | None) -> dict[str, list[str]]:
-    """Return which rows of a file are asked for, by name; nothing if all are."""
-    where = list(stated(source))
-    return {"where": where} if where else {}
+def rows(source: str | Path | Source | None) -> dict[str, object]:
+    """Return which rows of a file are asked for and how it is read, where that is stated."""
+    where, decimal = list(stated(source)), getattr(source, "decimal", ".")
+    return ({"where": where} if where else {}) | (
+        {"decimal": decimal} if decimal != "." else {}
+    )
 
 
 def opened(

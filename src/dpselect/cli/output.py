@@ -165,8 +165,8 @@ def print_plan(
         print_json({**known, "remaining_budget": remaining})
         return
     facts: dict[str, object] = {"would spend": plan.price, "mechanism": plan.mechanism}
-    if asked_rows := engines.rows(source):
-        facts["rows where"] = "\n".join(asked_rows["where"])
+    if where := engines.stated(source):
+        facts["rows where"] = "\n".join(where)
     if len(plan.spends) > 1:
         facts["in steps"] = "\n".join(
             f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends

@@ -85,6 +85,7 @@ def select(
         ),
     ] = None,
     separator: engines.Separator = None,
+    decimal: engines.Decimal = ".",
     ledger: options.Ledger = None,
     note: options.Note = "",
     analyst: options.Analyst = "",
@@ -92,7 +93,7 @@ def select(
     as_json: options.Json = False,
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    source = engines.rows_of(scores, separator)
+    source = engines.rows_of(scores, separator, decimal)
     relation = options.relation("neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")

@@ -123,8 +123,9 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; a field that is no number as null."""
-    if Source.of(data).is_csv:
-        return numbers_of_text(table, {column: column for column in columns})
+    source = Source.of(data)
+    if source.is_csv:
+        return numbers_of_text(table, {column: column for column in columns}, source.decimal)
     return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
 
 

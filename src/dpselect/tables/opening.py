@@ -38,7 +38,7 @@ def open_table(data: object) -> Frame:
     """
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
-        return filtered(rows, data.comparisons, untyped=data.is_csv)
+        return filtered(rows, data.comparisons, untyped=data.is_csv, decimal=data.decimal)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)
@@ -157,8 +157,8 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
         raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
     if not (kinds <= PARQUET or len(kinds) == 1):
         raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
-    if kinds <= PARQUET and source.separator is not None:
-        raise ParameterError("a `separator` goes with .csv and .tsv files")
+    if kinds <= PARQUET and (source.separator is not None or source.decimal != "."):
+        raise ParameterError("`separator` and `decimal` go with .csv and .tsv files")
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:

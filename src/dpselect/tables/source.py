@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dpselect import validation
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.where import Comparison
 
@@ -21,6 +22,7 @@ Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 PARQUET = {".parquet", ".pq"}
 CSV = {".csv", ".tsv"}
 COMPRESSED = {".gz", ".zst"}
+DECIMALS = (".", ",")
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 
 
@@ -39,17 +41,21 @@ class Source:
             PySpark and others.
         separator: What separates the fields of a text file: one character. If not given, tabs
             in ``.tsv`` files and commas in others.
+        decimal: The mark before the decimals of numbers in a text file: ``"."`` or ``","``. A
+            number with the other one is missing, since it might separate thousands.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
             Public.
 
     Raises:
         ParameterError: There are a path and a frame; the separator is not one character, or
-            ends a line or quotes; or a comparison cannot be read.
+            ends a line or quotes; the decimal mark is another, or the separator; or a
+            comparison cannot be read.
     """
 
     path: str | PathLike[str] | None = None
     frame: Any = field(default=None, compare=False)
     separator: str | None = None
+    decimal: str = "."
     where: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -58,8 +64,9 @@ class Source:
         one = self.separator
         if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
             raise ParameterError("`separator` must be one ASCII character, such as ; or |")
-        if one is not None and self.path is None:
-            raise ParameterError("`separator` goes with `path`")
+        validation.one_of("decimal", self.decimal, DECIMALS)
+        if (one is not None or self.decimal != ".") and self.path is None:
+            raise ParameterError("`separator` and `decimal` go with `path`")
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -85,8 +92,15 @@ class Source:
         return self.path is not None and all(ending(file) in CSV for file in self.files())
 
     def separator_of(self, kind: str) -> str:
-        """Return what separates the fields of a text file of a kind."""
-        return self.separator or ("\t" if kind == ".tsv" else ",")
+        """Return what separates the fields of a text file of a kind.
+
+        Raises:
+            ParameterError: It is the decimal mark as well.
+        """
+        separator = self.separator or ("\t" if kind == ".tsv" else ",")
+        if separator == self.decimal:
+            raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
+        return separator
 
     def files(self) -> list[Path]:
         """Return the files that the path stands for; a path need not be there."""

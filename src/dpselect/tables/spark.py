@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
 from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
-from dpselect.tables.where import filtered
+from dpselect.tables.where import filtered, numbers_of_text
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
@@ -242,12 +242,14 @@ def spark_table(
             "name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
-    table = filtered(table, source.comparisons, untyped=kind in CSV)
+    table = filtered(table, source.comparisons, untyped=kind in CSV, decimal=source.decimal)
     if kind not in CSV:
         return table
-    kinds = dict.fromkeys(numeric, "double") | dict.fromkeys(whole, "bigint")
+    there = set(table.collect_schema())
+    if numbers := {column: column for column in numeric if column in there}:
+        table = numbers_of_text(table, numbers, source.decimal)
     rows = nw.to_native(table)
-    found = {c: rows[c].try_cast(kind) for c, kind in kinds.items() if c in rows.columns}
+    found = {column: rows[column].try_cast("bigint") for column in whole if column in there}
     return nw.from_native(rows.withColumns(found)) if found else table
 
 

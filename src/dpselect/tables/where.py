@@ -138,7 +138,13 @@ class Comparison:
             ) from None
 
 
-def filtered(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) -> Any:  # noqa: ANN401 -- narwhals' frames
+def filtered(
+    table: Any,  # noqa: ANN401 -- narwhals' frames
+    comparisons: Iterable[Comparison],
+    *,
+    untyped: bool,
+    decimal: str = ".",
+) -> Any:  # noqa: ANN401
     """Return the rows of a narwhals frame that are kept; none is read.
 
     Args:
@@ -146,6 +152,7 @@ def filtered(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) ->
         comparisons: All must hold.
         untyped: Whether the columns are the fields of text files, which declare no types:
             spaces around them do not count, and numbers are read as float64.
+        decimal: The mark before the decimals of numbers there.
 
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
@@ -164,7 +171,7 @@ def filtered(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) ->
             name = f"number in {one.column}"
             while name in types:
                 name += "_"
-            numbers = numbers_of_text(table, {name: one.column})
+            numbers = numbers_of_text(table, {name: one.column}, decimal)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
             value = value.str.strip_chars() if untyped and dtype == nw.String else value
@@ -172,11 +179,19 @@ def filtered(table: Any, comparisons: Iterable[Comparison], *, untyped: bool) ->
     return table
 
 
-def numbers_of_text(table: Any, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- narwhals' frames
+def numbers_of_text(table: Any, columns: Mapping[str, str], decimal: str = ".") -> Any:  # noqa: ANN401 -- narwhals' frames
     """Return a frame of polars or Spark with the numbers in columns of text, by new names.
 
     A field that is no number is null, and raises nothing.
     """
+    if decimal != ".":
+        pointed = {
+            new: nw.when(~nw.col(old).str.contains(".", literal=True)).then(
+                nw.col(old).str.replace_all(decimal, ".", literal=True)
+            )
+            for new, old in columns.items()
+        }
+        table, columns = table.with_columns(**pointed), {new: new for new in columns}
     native = nw.to_native(table)
     if table.implementation.is_spark_like():
         numbers = {new: native[old].try_cast("double") for new, old in columns.items()}
