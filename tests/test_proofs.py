@@ -17,6 +17,7 @@ FILES = (
     "Percentile",
     "Curve",
     "Filter",
+    "Rounds",
     "Order",
     "Private",
 )
