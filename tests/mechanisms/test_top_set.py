@@ -69,6 +69,8 @@ def test_every_set_is_private_on_every_pair_of_neighbours(epsilon, k, monotone):
     moves = product((0, 1), repeat=4) if monotone else product((-1, 1), repeat=4)
     moves = list(moves)
     for scores in product((0, 1, 2), repeat=4):
+        if sum(scores) % 3:
+            continue
         for move in moves[::3]:
             pair = [
                 dp.Objective(np.array(one, dtype=float), EDGE, monotone=monotone)
