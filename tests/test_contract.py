@@ -1,7 +1,7 @@
 """The contract of every query: it spends first, once, and what its plan says."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -178,6 +178,27 @@ def test_an_audit_agrees(case):
 @every_case
 def test_without_a_budget_it_carries_the_same_plan(case):
     assert plan_of(case.release(database(case), None)) == case.plan()
+
+
+REPEATABLE = [case for case in CASES if case.query.is_repeatable]
+DRAWN_ANEW = {"MapRelease", "TreeRelease"}
+"""Of these a ledger keeps a summary."""
+
+
+@pytest.mark.parametrize("case", REPEATABLE, ids=[case.name for case in REPEATABLE])
+def test_the_same_question_of_a_source_is_answered_once(case):
+    """What is answered once more is equal in every field to what was drawn."""
+    plan = case.plan()
+    budget = dp.Budget(2 * plan.epsilon, 2 * plan.delta, **terms(case)).for_request(source="a")
+    first, second = (case.release(database(case), budget) for _ in range(2))
+    repeated = type(first).__name__ not in DRAWN_ANEW
+
+    assert (first.repeated, second.repeated) == (False, repeated)
+    assert len(budget.entries) == (1 if repeated else 2)
+    if repeated:
+        assert replace(second, repeated=False) == first
+        assert {**second.to_dict(), "repeated": False} == first.to_dict()
+        assert second.table() == first.table()
 
 
 def test_a_crash_in_the_draw_loses_the_answer_and_not_the_spend(tmp_path):

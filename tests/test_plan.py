@@ -187,3 +187,38 @@ def test_a_bound_that_says_nothing_says_so():
 
 def test_short_sequences_are_shown_whole():
     assert shown({"a": (1, [2.0, None])}) == {"a": [1, [2.0, None]]}
+
+
+class TestLargestEpsilon:
+    ASKED = dp.TopKeys(column="w", k=1, candidates=["a"], epsilon=0.5, neighbours=AR)
+
+    def test_it_is_the_largest_that_fits_up_to_its_own(self):
+        budget = dp.Budget(1.0, neighbours=AR)
+        budget.spend(0.4321, neighbours=AR)
+        half, more = self.ASKED, replace(self.ASKED, epsilon=2.0)
+
+        assert half.largest_epsilon(budget) == 0.5
+        assert half.largest_epsilon(budget, after=[half.plan]) == 0.067
+        assert more.largest_epsilon(budget) == 0.56
+        assert replace(half, epsilon=20.0).largest_epsilon(budget) == 0.5
+
+    def test_it_is_that_of_the_unit(self):
+        persons = dp.budget.Persons("who", 4)
+        budget = dp.Budget(1.0, neighbours=AR, protects=persons)
+
+        assert self.ASKED.largest_epsilon(budget) == 0.25
+        assert replace(self.ASKED, user="who", max_per_user=1).largest_epsilon(budget) == 0.5
+
+    def test_it_is_0_where_none_fits(self):
+        budget = dp.Budget(1.0, neighbours=AR)
+        budget.spend(1.0, neighbours=AR)
+        keys = dp.Keys(column="w", epsilon=0.5, delta=1e-6, neighbours=AR)
+
+        assert self.ASKED.largest_epsilon(budget) == 0.0
+        assert keys.largest_epsilon(dp.Budget(1.0, neighbours=AR)) == 0.0
+
+    def test_what_has_no_epsilon_is_refused(self):
+        chosen = dp.Selection(mechanism=dp.PermuteAndFlip(epsilon=1), k=1, neighbours=AR)
+
+        with pytest.raises(ParameterError, match="a Selection has no epsilon"):
+            chosen.largest_epsilon(dp.Budget(1.0, neighbours=AR))

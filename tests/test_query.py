@@ -127,6 +127,17 @@ class LoggedBudget(dp.Budget):
         super().refund(*amounts)
 
 
+def by_name_lambda(*, epsilon, size=1):
+    return dp.PermuteAndFlip(epsilon=epsilon / size)
+
+
+class Maker:
+    """A function that is an object."""
+
+    def __call__(self, *, epsilon):
+        return dp.PermuteAndFlip(epsilon=epsilon)
+
+
 def first(**fields):
     return FirstOf(**{"epsilon": 0.5, "neighbours": AR, **fields})
 
@@ -270,9 +281,40 @@ class TestFields:
         }
         assert first(mechanism=by_name_lambda).plan.arguments["mechanism"] == "by_name_lambda"
 
+    def test_a_plan_shows_values_as_people_write_them(self):
+        options = {
+            "lower": -inf,
+            "day": date(2024, 2, 29),
+            "width": timedelta(days=1),
+            "share": Decimal("0.1"),
+            "few": range(3),
+        }
+        made = first(options=options)
 
-def by_name_lambda(*, epsilon):
-    return dp.PermuteAndFlip(epsilon=epsilon)
+        assert made.plan.to_dict()["arguments"]["options"] == {
+            "lower": -inf,
+            "day": "2024-02-29",
+            "width": "1 day, 0:00:00",
+            "share": "0.1",
+            "few": [0, 1, 2],
+        }
+        assert Query.from_json(made.to_json()) == made
+
+    @pytest.mark.parametrize(
+        ("mechanism", "name"),
+        [
+            (partial(by_name_lambda), "by_name_lambda()"),
+            (partial(partial(by_name_lambda), size=3), "by_name_lambda(size=3)"),
+            (Maker(), "Maker"),
+        ],
+    )
+    def test_a_function_is_shown_by_its_name_and_never_by_its_address(self, mechanism, name):
+        made = first(mechanism=mechanism)
+
+        assert made.plan.arguments["mechanism"] == name
+        assert made.written_form["mechanism"] == name
+        assert f"mechanism={name}" in repr(made)
+        assert " at 0x" not in f"{made!r}{made.plan}{made.plan.to_dict()}"
 
 
 class TestEquality:

@@ -205,7 +205,8 @@ def in_short(value: object, most: int) -> str:
     if isinstance(value, Mapping):
         pairs = [f"{name!r}: {in_short(one, most)}" for name, one in value.items()]
         return f"{{{', '.join(pairs)}}}"
-    return repr(str(value) if isinstance(value, Enum) else value)
+    shown = repr(str(value) if isinstance(value, Enum) else value)
+    return label(value) if ADDRESS in shown else shown
 
 
 def refused(name: str, value: object) -> object:

@@ -19,7 +19,7 @@ def test_budget_makes_and_shows_a_ledger(run, tmp_path):
     shown = run("budget", path)
 
     assert made.code == shown.code == 0
-    for word in ("epsilon 3, delta 1e-06 (edge)", "top node"):
+    for word in ("epsilon 3, delta 1e-06", "is in the network (edge)", "top node"):
         assert word in shown.out
     assert run("budget", path, "--json").json["entries"][0]["epsilon"] == 0.5
 
@@ -30,7 +30,8 @@ def test_budget_makes_and_shows_a_ledger(run, tmp_path):
         (("--create",), "--create needs --epsilon and --neighbours"),
         (("--create", "--epsilon", 1, "--neighbours", "people"), "must be one of add-remove"),
         (("--create", "--epsilon", -1, "--neighbours", "edge"), "epsilon must be"),
-        (("--epsilon", 1), "go with --create"),
+        (("--epsilon", 1), "--epsilon goes with --create"),
+        (("--protects", "who"), "--protects goes with --create"),
         ((), "there is no ledger"),
     ],
 )

@@ -48,8 +48,8 @@ def test_the_page_holds_all_that_is_signed_for_and_no_address(run, ledger, tmp_p
     for part in (
         "application &lt;7&gt; &amp; more",
         f'<span class="answer">{answer}</span>',
-        "whether one record is in the data at all (add-remove)",
-        "epsilon 1: odds change by a factor of at most 2.72",
+        "whether one row is in the data at all (add-remove)",
+        "epsilon 1, for one row: odds change by a factor of at most 2.72",
         "the candidates; p",
         "left</dt><dd>epsilon 1.5",
         "none was kept",
@@ -70,7 +70,9 @@ def test_a_report_names_the_person_whose_rows_are_limited(run, tmp_path):
     query.release(pl.DataFrame({"days": [1, 2, 3], "who": [1, 1, 2]}), budget=budget)
 
     assert run("report", ledger, "--out", page).code == 0
-    assert "one person, with all rows" in page.read_text(encoding="utf-8")
+    assert "whether one who with all rows is in the data at all" in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):

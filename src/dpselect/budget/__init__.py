@@ -5,10 +5,14 @@ privacy filter (:mod:`~dpselect.budget.filter`), refuses a spend that does not f
 records one that does, in memory or in a ledger file that survives a crash.
 """
 
+from dpselect._help import clean_room
 from dpselect.budget.accountant import Budget
 from dpselect.budget.entry import Entry
+from dpselect.budget.totals import Period, Persons
 
-__all__ = ["Budget", "Entry"]
+__all__ = ["Budget", "Entry", "Period", "Persons"]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

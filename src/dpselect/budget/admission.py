@@ -57,7 +57,7 @@ def decided(
         InsufficientBudgetError: They do not fit together.
     """
     time, share = now(), totals.share_of(analyst)
-    period = period_of(totals, state, time)
+    period = period_at(time, totals, state)
     granted, made = part(totals, share), []
     for new, facts in asked:
         sums = stopping.admit(granted, state.sums(period, share), new)
@@ -68,7 +68,12 @@ def decided(
     return made
 
 
-def period_of(totals: Totals, state: State, time: str) -> str:
+def period_now(totals: Totals, state: State) -> str:
+    """Return the period that a spend would be charged to now."""
+    return period_at(now(), totals, state)
+
+
+def period_at(time: str, totals: Totals, state: State) -> str:
     """Return the period that a spend is charged to, which is never an earlier one."""
     return "" if totals.period is None else max(totals.period.at(time), state.period)
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, TypeGuard
 
 from dpselect.errors import LedgerError
 
@@ -76,7 +76,7 @@ def whole(value: Mapping[str, Any], folder: Path | None) -> list[Any] | None:
     return list(json.loads(text)) if same else None
 
 
-def is_folded(value: object) -> bool:
+def is_folded(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Return whether a value of a question stands for a long list."""
     return isinstance(value, Mapping) and set(value) == FOLDED
 

@@ -67,6 +67,9 @@ class Asked:
         if origin.arguments:
             arguments = {**question.get("arguments", {}), **origin.arguments}
             question = {**question, "arguments": arguments}
+        if origin.user is not None:
+            claim = f"each {origin.user} has one record of the source"
+            question = {**question, "public": [*question.get("public", []), claim]}
         return {
             "mechanism": text("mechanism", self.mechanism),
             "question": question,

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
-from math import ceil, exp, log
+from math import ceil, exp
+from pathlib import Path
 from typing import Protocol
 
+from dpselect.budget import words
+from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
+from dpselect.budget.pots import Pot
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
-
-RELATIONS = {
-    Neighbours.ADD_REMOVE: "whether one record is in the data at all",
-    Neighbours.SUBSTITUTE: "what one record of the data says",
-    Neighbours.EDGE: "whether one connection between two nodes is in the network",
-    Neighbours.SWAP: "which of two people belongs to the subset",
-}
-"""What each neighbour relation hides."""
-
-PERSON = "whether one person, with all rows, is in the data at all"
-"""What a release hides whose question names a column of people, under add/remove."""
-
-_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])")
-"""Between the words of a name such as TopKeys."""
-
-LARGEST_FACTOR = 1e6
-"""Odds that grow by more are written as such, without digits."""
 
 STYLE = """
 body { font: 11pt/1.5 Georgia, serif; color: #111; max-width: 46rem; margin: 2rem auto;
@@ -57,17 +43,13 @@ class Reported(Protocol):
     """What a report says of a :class:`~dpselect.Budget`."""
 
     @property
-    def epsilon(self) -> float: ...
-    @property
-    def delta(self) -> float: ...
-    @property
-    def neighbours(self) -> Neighbours: ...
-    @property
     def totals(self) -> Totals: ...
     @property
-    def spent(self) -> float: ...
+    def pots(self) -> Sequence[Pot]: ...
     @property
-    def remaining(self) -> float: ...
+    def lists(self) -> Path | None: ...
+    @property
+    def spent(self) -> float: ...
     @property
     def entries(self) -> Sequence[Entry]: ...
     def to_json(self) -> str: ...
@@ -89,7 +71,7 @@ def html(budget: Reported, *, name: str, first: str = "") -> str:
         *_summary(budget, len(entries)),
         *_promise(budget),
         "<h2>Releases</h2>",
-        *(part for entry in entries for part in _release(entry)),
+        *(part for entry in entries for part in _release(entry, budget)),
         *([] if entries else ["<p>Nothing was released.</p>"]),
         *_signatures(),
     ]
@@ -109,67 +91,95 @@ def _state(budget: Reported) -> str:
 
 
 def _summary(budget: Reported, number: int) -> Iterator[str]:
-    share = min(100.0, 100 * budget.spent / budget.epsilon)
-    delta = f", delta {budget.delta:.3g}" if budget.delta else ""
+    totals = budget.totals
+    share = min(100.0, 100 * budget.spent / totals.epsilon)
+    now = "" if totals.period is None else f" in the {totals.period.length} of now"
+    left = sum(exact(pot.remaining) for pot in budget.pots)
     yield "<h2>The budget</h2>"
     yield f'<div class="spent"><div style="width: {share:.1f}%"></div></div>'
     yield _facts(
         {
-            "granted": f"epsilon {budget.epsilon:g}{delta}",
-            "spent": f"epsilon {budget.spent:.6g} by {number} release"
-            f"{'' if number == 1 else 's'} ({budget.totals.composition} composition)",
-            "left": f"epsilon {budget.remaining:.6g}",
-            "protects": f"{RELATIONS[budget.neighbours]} ({budget.neighbours})",
+            "granted": words.granted(totals),
+            "protects": words.protected(totals),
+            "composition": words.COMPOSITIONS[totals.composition],
+            "releases": str(number),
+            "spent": f"epsilon {budget.spent:.6g}{now}",
+            "left": f"epsilon {float(left):.6g}{now}",
+            "long lists": _folder(budget.lists),
         }
     )
+    if totals.shares:
+        yield "<h3>Shares</h3>"
+        yield _facts({pot.share or "all others": words.pot(pot) for pot in budget.pots})
+
+
+def _folder(lists: Path | None) -> str | None:
+    if lists is None or not lists.exists():
+        return None
+    return f"whole in the folder {lists.name}, each in a file named by its SHA-256"
 
 
 def _promise(budget: Reported) -> Iterator[str]:
-    hidden = RELATIONS[budget.neighbours]
+    totals = budget.totals
     yield "<h2>What is promised</h2>"
+    every, listed = "those listed and those still to come", "those listed"
+    if totals.period is not None:
+        length = totals.period.length
+        every, listed = f"of one {length}", f"those of the {length} of now"
     yield (
-        f"<p>Somebody who knows everything else may have a suspicion about {escape(hidden)}. "
-        "All releases of this budget together, those listed and those still to come, change "
-        "the odds of that suspicion by a factor of at most "
-        f"<b>{escape(odds(budget.epsilon))}</b> (e to the power of the granted "
-        f"epsilon); those listed by at most <b>{escape(odds(budget.spent))}</b>"
-        f"{_apart(budget.delta)}.</p>"
+        "<p>Somebody who knows everything else may have a suspicion about "
+        f"{escape(words.hidden(totals))}. All releases of this budget together, {every}, "
+        f"change the odds of that suspicion, for one {escape(totals.unit)}, by a factor of at "
+        f"most <b>{escape(words.odds(totals.epsilon))}</b> (e to the power of the granted "
+        f"epsilon); {listed} by at most <b>{escape(words.odds(budget.spent))}</b>"
+        f"{_apart(totals.delta)}.</p>"
     )
     cells = [
-        f"from {before:.0%} to at most {ceil(1000 * suspicion(budget.epsilon, before)) / 10:g}%"
+        f"from {before:.0%} to at most "
+        f"{ceil(1000 * words.suspicion(totals.epsilon, before)) / 10:g}%"
         for before in (0.01, 0.1, 0.5)
     ]
-    yield f"<p>A suspicion can grow {'; '.join(cells)}{_apart(budget.delta)}.</p>"
-    if budget.neighbours is Neighbours.ADD_REMOVE:
+    yield f"<p>A suspicion can grow {'; '.join(cells)}{_apart(totals.delta)}.</p>"
+    if totals.neighbours is Neighbours.ADD_REMOVE:
         yield (
-            "<p>What a record says that is known to be there is protected by half as much: the "
-            f"odds of two of its values change by a factor of at most "
-            f"<b>{escape(odds(2 * budget.epsilon))}</b>{_apart(_of_two_steps(budget))}.</p>"
+            f"<p>What the data say of one {escape(totals.unit)} that is known to be there is "
+            "protected by half as much: the odds of two of its values change by a factor of at "
+            f"most <b>{escape(words.odds(2 * totals.epsilon))}</b>"
+            f"{_apart(_of_two_steps(totals))}.</p>"
+        )
+    if totals.period is not None:
+        yield f"<p>{escape(words.renewal(totals.period, totals))}</p>"
+    if totals.unit == "row":
+        yield (
+            "<p>Rows are protected one by one: a person with several rows is protected less, "
+            "by the sum over them.</p>"
         )
     yield (
-        "<p>A record is one row of the table, or one person where the question names a column "
-        "of people (user). What each question declares public is not protected. Other data "
-        "about the same people need a budget of their own, added to this one.</p>"
+        "<p>What each question declares public is not protected. Other data about the same "
+        "people need a budget of their own, added to this one.</p>"
     )
 
 
-def _release(entry: Entry) -> Iterator[str]:
-    asked = entry.question
+def _release(entry: Entry, budget: Reported) -> Iterator[str]:
+    asked, totals = entry.question, budget.totals
     yield f'<section class="release"><h3>{entry.sequence}. {escape(_title(entry))}</h3>'
     delta = f", delta {entry.delta:.3g}" if entry.delta else ""
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     yield _facts(
         {
-            "question": question_of(entry),
+            "question": words.question_of(entry),
+            "in full": _lines(words.whole_question(entry, budget.lists)),
             "answer": _Html(f'<span class="answer">{_answer(entry)}</span>'),
-            "price": f"epsilon {entry.epsilon:.6g}{delta}{back}: odds change by a factor of "
-            f"at most {odds(entry.epsilon)}{_apart(entry.delta)}",
-            "protects": f"{protected_by(entry)} ({entry.neighbours})",
+            "price": f"epsilon {entry.epsilon:.6g}{delta}{back}, for one {totals.unit}: odds "
+            f"change by a factor of at most {words.odds(entry.epsilon)}{_apart(entry.delta)}",
+            "group privacy": _by_rows(entry, totals),
             "declared public": "; ".join(map(str, _list(asked.get("public")))) or None,
             "error": _error(asked.get("error_bound")),
             "mechanism": entry.mechanism,
             "steps": _steps(asked.get("spends")),
             "asked by": entry.analyst or None,
+            "paid by": _paid_by(entry, totals),
+            "source": _source(entry),
             "note": entry.note or None,
             "recorded": f"{entry.time}, dpselect {entry.version}",
         }
@@ -177,9 +187,25 @@ def _release(entry: Entry) -> Iterator[str]:
     yield "</section>"
 
 
-def _of_two_steps(budget: Reported) -> float:
+def _by_rows(entry: Entry, totals: Totals) -> str | None:
+    if entry.steps == 1:
+        return None
+    return f"asked by rows, and charged for the {entry.steps} rows of one {totals.unit}"
+
+
+def _paid_by(entry: Entry, totals: Totals) -> str | None:
+    share = f"the share of {entry.share}" if entry.share else "the share of all others"
+    return ", ".join(filter(None, (share if totals.shares else "", entry.period))) or None
+
+
+def _source(entry: Entry) -> str | None:
+    version = f", {entry.source_version}" if entry.source_version else ""
+    return f"{entry.source}{version}" or None
+
+
+def _of_two_steps(totals: Totals) -> float:
     """Return the delta of two neighbour steps."""
-    return min(1.0, budget.delta * (1 + exp(min(budget.epsilon, 700))))
+    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, 700))))
 
 
 def _apart(delta: float) -> str:
@@ -190,7 +216,7 @@ def _apart(delta: float) -> str:
 
 def _title(entry: Entry) -> str:
     function = entry.question.get("query")
-    what = question(function, {}, entry.source) if function else "spend"
+    what = words.question(function, {}, entry.source) if function else "spend"
     return what[:1].upper() + what[1:]
 
 
@@ -200,7 +226,7 @@ def _answer(entry: Entry) -> str:
             "none was kept: the program ended between spend and answer, or only the spend "
             "was recorded"
         )
-    text = answer_of(entry)
+    text = words.answer_of(entry)
     return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
 
 
@@ -226,6 +252,11 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def _lines(lines: Iterable[str]) -> _Html | None:
+    text = escape("\n".join(lines))
+    return _Html(f"<pre>{text}</pre>") if text else None
+
+
 class _Html(str):
     """A text that is HTML already."""
 
@@ -245,74 +276,3 @@ def _signatures() -> Iterator[str]:
     cells = "".join(f"<td>{word}</td>" for word in ("name and role", "date", "signature"))
     yield "<h2>Approval</h2>"
     yield f'<table class="sign">{2 * f"<tr>{cells}</tr>"}</table>'
-
-
-def question(query: object, arguments: object, source: str = "") -> str:
-    """Return a question: the query in words, the file, and the public arguments."""
-    name = _BOUNDARY.sub(" ", str(query)).lower()
-    of = f"{name} of {source}" if source else name
-    given = dict(arguments) if isinstance(arguments, Mapping) else {}
-    if where := given.pop("where", None):
-        of = f"{of} where {' and '.join(map(str, where))}"
-    stated = [
-        f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
-    ]
-    return f"{of}: {', '.join(stated)}" if stated else of
-
-
-def question_of(entry: Entry) -> str:
-    """Return what an entry says was asked, or its mechanism where it says no more."""
-    if not entry.question:
-        return entry.mechanism or "not stated"
-    return question(entry.question.get("query"), entry.question.get("arguments"), entry.source)
-
-
-def protected_by(entry: Entry) -> str:
-    """Return what an entry hides: a record, or all records of a person."""
-    given = entry.question.get("arguments")
-    limited = isinstance(given, Mapping) and given.get("max_per_user") is not None
-    of_person = limited and entry.neighbours is Neighbours.ADD_REMOVE
-    return PERSON if of_person else RELATIONS[entry.neighbours]
-
-
-def answer_of(entry: Entry) -> str:
-    """Return the answer of an entry, in one paragraph."""
-    if entry.answer is None:
-        return "none was kept"
-    if set(entry.answer) == {"answer"}:
-        return value_text(entry.answer["answer"])
-    return "; ".join(
-        value_text(one) if name == "answer" else f"{name.replace('_', ' ')}: {value_text(one)}"
-        for name, one in entry.answer.items()
-        if one is not None
-    )
-
-
-def value_text(value: object) -> str:
-    """Return a plain value as a person would write it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    if isinstance(value, Mapping):
-        stated = [f"{key}: {value_text(one)}" for key, one in value.items() if key != "name"]
-        more = f"({', '.join(stated)})" if "name" in value and stated else ", ".join(stated)
-        return f"{value.get('name', '')} {more}".strip()
-    if isinstance(value, Sequence):
-        return ", ".join(
-            f"({value_text(one)})" if isinstance(one, list | tuple) else value_text(one)
-            for one in value
-        )
-    return str(value)
-
-
-def odds(epsilon: float) -> str:
-    """Return the factor by which the odds of a suspicion can change, in words."""
-    if epsilon > log(LARGEST_FACTOR):
-        return "more than a million (no meaningful protection)"
-    return f"{exp(epsilon):.3g}"
-
-
-def suspicion(epsilon: float, before: float) -> float:
-    """Return the largest probability that a suspicion of probability ``before`` can get."""
-    return before / (before + (1 - before) * exp(-epsilon))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -13,7 +14,7 @@ from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
-
+    from dpselect.budget.totals import Period, Persons
 
 LONGEST = 300
 """Characters of an answer that the table shows; 'dpselect report' shows all."""
@@ -34,38 +35,113 @@ def register(app: typer.Typer) -> None:
     app.command("report", help=REPORT_HELP)(report)
 
 
+NEW = "Of a new ledger"
+
+
+Total: TypeAlias = Annotated[
+    float | None, typer.Option(help="Total epsilon, in nats.", rich_help_panel=NEW)
+]
+TotalDelta: TypeAlias = Annotated[float, typer.Option(help="Total delta.", rich_help_panel=NEW)]
+Relation: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="add-remove, substitute, edge or swap.", rich_help_panel=NEW),
+]
+Protects: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="row, or the column that names persons, such as patient: then with all rows.",
+        rich_help_panel=NEW,
+    ),
+]
+Rows: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--rows-per-person",
+        help="The most rows that a person has, declared public: questions by rows, which are "
+        "refused without it, are charged for so many.",
+        rich_help_panel=NEW,
+    ),
+]
+Composed: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="either, sum (all of delta is for deltas of questions) or zcdp (none is).",
+        rich_help_panel=NEW,
+    ),
+]
+Shares: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--share",
+        help="An analyst and the epsilon that is theirs, as Ann=1.5; may be repeated.",
+        rich_help_panel=NEW,
+    ),
+]
+Renewed: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="day, month or year: the totals are granted anew with each.",
+        rich_help_panel=NEW,
+    ),
+]
+RenewedFor: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="each-period: protected is what one has in one period. one-period: all data of "
+        "one lie in one period, declared public.",
+        rich_help_panel=NEW,
+    ),
+]
+
+
 def budget(
     file: Annotated[Path, typer.Argument(help="The ledger.")],
     create: Annotated[
         bool, typer.Option("--create", help="Make the ledger; it must not be there yet.")
     ] = False,
-    epsilon: Annotated[float | None, typer.Option(help="Total epsilon, with --create.")] = None,
-    delta: Annotated[float, typer.Option(help="Total delta, with --create.")] = 0.0,
-    neighbours: Annotated[
-        str | None,
-        typer.Option(help="add-remove, substitute, edge or swap, with --create."),
-    ] = None,
+    epsilon: Total = None,
+    delta: TotalDelta = 0.0,
+    neighbours: Relation = None,
+    protects: Protects = None,
+    rows_per_person: Rows = None,
+    composition: Composed = "either",
+    share: Shares = None,
+    period: Renewed = None,
+    period_unit: RenewedFor = None,
     as_json: options.Json = False,
 ) -> None:
     """Show what a ledger has spent and what remains; or make one with --create."""
     from dpselect.budget import Budget
 
+    terms = {
+        "epsilon": epsilon,
+        "delta": delta or None,
+        "neighbours": neighbours,
+        "protects": protects,
+        "rows_per_person": rows_per_person,
+        "composition": None if composition == "either" else composition,
+        "share": share or None,
+        "period": period,
+        "period_unit": period_unit,
+    }
     if not create:
-        if epsilon is not None or neighbours is not None or delta:
-            raise ParameterError(
-                "`epsilon`, `delta` and `neighbours` go with `create`: the totals of a ledger "
-                "do not change"
-            )
+        for name, given in terms.items():
+            if given is not None:
+                raise ParameterError(f"`{name}` goes with `create`: a ledger keeps its terms")
         shown = Budget.open(file)
+    elif epsilon is None or neighbours is None:
+        raise ParameterError("`create` needs `epsilon` and `neighbours`")
+    elif file.exists():
+        raise ParameterError(f"{file} is there already; `create` makes a new ledger")
     else:
-        if epsilon is None or neighbours is None:
-            raise ParameterError("`create` needs `epsilon` and `neighbours`")
-        if file.exists():
-            raise ParameterError(f"{file} is there already; `create` makes a new ledger")
         shown = Budget(
             epsilon,
             delta,
             neighbours=options.relation("neighbours", neighbours),
+            protects=_persons(protects, rows_per_person),
+            composition=composition,  # type: ignore[arg-type] # the budget checks it
+            shares=dict(map(_share, share or ())),
+            period=_period(period, period_unit),
             path=file,
         )
     if as_json:
@@ -74,21 +150,59 @@ def budget(
     _show(shown, file)
 
 
+def _persons(column: str | None, rows: int | None) -> str | Persons | None:
+    from dpselect.budget.totals import RECORDS, Persons
+
+    if rows is None:
+        return column
+    if column is None or column in RECORDS.values():
+        raise ParameterError("`rows_per_person` goes with `protects`, a column of persons")
+    return Persons(column, rows)
+
+
+def _share(text: str) -> tuple[str, float]:
+    name, _, amount = text.rpartition("=")
+    with suppress(ValueError):
+        return name, float(amount)
+    raise ParameterError(f"`share` must be an analyst and an epsilon such as Ann=1.5: {text}")
+
+
+def _period(length: str | None, unit: str | None) -> Period | None:
+    from dpselect.budget.totals import Period
+
+    if length is None and unit is None:
+        return None
+    if length is None or unit is None:
+        raise ParameterError("`period` and `period_unit` go together")
+    return Period(length, unit)  # type: ignore[arg-type] # it checks both
+
+
 def _show(shown: Budget, file: Path) -> None:
     from rich.table import Table
 
-    from dpselect.budget import report as words
+    from dpselect.budget import words
 
-    output.print_facts(
-        {
-            "ledger": file,
-            "total": f"epsilon {shown.epsilon:g}, delta {shown.delta:g} ({shown.neighbours})",
-            "spent": f"{shown.spent:.6g} ({shown.totals.composition} composition)",
-            "remaining": f"{shown.remaining:.6g}",
-            "odds": f"all releases together change them by a factor of at most "
-            f"{words.odds(shown.epsilon)}",
-        }
+    totals = shown.totals
+    facts = {
+        "ledger": file,
+        "total": words.granted(totals),
+        "protects": words.protected(totals),
+        "composition": words.COMPOSITIONS[totals.composition],
+    }
+    if totals.period is not None:
+        facts["renewal"] = words.renewal(totals.period, totals)
+    now = "" if totals.period is None else f" in the {totals.period.length} of now"
+    if totals.shares:
+        shares = (f"{pot.share or 'all others'}: {words.pot(pot)}" for pot in shown.pots)
+        facts[f"shares{now}"] = "\n".join(shares)
+    else:
+        facts[f"spent{now}"] = f"{shown.spent:.6g}"
+        facts["remaining"] = f"{shown.remaining:.6g}"
+    facts["odds"] = (
+        f"all releases together change them by a factor of at most "
+        f"{words.odds(totals.epsilon)}, for one {totals.unit}"
     )
+    output.print_facts(facts)
     if not shown.entries:
         return
     table = Table("", "asked", "answered", "price", show_lines=True)
@@ -98,7 +212,11 @@ def _show(shown: Budget, file: Path) -> None:
             price += f"\n- {entry.refunded:.6g}"
         if entry.delta:
             price += f"\ndelta {entry.delta:.3g}"
-        about = [entry.note, entry.analyst, entry.time.removesuffix("+00:00") + " UTC"]
+        if entry.steps > 1:
+            price += f"\nfor {entry.steps} rows"
+        paid = "own share" if entry.share else ""
+        when = entry.time.removesuffix("+00:00") + " UTC"
+        about = [entry.note, entry.analyst, paid, entry.source_version, when]
         table.add_row(
             str(entry.sequence),
             f"{words.question_of(entry)}\n({', '.join(filter(None, about))})",

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect.cli import engines
-from dpselect.errors import ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.passes import BYTES_A_ROW, Load, load
+from dpselect.plan import remaining_after
 from dpselect.release import aligned
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def print_release(
         more: What else of the release should be seen, by name.
         asked: What was asked beside the fields of the query, by name.
     """
-    kept = _recorded(budget, release.entry)
+    kept = _recorded(budget, release)
     asked = {**(asked or {}), **engines.rows(source)}
     if as_json:
         head = {**(more or {}), "source": str(source), **asked}
@@ -89,9 +90,9 @@ def print_release(
         facts["error"] = release.plan.error
     if release.plan.counted:
         facts["counted"] = release.plan.counted
-    facts["price"] = release.plan.price
+    facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     facts["drawn"] = "exactly" if release.exact else "not exactly"
-    print_facts({**facts, **_in_words(kept)})
+    print_facts({**facts, **_in_words(kept, repeated=release.repeated)})
 
 
 def _answer(release: Release[Any]) -> list[str]:
@@ -105,27 +106,30 @@ def _answer(release: Release[Any]) -> list[str]:
 
 def _question(plan: Plan, source: str | Path | Source, asked: Mapping[str, object]) -> str:
     """Return what a plan asks of a file, in words."""
-    from dpselect.budget import report
+    from dpselect.budget import words
     from dpselect.plan import shown
 
     arguments = {**plan.arguments, **asked}
-    return report.question(plan.name, shown(arguments), str(source))
+    return words.question(plan.name, shown(arguments), str(source))
 
 
-def _recorded(budget: Budget | None, entry: int | None) -> dict[str, object]:
+def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:
     """Return where a release was recorded and what is left there, by name."""
-    if budget is None or entry is None:
+    if budget is None or release.entry is None:
         return {"recorded": None, "remaining_budget": None}
-    return {"recorded": f"{budget.path}#{entry}", "remaining_budget": budget.remaining}
+    where = f"{budget.path}#{release.entry}"
+    return {"recorded": where, "remaining_budget": budget.remaining}
 
 
-def _in_words(kept: Mapping[str, object]) -> dict[str, str]:
+def _in_words(kept: Mapping[str, object], *, repeated: bool) -> dict[str, str]:
     """Return the same for a person to read."""
     if kept["recorded"] is None:
         return {"recorded": "not recorded: pass --ledger"}
     path, _, entry = str(kept["recorded"]).rpartition("#")
-    left = f"{kept['remaining_budget']:.6g}"
-    return {"recorded": f"entry {entry} of {path}", "remaining budget": left}
+    where = {"recorded": f"entry {entry} of {path}"}
+    if repeated:
+        where = {"answered by": f"{where['recorded']}: nothing was spent; --again draws anew"}
+    return {**where, "remaining budget": f"{kept['remaining_budget']:.6g}"}
 
 
 def print_plan(
@@ -148,10 +152,10 @@ def print_plan(
         engine: What would hold the records: what counting takes of it is printed.
 
     Raises:
-        NeighboursError: The budget is kept for another neighbour relation.
+        NeighboursError: The budget is kept for another neighbour relation or unit.
         InsufficientBudgetError: The budget does not allow it.
     """
-    remaining = None if budget is None else plan.remaining_after(budget)
+    kept = None if budget is None else _after(plan, budget)
     counted = None if engine == "memory" else load(plan.passes, spark=engine == "spark")
     if as_json:
         counting = {} if counted is None else {"counting": counted._asdict()}
@@ -162,9 +166,12 @@ def print_plan(
             **(more or {}),
             **counting,
         }
-        print_json({**known, "remaining_budget": remaining})
+        print_json({**known, **(_NOTHING if kept is None else kept)})
         return
-    facts: dict[str, object] = {"would spend": plan.price, "mechanism": plan.mechanism}
+    price = plan.price + _for_rows(plan, budget)
+    if kept is not None and kept["answered_by"] is not None:
+        price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
+    facts: dict[str, object] = {"would spend": price, "mechanism": plan.mechanism}
     if where := engines.stated(source):
         facts["rows where"] = "\n".join(where)
     if len(plan.spends) > 1:
@@ -180,9 +187,68 @@ def print_plan(
         facts.update(_counting(counted))
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
-    if remaining is not None:
-        facts["would remain"] = f"{remaining:.6g}"
+    if kept is not None:
+        facts["would remain"] = f"{kept['remaining_budget']:.6g}"
+        facts["once more"] = _once_more(kept)
     print_facts(facts)
+
+
+_NOTHING = {
+    "remaining_budget": None,
+    "answered_by": None,
+    "fits_again": None,
+    "largest_epsilon": None,
+}
+
+
+def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
+    """Return what a dry run says of a budget: what remains, and what fits after that.
+
+    Raises:
+        NeighboursError: The budget is kept for another neighbour relation or unit.
+        InsufficientBudgetError: The budget does not allow it; the message says what fits.
+    """
+    entry = plan.answered(budget)
+    spent = [] if entry else [plan]
+    try:
+        remaining = remaining_after(spent, budget)
+    except InsufficientBudgetError as error:
+        fits = _largest_epsilon(plan, budget, [])
+        raise InsufficientBudgetError(f"{error}; `epsilon`={fits or 'none'} fits") from None
+    try:
+        remaining_after([*spent, plan], budget)
+        fits_again = True
+    except InsufficientBudgetError:
+        fits_again = False
+    return {
+        "remaining_budget": remaining,
+        "answered_by": None if entry is None else entry.sequence,
+        "fits_again": fits_again,
+        "largest_epsilon": _largest_epsilon(plan, budget, spent),
+    }
+
+
+def _largest_epsilon(plan: Plan, budget: Budget, after: list[Plan]) -> float | None:
+    """Return the largest epsilon up to its own at which a query fits; None if it has none."""
+    if plan.query is None or not hasattr(plan.query, "epsilon"):
+        return None
+    return plan.query.largest_epsilon(budget, after=after)
+
+
+def _for_rows(plan: Plan, budget: Budget | None) -> str:
+    """Return what a release by rows is charged in a budget of persons, if it is more."""
+    steps = 1 if budget is None else budget.totals.steps(plan.neighbours, plan.user)
+    if steps == 1 or budget is None:
+        return ""
+    return f", and is charged for {steps} rows of one {budget.totals.unit}"
+
+
+def _once_more(kept: Mapping[str, Any]) -> str:
+    """Return whether a release fits another time, in words."""
+    if kept["fits_again"]:
+        return "it fits"
+    fits = kept["largest_epsilon"]
+    return f"it fits with --epsilon {fits:g}" if fits else "it does not fit"
 
 
 def _counting(counted: Load) -> dict[str, str]:

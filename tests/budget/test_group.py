@@ -1,0 +1,132 @@
+"""Group privacy: the price of a release by rows for all rows of a person."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import pytest
+from hypothesis import given, strategies as st
+
+from dpselect.budget.amount import exact
+from dpselect.budget.entry import cost
+from dpselect.budget.group import grouped
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.errors import InsufficientBudgetError
+
+GRID = 12
+"""Probabilities of laws over two outcomes are multiples of one over it."""
+
+
+def excess(p, q, factor):
+    """The least delta of two laws over two outcomes, for the probabilities of the first."""
+    return max(0.0, p - factor * q, (1 - p) - factor * (1 - q))
+
+
+def chains(epsilon, delta, rows):
+    """All laws for 0 to so many rows of a person that are (epsilon, delta)-DP for one row."""
+    laws = [n / GRID for n in range(GRID + 1)]
+    near = {
+        p: [
+            q
+            for q in laws
+            if max(excess(p, q, exp(epsilon)), excess(q, p, exp(epsilon))) <= delta
+        ]
+        for p in laws
+    }
+    made = [(p,) for p in laws]
+    for _ in range(rows):
+        made = [(*chain, q) for chain in made for q in near[chain[-1]]]
+    return made
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(log(2), 1 / 12), (log(2), 0.0), (0.0, 1 / 12), (log(1.5), 1 / 6)]
+)
+def test_every_release_by_rows_keeps_the_price_for_a_person(epsilon, delta, rows):
+    """Over all chains of databases that add a person's rows one by one."""
+    price = grouped(cost(epsilon or 0.0, delta, None), rows)
+
+    worst = max(
+        max(excess(a, b, exp(price.epsilon)), excess(b, a, exp(price.epsilon)))
+        for a, *_, b in chains(epsilon, delta + 1e-12, rows)
+    )
+
+    assert worst <= price.delta + 1e-9
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_some_release_attains_the_delta(rows):
+    """Each row more doubles the probability of an outcome, and adds delta to it."""
+    epsilon, delta = log(2), 1 / 12
+    price = grouped(cost(epsilon, delta, None), rows)
+    growing = [0.0]
+    for _ in range(rows):
+        growing.append(2 * growing[-1] + delta)
+
+    assert price.delta == pytest.approx(excess(growing[-1], growing[0], exp(price.epsilon)))
+    assert price.delta == pytest.approx(delta * (2**rows - 1))
+    assert tuple(round(p * GRID) / GRID for p in growing) in set(
+        chains(epsilon, delta + 1e-12, rows)
+    )
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_a_price_by_outcome_is_given_back_for_every_row(rows):
+    """All laws over two outcomes of which one costs nothing and the other log 2."""
+    costs = (0.0, log(2))
+    price = grouped(cost(log(2), 1 / GRID, None), rows)
+
+    def beyond(p, q, times):
+        pairs = ((p, q), (1 - p, 1 - q))
+        return sum(
+            max(0.0, a - exp(times * c) * b) for (a, b), c in zip(pairs, costs, strict=True)
+        )
+
+    laws = [n / GRID for n in range(GRID + 1)]
+    near = {
+        p: [q for q in laws if max(beyond(p, q, 1), beyond(q, p, 1)) <= 1 / GRID + 1e-12]
+        for p in laws
+    }
+    made = [(p,) for p in laws]
+    for _ in range(rows):
+        made = [(*chain, q) for chain in made for q in near[chain[-1]]]
+
+    assert max(max(beyond(a, b, rows), beyond(b, a, rows)) for a, *_, b in made) <= price.delta
+
+
+@given(st.floats(1e-3, 3), st.integers(2, 40))
+def test_a_pure_release_stays_pure_and_is_zcdp_by_the_square(epsilon, rows):
+    single = cost(epsilon, 0.0, epsilon**2 / 8)
+    price = grouped(single, rows)
+
+    assert price.delta == 0
+    assert exact(price.epsilon) >= rows * exact(epsilon)
+    assert price.epsilon == pytest.approx(rows * epsilon)
+    assert price.rho == pytest.approx(
+        min(rows**2 * single.rho, rho_of_pure(price.epsilon)), rel=1e-9
+    )
+    assert (price.steps, price.laplace_rounds) == (rows, 0)
+
+
+def test_one_row_costs_what_it_costs():
+    single = cost(0.5, 1e-6, None, 3)
+
+    assert grouped(single, 1) is single
+
+
+@pytest.mark.parametrize(("epsilon", "rows"), [(800.0, 2), (1.0, 10**6)])
+def test_a_delta_above_one_is_one(epsilon, rows):
+    assert grouped(cost(epsilon, 1e-300, None), rows).delta == 1.0
+
+
+def test_an_epsilon_above_all_floats_is_refused():
+    with pytest.raises(InsufficientBudgetError, match="does not suffice for 3 rows"):
+        grouped(cost(1e308, 0.0, None), 3)
+
+
+def test_a_delta_alone_is_that_of_every_row():
+    price = grouped(cost(0.0, 1e-6, None), 5)
+
+    assert (price.epsilon, price.rho) == (0.0, 0.0)
+    assert price.delta == pytest.approx(5e-6)

@@ -1,0 +1,156 @@
+"""The same question of the same source, answered by the ledger."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import InsufficientBudgetError
+
+AR = "add-remove"
+WARDS = dp.TopKeys(column="ward", k=1, candidates=["heart", "lung"], epsilon=0.5, neighbours=AR)
+DATA = pl.DataFrame({"ward": ["heart", "lung"] * 9, "who": range(18)})
+
+
+@pytest.fixture(params=["memory", "ledger"])
+def budget(request, tmp_path):
+    path = None if request.param == "memory" else tmp_path / "budget"
+    return dp.Budget(1.0, neighbours=AR, path=path)
+
+
+def test_it_is_answered_once_more_for_nothing_without_reading_data(budget):
+    board = budget.for_request(source="stays.csv", version="May")
+    first = WARDS.release(DATA, budget=board)
+
+    # From another process, by another analyst, with data that cannot be read.
+    again = budget if budget.path is None else dp.Budget.open(budget.path)
+    other = again.for_request(source="stays.csv", version="May", analyst="Bob", note="more")
+    second = WARDS.release("no.parquet", budget=other)
+
+    assert (first.repeated, second.repeated) == (False, True)
+    assert replace(second, repeated=False) == first
+    assert (second.entry, second.to_dict()["repeated"]) == (1, True)
+    assert "entry 1, which answered before: nothing was spent" in str(second)
+    assert (len(budget.entries), budget.remaining) == (1, 0.5)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"source": "other.csv"},
+        {"version": "June"},
+        {"arguments": {"where": ["year = 2024"]}},
+        {"user": "who"},
+        {"again": True},
+        {"source": ""},
+    ],
+    ids=str,
+)
+def test_another_source_or_the_wish_draws_anew_and_pays(changed):
+    budget = dp.Budget(1.0, neighbours=AR)
+    asked = {"source": "stays.csv", "version": "May"}
+    WARDS.release(DATA, budget=budget.for_request(**asked))
+    changed = {**asked, **changed}
+    if changed.get("user"):
+        budget = dp.Budget(1.0, neighbours=AR, protects="who")
+    second = WARDS.release(DATA, budget=budget.for_request(**changed))
+
+    assert not second.repeated
+    assert budget.entries[-1].epsilon == 0.5
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"epsilon": 0.25}, {"k": 2}, {"candidates": ["heart", "lung", "eye"]}, {"user": "who"}],
+    ids=str,
+)
+def test_another_field_is_another_question(changed):
+    user = changed.get("user")
+    budget = dp.Budget(1.0, neighbours=AR, protects=dp.budget.Persons("who", 1)).for_request(
+        source="a"
+    )
+    WARDS.release(DATA, budget=budget)
+    other = replace(WARDS, **changed, max_per_user=None if user is None else 1)
+
+    assert not other.release(DATA, budget=budget).repeated
+    assert len(budget.entries) == 2
+
+
+def test_the_last_answer_is_given_after_a_new_one_was_drawn(budget):
+    board = budget.for_request(source="stays.csv")
+    WARDS.release(DATA, budget=board)
+    second = WARDS.release(DATA, budget=budget.for_request(source="stays.csv", again=True))
+
+    assert WARDS.release(DATA, budget=board).entry == second.entry == 2
+
+
+def test_it_is_answered_where_nothing_is_left(budget):
+    board = budget.for_request(source="stays.csv")
+    wholly = replace(WARDS, epsilon=1.0)
+    wholly.release(DATA, budget=board)
+
+    assert wholly.release(DATA, budget=board).repeated
+    with pytest.raises(InsufficientBudgetError):
+        WARDS.release(DATA, budget=board)
+
+
+def test_a_spend_without_an_answer_answers_nothing(budget):
+    board = budget.for_request(source="stays.csv")
+    WARDS.plan.charge(board)
+
+    assert WARDS.plan.answered(board) is None
+    assert not WARDS.release(DATA, budget=board).repeated
+
+
+def test_an_answer_too_long_to_be_kept_is_drawn_anew():
+    keys = dp.Keys(column="ward", epsilon=9.0, delta=1e-3, neighbours=AR)
+    many = pl.DataFrame({"ward": [f"ward {n}" for n in range(3000)] * 30})
+    budget = dp.Budget(30.0, 0.1, neighbours=AR).for_request(source="many.csv")
+    first, second = (keys.release(many, budget=budget) for _ in range(2))
+
+    assert len(first.answer) > 2000
+    assert "sha256" in budget.entries[0].answer
+    assert not second.repeated
+
+
+def test_a_function_is_no_question_that_a_ledger_knows():
+    shifted = partial(dp.ShiftedLocalDampening, direction="non-increasing")
+    query = dp.Percentiles(
+        column="days", p=50, candidates=range(9), mechanism=shifted, epsilon=0.2, neighbours=AR
+    )
+    custom = replace(query, mechanism=lambda epsilon: dp.PermuteAndFlip(epsilon=epsilon))
+
+    assert query.is_repeatable
+    assert not custom.is_repeatable
+    assert not replace(query, column=None).is_repeatable
+
+
+def test_a_run_draws_only_what_was_not_answered(budget):
+    board = budget.for_request(source="stays.csv")
+    first = WARDS.release(DATA, budget=board)
+    other = replace(WARDS, k=2, epsilon=0.25)
+
+    twice = dp.run([WARDS, other, WARDS], DATA, budget=board)
+
+    assert [one.repeated for one in twice] == [True, False, True]
+    assert [one.entry for one in twice] == [1, 2, 1]
+    assert twice[0].answer == first.answer
+    assert budget.remaining == 0.25
+
+
+def test_what_the_ledger_knows_of_a_question_tells_nothing_of_the_data(tmp_path):
+    """The key is of public words alone: of two data sets it is the same."""
+    keys = set()
+    for name, data in (("one", DATA), ("two", DATA.head(3))):
+        budget = dp.Budget(1.0, neighbours=AR, path=tmp_path / name)
+        WARDS.release(data, budget=budget.for_request(source="stays.csv", version="May"))
+        keys.add(budget.entries[0].key)
+
+    assert len(keys) == 1
+    assert len(keys.pop()) == 64
+    assert "release" not in json.loads(budget.to_json())["entries"][0]

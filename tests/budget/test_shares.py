@@ -1,0 +1,337 @@
+"""Shares of analysts and periods that renew: sums, clocks, and processes that are killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from dpselect.budget import Budget, admission
+from dpselect.budget.totals import Period, Persons
+from dpselect.errors import (
+    InsufficientBudgetError,
+    LedgerError,
+    NeighboursError,
+    ParameterError,
+)
+from dpselect.neighbours import Neighbours
+
+ADDED = Neighbours.ADD_REMOVE
+SHARES = {"Ann": 0.5, "Bob": 0.25}
+MONTHS = Period("month", "each-period")
+
+
+@pytest.fixture(params=["memory", "ledger"])
+def make(request, tmp_path):
+    """Return a maker of budgets of either kind."""
+
+    def budget(epsilon=1.0, delta=0.0, **terms):
+        path = None if request.param == "memory" else tmp_path / "budget.db"
+        return Budget(epsilon, delta, **{"neighbours": ADDED, **terms}, path=path)
+
+    return budget
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Return a setter of the time."""
+
+    def show(time):
+        monkeypatch.setattr(admission, "now", lambda: f"{time}T12:00:00+00:00")
+
+    show("2026-01-31")
+    return show
+
+
+def spend(budget, epsilon=0.25, analyst="", **options):
+    return budget.for_request(analyst=analyst).spend(epsilon, neighbours=ADDED, **options)
+
+
+class TestShares:
+    def test_each_analyst_spends_from_one_s_own(self, make):
+        budget = make(shares=SHARES)
+
+        shares = [spend(budget, analyst=name).share for name in ("Ann", "Ann", "Bob", "Carl")]
+
+        assert shares == ["Ann", "Ann", "Bob", ""]
+        assert [(pot.share, pot.remaining) for pot in budget.pots] == [
+            ("Ann", 0.0),
+            ("Bob", 0.0),
+            ("", 0.0),
+        ]
+        assert budget.spent == 1.0
+        for name in ("Ann", "Bob", "Dora", ""):
+            with pytest.raises(InsufficientBudgetError):
+                spend(budget, 1e-9, analyst=name)
+
+    def test_what_remains_is_that_of_who_asks(self, make):
+        budget = make(shares=SHARES)
+        spend(budget, analyst="Ann")
+
+        left = {n: budget.for_request(analyst=n).remaining for n in ("Ann", "Bob", "Carl")}
+
+        assert left == {"Ann": 0.25, "Bob": 0.25, "Carl": 0.25}
+        assert budget.for_request(analyst="Bob").remaining_after(0.25) == 0.0
+
+    def test_delta_is_shared_in_the_same_way(self, make):
+        budget = make(delta=1e-6, shares=SHARES, composition="sum")
+
+        assert [pot.delta for pot in budget.pots] == [5e-7, 2.5e-7, 2.5e-7]
+        spend(budget, 0.1, analyst="Bob", delta=2.5e-7)
+        with pytest.raises(InsufficientBudgetError, match="delta"):
+            spend(budget, 0.1, analyst="Bob", delta=1e-9)
+
+    def test_where_all_is_shared_nobody_else_spends(self, make):
+        budget = make(shares={"Ann": 0.5, "Bob": 0.5})
+
+        assert budget.remaining == 0.0
+        assert [pot.share for pot in budget.pots] == ["Ann", "Bob"]
+        with pytest.raises(InsufficientBudgetError, match="shared between Ann, Bob"):
+            spend(budget)
+
+    def test_a_refund_goes_back_to_the_share(self, make):
+        budget = make(shares=SHARES)
+        entry = spend(budget, 0.5, analyst="Ann")
+        budget.for_request(analyst="Bob").refund(entry, 0.125)
+
+        assert budget.for_request(analyst="Ann").remaining == 0.125
+        assert budget.for_request(analyst="Bob").remaining == 0.25
+
+    def test_each_share_composes_on_its_own(self, make):
+        budget = make(epsilon=2.0, delta=1e-6, shares={"Ann": 1.0})
+        for _ in range(60):
+            spend(budget, 0.01, analyst="Ann")
+            spend(budget, 0.01)
+
+        ann, others = budget.pots
+        assert ann.spent == others.spent < 0.6
+        assert budget.spent == pytest.approx(2 * ann.spent)
+
+
+class TestPeriods:
+    def test_the_totals_are_granted_anew(self, make, clock):
+        budget = make(period=MONTHS)
+        spend(budget, 1.0)
+        with pytest.raises(InsufficientBudgetError):
+            spend(budget, 0.1)
+
+        clock("2026-02-01")
+
+        assert (budget.spent, budget.remaining) == (0.0, 1.0)
+        assert spend(budget, 1.0).period == "2026-02"
+        assert [entry.period for entry in budget.entries] == ["2026-01", "2026-02"]
+
+    def test_a_clock_that_goes_back_grants_nothing_again(self, make, clock):
+        budget = make(period=MONTHS)
+        clock("2026-02-01")
+        spend(budget, 1.0)
+
+        for day in ("2026-01-31", "2025-06-01"):
+            clock(day)
+            assert budget.remaining == 0.0
+            with pytest.raises(InsufficientBudgetError):
+                spend(budget, 0.1)
+
+    def test_what_was_spent_in_a_period_is_given_back_there(self, make, clock):
+        budget = make(period=MONTHS)
+        entry = spend(budget, 1.0)
+        clock("2026-02-01")
+        spend(budget, 0.5)
+        budget.refund(entry, 0.5)
+
+        assert (budget.spent, budget.remaining) == (0.5, 0.5)
+
+    def test_a_question_is_not_answered_from_another_period(self, make, clock):
+        import dpselect as dp
+
+        budget = make(period=MONTHS).for_request(source="stays.csv")
+        query = dp.TopKeys(column="w", k=1, candidates=["a"], epsilon=0.5, neighbours=ADDED)
+        data = pytest.importorskip("polars").DataFrame({"w": ["a"]})
+        first, second = (query.release(data, budget=budget).repeated for _ in range(2))
+        clock("2026-02-01")
+        third = query.release(data, budget=budget).repeated
+
+        assert (first, second, third) == (False, True, False)
+
+    def test_a_period_is_that_of_all_shares(self, make, clock):
+        budget = make(period=MONTHS, shares={"Ann": 0.5})
+        spend(budget, 0.5, analyst="Ann")
+        clock("2026-02-01")
+        spend(budget, 0.5)
+        clock("2026-01-31")
+
+        assert spend(budget, 0.5, analyst="Ann").period == "2026-02"
+
+
+class TestPersons:
+    def test_a_release_by_rows_is_charged_for_all_rows_of_a_person(self, make):
+        budget = make(epsilon=3.0, delta=0.1, protects=Persons("who", 3), composition="sum")
+        entry = spend(budget, 0.5, delta=1e-6)
+        budget.refund(entry, 0.25)
+
+        assert (entry.epsilon, entry.steps) == (1.5, 3)
+        assert entry.delta > 3e-6
+        assert budget.spent == 0.75
+        assert budget.remaining_after(0.75) == 0.0
+        assert spend(budget, 0.5, user="who").epsilon == 0.5
+
+    def test_a_refund_is_at_most_what_was_asked(self, make):
+        budget = make(epsilon=3.0, protects=Persons("who", 3))
+
+        with pytest.raises(ParameterError, match=r"at most the 1\.5"):
+            budget.refund(spend(budget, 0.5), 0.6)
+
+    def test_rows_are_refused_where_nobody_said_how_many(self, make):
+        with pytest.raises(NeighboursError, match="give user=who with max_per_user"):
+            spend(make(protects="who"))
+
+    def test_a_source_with_one_record_each_is_one_of_persons(self, make):
+        budget = make(protects="who").for_request(source="persons.csv", user="who")
+        [entry] = budget.spend_all([{"epsilon": 0.5, "neighbours": ADDED}])
+
+        assert (entry.epsilon, entry.steps) == (0.5, 1)
+        assert entry.question["public"] == ["each who has one record of the source"]
+
+    def test_the_terms_are_those_of_the_file(self, tmp_path):
+        path, terms = tmp_path / "budget.db", {"neighbours": ADDED, "protects": Persons("who")}
+        made = Budget(1.0, **terms, path=path)
+
+        assert Budget.open(path).totals == made.totals
+        for other in ({"protects": "row"}, {"protects": Persons("who", 3)}, {"period": MONTHS}):
+            with pytest.raises(LedgerError, match="is for"):
+                Budget(1.0, **{**terms, **other}, path=path)
+
+
+CROWD = """
+import os, random, signal, sys, time
+from dpselect.budget import Budget, admission
+from dpselect.errors import InsufficientBudgetError
+from dpselect.neighbours import Neighbours
+
+path, turned, published, number = *sys.argv[1:4], int(sys.argv[4])
+ADDED = Neighbours.ADD_REMOVE
+
+def now():
+    # Each process sees the turn of the month when the file is there, one in three too late.
+    late = os.getpid() % 3 == 0
+    day = "2026-02-01" if os.path.exists(turned) and not late else "2026-01-31"
+    return f"{day}T00:00:00+00:00"
+
+admission.now = now
+answers = os.open(published, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+gate, opener = os.pipe()
+children = []
+for name in range(number):
+    children.append(os.fork())
+    if children[-1] == 0:
+        os.close(opener)
+        os.read(gate, 1)
+        budget = Budget.open(path).for_request(analyst=["Ann", "Bob", "Carl"][name % 3])
+        for at in range(8):
+            try:
+                entry = budget.spend(1 / 64, neighbours=ADDED, note=f"{name} {at}")
+                os.write(answers, f"{entry.sequence} {name} {at}\\n".encode())
+            except InsufficientBudgetError:
+                pass
+        os._exit(0)
+os.close(opener)
+for at, child in enumerate(random.sample(children, number // 2)):
+    time.sleep(random.expovariate(number))
+    if at == number // 6:
+        open(turned, "w").close()
+    os.kill(child, signal.SIGKILL)
+print(sum(os.waitstatus_to_exitcode(os.waitpid(c, 0)[1]) == -9 for c in children))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_kills_at_the_turn_of_a_period_lose_nothing_and_grant_nothing_twice(
+    tmp_path, monkeypatch
+):
+    """60 processes of two analysts and all others; half are killed while the month turns."""
+    path, turned, published = (tmp_path / name for name in ("budget.db", "turned", "answers"))
+    terms = {"neighbours": ADDED, "period": MONTHS, "shares": SHARES}
+    Budget(1.0, **terms, path=path)
+    run = [sys.executable, "-c", CROWD, path, turned, published, "60"]
+    killed = int(subprocess.run(run, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+    entries = Budget.open(path).entries
+    told = [line.split(" ", 1) for line in published.read_text().splitlines()]
+    paid = Counter((entry.period, entry.share) for entry in entries)
+
+    assert killed
+    assert all(entries[int(number) - 1].note == note for number, note in told)
+    assert {entry.period for entry in entries} == {"2026-01", "2026-02"}
+    assert all(one.period <= other.period for one, other in pairwise(entries))
+    assert all(
+        number <= {"Ann": 32, "Bob": 16, "": 16}[share] for (_, share), number in paid.items()
+    )
+    # What is left of the second month fits to the last bit, and no more.
+    monkeypatch.setattr(admission, "now", lambda: "2026-02-01T00:00:00+00:00")
+    budget = Budget.open(path)
+    for name, granted in (("Ann", 32), ("Bob", 16), ("Carl", 16)):
+        left = (granted - paid["2026-02", name if name != "Carl" else ""]) / 64
+        assert budget.for_request(analyst=name).remaining == left
+        if left:
+            spend(budget, left, analyst=name)
+        with pytest.raises(InsufficientBudgetError):
+            spend(budget, 1e-9, analyst=name)
+
+
+DIE = """
+import os, signal, sys
+from dpselect.budget import Budget, admission, connection
+from dpselect.neighbours import Neighbours
+
+admission.now = lambda: "2026-02-01T00:00:00+00:00"
+steps = int(sys.argv[2])
+
+class Dying:
+    # Dies at the so-manieth statement of the first spend of a month.
+    def __init__(self, real):
+        self.real = real
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+    def execute(self, *statement):
+        global steps
+        steps -= 1
+        if steps == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.real.execute(*statement)
+
+budget = Budget.open(sys.argv[1])
+opened = connection._opened
+connection._opened = lambda path: Dying(opened(path))
+budget.spend(1.0, neighbours=Neighbours.ADD_REMOVE)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_kill_at_any_statement_of_the_first_spend_of_a_month_is_all_or_nothing(
+    tmp_path, clock
+):
+    path = tmp_path / "budget.db"
+    spend(Budget(1.0, neighbours=ADDED, period=MONTHS, path=path), 1.0)
+    ended = []
+    clock("2026-02-01")
+    for steps in range(1, 60):
+        done = subprocess.run([sys.executable, "-c", DIE, path, str(steps)], check=False)
+        ended.append(done.returncode)
+        entries = Budget.open(path).entries
+        if len(entries) == 2:
+            break
+        assert Budget.open(path).remaining == 1.0
+
+    assert set(ended[:-1]) == {-signal.SIGKILL}
+    assert len(ended) > 5
+    assert [entry.period for entry in entries] == ["2026-01", "2026-02"]
+    with pytest.raises(InsufficientBudgetError):
+        spend(Budget.open(path), 1e-9)

@@ -1,0 +1,134 @@
+"""Terms of a budget: whom it protects, shares and periods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, strategies as st
+
+from dpselect.budget.amount import exact
+from dpselect.budget.totals import Period, Persons, Totals, part
+from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.neighbours import Neighbours
+
+ADDED, REPLACED = Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE
+
+
+def totals(neighbours=ADDED, **terms):
+    return Totals(epsilon=1.0, delta=1e-6, neighbours=neighbours, **terms)
+
+
+class TestSteps:
+    def test_a_release_for_the_unit_is_one_step(self):
+        assert totals().steps(ADDED, None) == 1
+        assert totals(persons=Persons("who")).steps(ADDED, "who") == 1
+        assert totals(persons=Persons("who", 9)).steps(ADDED, "who") == 1
+        assert totals(REPLACED, persons=Persons("who")).steps("substitute", "who") == 1
+
+    def test_a_release_by_rows_is_a_step_for_each_row_of_a_person(self):
+        assert totals(persons=Persons("who", 9)).steps(ADDED, None) == 9
+        assert totals(REPLACED, persons=Persons("who", 1)).steps(REPLACED, None) == 1
+
+    @pytest.mark.parametrize(
+        ("granted", "user", "cure"),
+        [
+            (totals(), "who", "make a budget with protects=who"),
+            (totals(persons=Persons("who")), None, "give user=who with max_per_user, or make"),
+            (totals(persons=Persons("who", 9)), "ward", "make a budget with protects=ward"),
+            (totals(REPLACED, persons=Persons("who", 9)), None, "give user=who"),
+        ],
+    )
+    def test_another_unit_is_refused_with_the_cure(self, granted, user, cure):
+        with pytest.raises(NeighboursError, match=cure):
+            granted.steps(granted.neighbours, user)
+
+
+@pytest.mark.parametrize("neighbours", [Neighbours.EDGE, Neighbours.SWAP])
+def test_persons_are_for_tables(neighbours):
+    with pytest.raises(NeighboursError, match="to protect persons"):
+        totals(neighbours, persons=Persons("who"))
+
+
+@pytest.mark.parametrize(
+    ("column", "rows"), [("", None), (None, 1), (3, 1), ("who", 0), ("who", 1.5), ("who", True)]
+)
+def test_persons_are_a_column_and_a_number(column, rows):
+    with pytest.raises(ParameterError):
+        Persons(column, rows)
+
+
+@pytest.mark.parametrize(("length", "unit"), [("week", "one-period"), ("day", "person")])
+def test_a_period_states_its_length_and_its_unit(length, unit):
+    with pytest.raises(ParameterError, match="must be one of"):
+        Period(length, unit)
+
+
+def test_a_period_is_a_part_of_a_time():
+    names = [Period(length, "one-period").at("2026-07-04T23:59:59+00:00") for length in
+             ("day", "month", "year")]  # fmt: skip
+
+    assert names == ["2026-07-04", "2026-07", "2026"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        ((("Ann", 0.6), ("Bob", 0.5)), "at most 1.0 together"),
+        ((("Ann", 0.0),), "share must be finite and > 0"),
+        ((("", 0.5),), "must name an analyst"),
+        (((3, 0.5),), "must name an analyst"),
+        ((("Ann", 0.1), ("Ann", 0.2)), "each analyst once"),
+    ],
+)
+def test_shares_are_of_the_whole(shares, message):
+    with pytest.raises(ParameterError, match=message):
+        totals(shares=shares)
+
+
+def test_without_a_delta_there_is_the_sum_alone():
+    assert Totals(epsilon=1.0, neighbours=ADDED, composition="zcdp").composition == "sum"
+    with pytest.raises(ParameterError, match="must be one of sum, zcdp, either"):
+        totals(composition="pure")
+
+
+@given(
+    st.lists(st.floats(0.01, 0.3), max_size=3),
+    st.floats(0.001, 10),
+    st.sampled_from([0.0, 1e-9, 1e-6, 0.3]),
+)
+def test_parts_add_up_to_no_more_than_the_whole(shares, epsilon, delta):
+    named = tuple((f"analyst {n}", share * epsilon) for n, share in enumerate(shares))
+    granted = Totals(epsilon=epsilon, delta=delta, neighbours=ADDED, shares=named)
+    parts = [part(granted, name) for name in [*dict(named), ""]]
+
+    assert sum(exact(one.epsilon) for one in parts) <= exact(epsilon)
+    assert sum(exact(one.delta) for one in parts) <= exact(delta)
+    assert sum(exact(one.epsilon) for one in parts) >= exact(epsilon) * Fraction(999, 1000)
+    assert {replace(one, epsilon=1.0, delta=0.0) for one in parts} == {
+        replace(granted, epsilon=1.0, delta=0.0, shares=())
+    }
+
+
+def test_who_has_no_share_gets_what_is_left():
+    granted = totals(shares=(("Ann", 0.75),))
+
+    assert granted.share_of("Ann") == "Ann"
+    assert granted.share_of("Bob") == granted.share_of("") == ""
+    assert part(granted, "").epsilon == 0.25
+    with pytest.raises(InsufficientBudgetError, match="shared between Ann"):
+        part(totals(shares=(("Ann", 1.0),)), "")
+
+
+def test_terms_come_back_as_they_were():
+    granted = totals(
+        persons=Persons("who", 9),
+        composition="zcdp",
+        shares=(("Ann", 0.5),),
+        period=Period("month", "each-period"),
+    )
+
+    assert (
+        Totals.read(epsilon=1.0, delta=1e-6, neighbours=ADDED, terms=granted.terms()) == granted
+    )
