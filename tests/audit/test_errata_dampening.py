@@ -102,6 +102,20 @@ def test_row_9_any_public_horizon_is_admissible(horizon):
     assert probability_of_the_second((1, 1, 1), 0) > probability_of_the_second((0, 1, 1), 0)
 
 
+@pytest.mark.parametrize(("table", "error"), [((1, 1, 1, 1), 1.344), ((4, 3, 2, 1), 1.193)])
+def test_row_13_the_function_that_dominates_as_printed_is_worse(table, error):
+    """Definition 17 and Lemma 6 with Definition 15; so the least function need not dominate."""
+    local = dp.ElementSensitivity(lambda _: np.array(table), 4.0, 1, dp.Neighbours.EDGE)
+    objective = dp.Objective([3.0, 2.0, 1.0, 0.0], local)
+    shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
+    plain = dp.ExponentialMechanism(epsilon=1.0)
+
+    assert shifted.expected_error(objective) == pytest.approx(error, abs=5e-4)
+    if len(set(table)) == 1:
+        laws = [one.probabilities(objective) for one in (shifted, plain)]
+        assert laws[0] == pytest.approx(laws[1], rel=1e-12)
+
+
 def test_row_13_shifting_up_favours_the_best_only_if_it_has_the_largest_sensitivity():
     scores = [3.0, 2.0, 1.0, 0.0]
 
