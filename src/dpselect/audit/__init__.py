@@ -6,6 +6,7 @@ exact law with its epsilon, :func:`check_spends_first` a release with its budget
 databases and may show them in their reports; never give them private data.
 """
 
+from dpselect._help import clean_room
 from dpselect.audit.admissibility import check_admissible
 from dpselect.audit.privacy import (
     PrivacyReport,
@@ -36,6 +37,8 @@ __all__ = [
     "renyi",
     "replay",
 ]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@
 releases the set of keys that enough people have.
 """
 
+from dpselect._help import clean_room
 from dpselect.keys.keys import Keys
 from dpselect.keys.objectives import STOP, Stop
 from dpselect.keys.release import Chances, KeyRelease, plot_chances
@@ -18,6 +19,8 @@ __all__ = [
     "TopKeys",
     "plot_chances",
 ]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@
 :func:`grid_error` and :func:`cell_counts` are the objectives behind them, for any mechanism.
 """
 
+from dpselect._help import clean_room
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, grid_error, partition_error
 from dpselect.maps.estimates import Estimates
@@ -50,6 +51,8 @@ __all__ = [
     "partition_error",
     "uniform_grid",
 ]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

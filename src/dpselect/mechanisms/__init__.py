@@ -3,6 +3,7 @@
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
+from dpselect._help import clean_room
 from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingLaw, Stream
 from dpselect.mechanisms.base import (
     MECHANISMS,
@@ -49,6 +50,8 @@ __all__ = [
     "by_name",
     "set_confidence",
 ]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ public nodes becomes an objective over them: a centrality, with what one edge ca
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
+from dpselect._help import clean_room
 from dpselect.networks.betweenness import ego_betweenness
 from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.density import ego_density
@@ -29,6 +30,8 @@ __all__ = [
     "ego_betweenness",
     "ego_density",
 ]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -4,10 +4,13 @@
 :class:`Statuses` flips everybody's status.
 """
 
+from dpselect._help import clean_room
 from dpselect.subsets.statuses import Statuses
 from dpselect.subsets.subset import Subset
 
 __all__ = ["Statuses", "Subset"]
+
+clean_room(__name__)
 
 
 def __dir__() -> list[str]:
