@@ -60,6 +60,7 @@ from .mechanisms import (
     ReportNoisyMax as ReportNoisyMax,
     Selection as Selection,
     ShiftedLocalDampening as ShiftedLocalDampening,
+    TopSet as TopSet,
 )
 from .neighbours import (
     Neighbours as Neighbours,
