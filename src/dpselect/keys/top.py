@@ -71,7 +71,7 @@ class TopKeys(Query[KeyRelease]):
         ``epsilon``-DP with candidates and public groups or none, else
         ``(epsilon, delta)``-DP, under ``neighbours``: one row, or with ``user`` all rows of
         one person. All fields are public. Which ``max_per_user`` keys of a person are counted
-        depends on that person's rows alone (:mod:`~dpselect.keys.reading`).
+        depends on that person's rows alone (:mod:`~dpselect.tables.people`).
 
     Attributes:
         column: The column of the key; or several, for keys that are tuples.

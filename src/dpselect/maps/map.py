@@ -58,7 +58,7 @@ class Map(Query[MapRelease]):
         ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
         person, of which ``max_per_user`` are counted. All fields are public. Which points of
         a person are counted depends on that person's points alone
-        (:mod:`~dpselect.maps.reading`), so all engines count the same ones.
+        (:mod:`~dpselect.tables.people`), so all engines count the same ones.
 
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
