@@ -10,13 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from site_build import built, pages
+from site_build import accuracy, built, pages
 
 ROOT = Path(__file__).parents[1]
 
 
 def main() -> int:
     """Build the site into ``site``; return 1 if anything is wrong with it."""
+    accuracy.write()
     written = pages.write(ROOT / "docs", ROOT / "build" / "pages")
     builder = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     if subprocess.run(builder, cwd=ROOT, check=False).returncode:  # noqa: S603 -- our own words

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import griffe
 import markdown
+import polars as pl
 import pytest
 from benchmarks import scale
-from site_build import built, docstrings, examples, mathml
+from site_build import accuracy, built, docstrings, examples, mathml
 
 from support import chromium
 
@@ -178,6 +179,25 @@ def test_an_example_of_a_docstring_is_a_block_of_code():
         "Do.\n\nExamples:\n    ```python\n    x = [\n        1]\n\n    x\n    #> [1]\n    ```"
         "\n\nSource: y"
     )
+
+
+def test_a_table_holds_the_median_of_each_method_and_epsilon():
+    stored = pl.DataFrame(
+        {"method": ["a"] * 3 + ["b"], "epsilon": [1.0] * 4, "value": [1.0, 9.0, 2.0, 5.0]}
+    )
+    task = accuracy.Task(
+        rows=lambda: stored, methods={"a": "**ours**", "b": "theirs"}, epsilons=(1.0, 2.0)
+    )
+
+    assert task.table().splitlines()[2:] == ["| **ours** | 2.00 |  |", "| theirs | 5.00 |  |"]
+
+
+@pytest.mark.slow
+def test_the_page_of_accuracies_is_made_of_the_stored_results():
+    page = accuracy.PAGE.read_text("utf-8")
+
+    assert accuracy.with_tables(page) == page
+    assert page.count("<!-- table ") == len(accuracy.TASKS)
 
 
 def listed(entries):
