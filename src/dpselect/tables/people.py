@@ -51,10 +51,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _parallel, validation
+from dpselect import _parallel, tables, validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.kinds import Kind, kind_of, named
-from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.values import names_in_memory
 from dpselect.typing import Indices
 
@@ -99,8 +98,8 @@ class PeopleCap:
         Raises:
             ColumnError: The column is missing, or persons cannot be of its type.
         """
-        table = check_columns(data, plain=[self.user])
-        kind_of(schema(table, data)[self.user], self.user)
+        table = tables.check_columns(data, plain=[self.user])
+        kind_of(tables.schema(table, data)[self.user], self.user)
 
     def persons(self, types: nw.Schema) -> nw.Expr:
         """Return the persons of a table as the column ``user``; null where one is missing.
