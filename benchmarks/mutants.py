@@ -1,0 +1,180 @@
+"""Mutants of the modules that draw, scale, spend and audit: which of them the fast tests see.
+
+Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, in the folder of
+the project, with as many mutants of each package as there is time for::
+
+    pip install cosmic-ray
+    python benchmarks/mutants.py --each 15
+
+Each mutant is one change of one file in a copy of the project, and the fast tests of its
+package run until one fails. Mutants are sampled with a seed; those that change annotations or
+docstrings alone are none. Writes ``benchmarks/results/mutants.csv``. A survivor is a change
+that no fast test sees: the slow ones may, and some change nothing that can be seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
+ROOT = Path(__file__).parents[1]
+RESULTS = Path(__file__).with_name("results") / "mutants.csv"
+TESTS = {
+    "draws": ("tests/draws", "tests/mechanisms", "tests/test_number_door.py"),
+    "scaling": ("tests/scaling", "tests/mechanisms", "tests/test_number_door.py"),
+    "budget": ("tests/budget",),
+    "audit": ("tests/audit",),
+}
+"""The fast tests of each package."""
+
+COPIED = ("src", "tests", "packages", "studies", "docs", "pyproject.toml", "conftest.py")
+PATIENCE = 600
+"""Seconds after which a mutant counts as seen: it does not end."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change, and whether a fast test saw it."""
+
+    file: str
+    line: int
+    operator: str
+    was: str
+    became: str
+    outcome: str
+    seconds: float
+
+
+def meaning(source: str) -> str | None:
+    """Return what a module does, without annotations and docstrings; None if it is none."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant(None)
+    return ast.dump(tree)
+
+
+def sites(file: Path) -> Iterator[tuple[str, int]]:
+    """Yield the operators that can change a file, with the number of each place."""
+    nodes = list(ast_nodes(get_ast(file.read_text(encoding="utf-8"))))
+    for name in operator_names():
+        operator = _operator(name)
+        if operator is None:
+            continue
+        places = sum(len(list(operator.mutation_positions(node))) for node in nodes)
+        yield from ((name, place) for place in range(places))
+
+
+def _operator(name: str):  # noqa: ANN202 -- cosmic-ray's
+    kind = get_operator(name)
+    return None if getattr(kind, "arguments", tuple)() else kind()
+
+
+def sampled(package: str, number: int, seed: int) -> Iterator[tuple[Path, str, str]]:
+    """Yield so many mutants of a package: the file, the operator and the text."""
+    files = sorted((ROOT / "src" / "dpselect" / package).rglob("*.py"))
+    every = [(file, *site) for file in files for site in sites(file)]
+    random.Random(f"{seed} {package}").shuffle(every)  # noqa: S311 -- a sample
+    found = 0
+    for file, name, place in every:
+        source = file.read_text(encoding="utf-8")
+        changed = mutate_code(source, _operator(name), place)
+        if changed is None or meaning(changed) in {None, meaning(source)}:
+            continue
+        yield file, name, changed
+        found += 1
+        if found == number:
+            return
+
+
+def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...]) -> Mutant:
+    """Run the fast tests on one mutant."""
+    there, source = copy / file.relative_to(ROOT), file.read_text(encoding="utf-8")
+    pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
+    line, was, became = next(
+        ((i, a.strip(), b.strip()) for i, (a, b) in enumerate(pairs, 1) if a != b), (0, "", "")
+    )
+    began = time.perf_counter()
+    there.write_text(changed, encoding="utf-8")
+    try:
+        outcome = "survived" if pass_in(copy, tests) else "seen"
+    finally:
+        there.write_text(source, encoding="utf-8")
+    where = str(file.relative_to(ROOT / "src" / "dpselect"))
+    seconds = round(time.perf_counter() - began, 1)
+    return Mutant(where, line, name.rpartition("/")[2], was, became, outcome, seconds)
+
+
+def pass_in(copy: Path, tests: tuple[str, ...]) -> bool:
+    """Return whether tests pass in a copy of the project, and end."""
+    paths = [copy / "src", *copy.glob("packages/*/src"), copy / "studies" / "src"]
+    before = os.environ.get("PYTHONPATH", "")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(  # noqa: S603 -- our own command
+            [*command, "-m", "not slow and not spark", *tests],
+            cwd=copy,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, paths), before])},
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Try the sample, and write and print what became of it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--each", type=int, default=15, help="mutants of a package")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    found: list[Mutant] = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            one = ROOT / name
+            (shutil.copytree if one.is_dir() else shutil.copy)(one, copy / name)
+        for package, tests in TESTS.items():
+            if not pass_in(copy, tests):
+                sys.exit(f"the fast tests of {package} must pass without a change")
+            for file, name, changed in sampled(package, asked.each, asked.seed):
+                found.append(tried(copy, file, name, changed, tests))
+                print(*astuple(found[-1]), sep="  ", flush=True)
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([one.name for one in fields(Mutant)])
+        writer.writerows(astuple(one) for one in sorted(found, key=lambda one: one.file))
+    outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
+    for (package, outcome), number in sorted(outcomes.items()):
+        print(f"{package}: {number} {outcome}")
+
+
+if __name__ == "__main__":
+    main()
