@@ -20,6 +20,7 @@ FILES = (
     "Rounds",
     "Order",
     "Private",
+    "Leads",
 )
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
