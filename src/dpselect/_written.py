@@ -52,7 +52,7 @@ FINER = ("ns", "ps", "fs", "as")
 """Units of NumPy's dates that Python has no dates for."""
 
 ATOMS = frozenset({bool, int, str, type(None)})
-"""Types of what is kept and written as it is; a matrix may have millions of them."""
+"""Types that are written unchanged; a matrix may have millions of them."""
 
 ADDRESS = " at 0x"
 """In what Python prints of an object that does not say how."""
@@ -98,7 +98,7 @@ def _whole_microseconds(array: np.generic | NDArray[Any]) -> NDArray[Any]:
 
 
 def real(value: object) -> object:
-    """Return a number as a float, whatever its type; what is none as it is."""
+    """Return a number as a float, whatever its type; other values unchanged."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
     try:
@@ -187,7 +187,7 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
 
 
 def label(value: object) -> str:
-    """Return the name of what has no written form; never its address, which is no property."""
+    """Return the name of an object without a written form; never its address."""
     if isinstance(value, partial):
         options = ", ".join(f"{name}={one!r}" for name, one in value.keywords.items())
         return f"{label(value.func)}({', '.join([*map(repr, value.args), options])})"

@@ -46,7 +46,7 @@ class State:
         return state
 
     def sums(self, period: str, share: str) -> Sums:
-        """Return the sums of what a share paid in a period."""
+        """Return the sums that a share paid in a period."""
         where = period, share
         if where not in self.known:
             self.known[where] = self.read(*where)

@@ -178,7 +178,7 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
 
 
 def _leads(part: Objective, rivals: Indices) -> Values:
-    """Return the lead of one rival over each, in units of what one step changes of it.
+    """Return the lead of one rival over each, in units of its largest change by one step.
 
     Differences come first: quotients of large scores would have lost them.
     """

@@ -64,7 +64,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
 
     Args:
         asked: The query.
-        design: Of a query whose groups are public.
+        design: Design of a query whose groups are public.
     """
     share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
     if not 0 < validation.finite("groups_share", share) < 1:

@@ -87,8 +87,8 @@ class OptimalLaw:
     (epsilon', delta')-DP mechanisms, and :math:`\pi` reaches one half soonest.
 
     Attributes:
-        epsilon: Of the whole release.
-        delta: Of the whole release.
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
 
     Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1;
@@ -145,8 +145,8 @@ class LaplaceLaw:
     reaches with probability at most :math:`1 - (1 - \delta)^{1/m}`.
 
     Attributes:
-        epsilon: Of the whole release.
-        delta: Of the whole release.
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
 
     Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
@@ -210,8 +210,8 @@ class GaussianLaw:
     50 that makes the threshold least.
 
     Attributes:
-        epsilon: Of the whole release.
-        delta: Of the whole release.
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
 
     Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010.
@@ -295,8 +295,8 @@ def law_of(
 
     Args:
         method: The method; of weights none needs fewer people with as many keys as can be.
-        epsilon: Of the whole release.
-        delta: Of the whole release.
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
         persons: Of how many persons these are.
 

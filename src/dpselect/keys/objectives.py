@@ -132,8 +132,8 @@ def offset_of_stop(
         k: The number of draws.
         limit: The number of candidates besides the stop.
         per_user: How many keys of a person are counted.
-        epsilon: Of all draws.
-        delta: Of all draws.
+        epsilon: Epsilon of all draws.
+        delta: Delta of all draws.
         neighbours: The relation.
 
     Returns:

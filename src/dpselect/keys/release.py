@@ -25,7 +25,7 @@ class KeyRelease(Release[Any]):
 
     Attributes:
         counts: Noisy numbers of people, one for each key of ``answer``; or None.
-        scale: Of the noise of the counts; or None.
+        scale: Scale of the noise of the counts; or None.
         groups: The groups that were released, where they were not public; or None.
     """
 
@@ -80,7 +80,7 @@ class Chances(NamedTuple):
 
     Attributes:
         of: What is released, such as ``"a value"``.
-        probabilities: Of numbers of people, any shape.
+        probabilities: Probabilities of numbers of people, any shape.
         more_than: What the people are counted from, if not from 0.
     """
 
@@ -110,7 +110,7 @@ def plot_chances(
 
     Args:
         chances: From :meth:`~dpselect.Keys.chances` or :meth:`~dpselect.TopKeys.chances`.
-        title: Of a picture with one line.
+        title: Title of a picture with one line.
         ax: Axes to draw into; a new figure if not given.
 
     Raises:
@@ -118,8 +118,8 @@ def plot_chances(
     """
     if not chances:
         raise ParameterError(
-            "`plot` shows P(released) of what is not public: a release without candidates, or "
-            "without groups"
+            "`plot` shows P(released) of keys that are not public: of a release without "
+            "candidates, or without groups"
         )
     needed("matplotlib", extra="standard")
     from matplotlib import pyplot as plt

@@ -63,7 +63,7 @@ class GaussianChances:
 
     Attributes:
         threshold: In steps.
-        scale: Of the noise, in steps.
+        scale: Scale of the noise, in steps.
     """
 
     threshold: int
@@ -98,8 +98,8 @@ class Noise(NamedTuple):
     """Parameters of the noise of all rounds.
 
     Attributes:
-        mu: Of all rounds together: the length of one step's change in scales.
-        delta: Of the noise.
+        mu: Mu of all rounds together: the length of one step's change in scales.
+        delta: Delta of the noise.
         scales: By round, in units of weight.
         thresholds: By round, in units of weight.
     """
@@ -116,8 +116,8 @@ class WeightedLaw:
 
     Attributes:
         name: ``"weighted"``, one round, or ``"rounds"``, two.
-        epsilon: Of the whole release.
-        delta: Of the whole release.
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
         per_user: How many keys of a person are counted.
         persons: How many come or leave in one neighbour step: 2 under substitution.
     """

@@ -35,7 +35,7 @@ OF_GRID = 3
 """Steps of a grid that rounding and floating point add to the move of one score."""
 
 MOST_SCALE = 2.0**49
-"""Half of what the sampler allows."""
+"""Half of the sampler's limit."""
 
 
 class Noisy(NamedTuple):
@@ -289,7 +289,7 @@ class NoisySequence(Mechanism):
     def _drawing(
         self, objective: Objective, positions_of: Callable[[Indices, float], list[int]]
     ) -> Callable[[], Drawn]:
-        """Return a draw of all noisy scores and of what is read off them."""
+        """Return a draw of all noisy scores, from which the answer is computed."""
         noisy = self._noisy(objective)
 
         def draw() -> Drawn:

@@ -184,7 +184,7 @@ def check_types(
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
     """Return the ends of pairs of ids or labels, each looked up by itself.
 
-    An end that is no label, and both ends of what is no pair, are ``UNKNOWN``.
+    An end that is no label, and both ends of an entry that is no pair, are ``UNKNOWN``.
     """
     position = {label: index for index, label in enumerate(nodes)}
 
@@ -285,7 +285,7 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
 def _opened(
     edges: Edges, source: str | None, target: str | None
 ) -> pl.LazyFrame | Iterable[object]:
-    """Return the two columns, unread where that is possible; pairs of what has no type."""
+    """Return the two columns, unread where that is possible; pairs of untyped data."""
     needed("polars", extra="standard")
     import narwhals as nw
     import polars as pl

@@ -103,7 +103,7 @@ class Node:
 def split_tree(fractions: tuple[float, ...], epsilon: float) -> Node:
     """Return the tree of draws of ascending percentiles, in (0, 1].
 
-    Every draw gets an equal part of what is left for it and the longest path below it, so
+    Every draw gets an equal part of the rest for it and the longest path below it, so
     that a short path leaves nothing over.
     """
     root = _split(fractions, 0, (0.0, 1.0), 1, epsilon)
@@ -142,7 +142,7 @@ class Branch:
     """The weights of the records of a half; private.
 
     Attributes:
-        weights: Of the records at each of its places. Of all ``k`` candidates these are
+        weights: Weights of the records at each of its places. Of all ``k`` candidates these are
             ``2 k + 1``: before the first, at it, between it and the second, and so on.
         first: The first place among all; public.
         span: Which part of the records of the first place is below the branch, and which of
@@ -205,7 +205,7 @@ class Branch:
 
         Args:
             place: The place; of all, ``2 i + 1`` is candidate ``i``.
-            share: Of what the branch has of the records there.
+            share: Share of what the branch has of the records there.
             candidates: How many candidates there are in all.
         """
         among_all = self.first + place
@@ -293,7 +293,7 @@ class Recursive:
         percents: In (0, 100], increasing.
         points: The candidates, increasing.
         records: How records are read.
-        epsilon: Of the whole release, in nats.
+        epsilon: Epsilon of the whole release, in nats.
         factory: The mechanism, for the epsilon of each draw.
     """
 

@@ -99,7 +99,7 @@ class Choice:
         percents: The percentiles, increasing.
         points: The candidates.
         records: How records are read.
-        epsilon: Of the whole release.
+        epsilon: Epsilon of the whole release.
         mechanism: How a value is drawn, if that is given.
     """
 

@@ -49,7 +49,7 @@ class ByCounts:
         percents: In (0, 100], increasing.
         points: The candidates, increasing.
         records: How records are read.
-        epsilon: Of the whole release, in nats.
+        epsilon: Epsilon of the whole release, in nats.
 
     Raises:
         ParameterError: Epsilon is too small.

@@ -47,7 +47,7 @@ class AfterCount:
 
     Attributes:
         choice: Of the methods, with what is left of epsilon.
-        epsilon: Of the number of records; 0 if it is public.
+        epsilon: Epsilon of the number of records; 0 if it is public.
     """
 
     choice: Choice
@@ -150,7 +150,7 @@ def chances_of_sizes(records: int, scale: float) -> Probabilities:
 
     Args:
         records: The number.
-        scale: Of its noise; 0 for none.
+        scale: Scale of its noise; 0 for none.
     """
     upto = np.ones(LARGEST + 1)
     for size in range(LARGEST):

@@ -52,7 +52,7 @@ class Joint:
         percents: In (0, 100], increasing.
         points: The candidates, increasing.
         records: How records are read.
-        epsilon: Of the whole release, in nats.
+        epsilon: Epsilon of the whole release, in nats.
 
     Raises:
         ParameterError: There are too many candidates.

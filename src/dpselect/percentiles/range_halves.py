@@ -38,7 +38,7 @@ class RangeHalf:
     Attributes:
         held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
             lies just before it.
-        weights: Of the records there, in units of ``SHARES ** -(level - 1)``.
+        weights: Weights of the records there, in units of ``SHARES ** -(level - 1)``.
         first: The first place; public.
         last: The last one; public.
         before: Shares of the records of the first place that are before the half, and ``after``
@@ -94,7 +94,7 @@ class RecursiveOfRange:
         percents: In (0, 100], increasing.
         points: The values.
         records: How records are read.
-        epsilon: Of the whole release, in nats.
+        epsilon: Epsilon of the whole release, in nats.
     """
 
     percents: tuple[float, ...]

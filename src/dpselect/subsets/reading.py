@@ -81,7 +81,7 @@ class Members:
 
 
 def word(status: object) -> str | None:
-    """Return a status as a word that does not hang on how it is stored; None for no status.
+    """Return a status as a word that does not depend on how it is stored; None for no status.
 
     Small letters without spaces around them; a whole number as an integer, since a column of
     integers becomes one of floats where a value is missing.

@@ -1,6 +1,6 @@
 """Texts of an engine as their bytes, whatever collation a column or a connection has.
 
-By a collation texts with different letters are one, and which of them stands for all hangs on
+By a collation texts with different letters are one, and which of them stands for all depends on
 the order of the rows. Text that is compared by bytes is the same in every engine.
 """
 

@@ -107,7 +107,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
 
 
 def series_numbers(series: nw.Series[Any]) -> Values:
-    """Return a Series of numbers, or of anything, as float64; what is none as NaN."""
+    """Return a Series of numbers, or of anything, as float64; other values become NaN."""
     return of_series(series).numbers()
 
 
@@ -150,7 +150,7 @@ def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     types, rows = table.collect_schema(), nw.to_native(table).collect()
     kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
     columns = [
-        # A type found from some rows would hang on their values.
+        # A type found from some rows would depend on their values.
         pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
         for i, (name, kind) in enumerate(types.items())
     ]

@@ -113,7 +113,7 @@ def schema(table: Frame, data: object) -> nw.Schema:
 
 
 def unreadable(data: object) -> DataError:
-    """Return the error that says what a table must be like, and nothing of what it holds."""
+    """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
     if source.is_csv:
         right = "it must have a header, and every quotation mark must be closed"

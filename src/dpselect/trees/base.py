@@ -30,7 +30,7 @@ Out = TypeVar("Out", bound=Release[Any])
 
 
 class Training(Protocol):
-    """Public parameters of what is drawn, with the prices."""
+    """Public parameters of the draws, with their prices."""
 
     @property
     def label(self) -> str:
@@ -38,7 +38,7 @@ class Training(Protocol):
 
     @property
     def error(self) -> ErrorBound | None:
-        """A bound on the error of what is released, where one holds on all data."""
+        """A bound on the error of the release, where one holds on all data."""
 
     @property
     def passes(self) -> tuple[Pass, ...]:
@@ -78,8 +78,8 @@ class _RecordsQuery(Query[Out]):
         person, among tables of at most ``max_records`` counted records: that a larger one
         raises :class:`PublicClaimError` is not protected. All fields are public, and so are
         the columns and their types; under
-        substitution also the number of records, or of persons. Values outside of what was
-        declared are repaired record by record: numbers are clamped, missing and unknown values
+        substitution also the number of records, or of persons. Values outside of the declared
+        domains are repaired record by record: numbers are clamped, missing and unknown values
         go to the domain's ``other`` or their record is dropped, and records with a label
         outside of ``classes`` are dropped.
 

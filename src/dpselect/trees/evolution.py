@@ -63,9 +63,9 @@ class Evolution:
         initial_depth: Questions on a path of the first trees.
         max_depth: Questions on a path, at most.
         selection: The measure of a good tree.
-        dominance: Of the Pareto score.
+        dominance: Dominance relation of the Pareto score.
         rate_bound: How the change of one record is bounded.
-        weights: Of the two classes' rates, in the classes' order.
+        weights: Weights of the two classes' rates, in the classes' order.
         totals_epsilon: Price of noisy class totals; 0 if there are none.
         epsilons: Price of each selection.
         rates_epsilon: Price of the noisy rates of the front; 0 for none.
@@ -140,7 +140,7 @@ class Evolution:
         """Return the front.
 
         Args:
-            counts: Of the records. Private.
+            counts: Counts of the records. Private.
             sampler: Draws what is released.
             rng: Makes candidates; public.
 

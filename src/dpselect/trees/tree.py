@@ -374,7 +374,7 @@ class _Drawing:
         levels: Splits that are drawn on a path.
         free: Rows that are left for leaves.
         ax: The axes.
-        size: Of letters, in points.
+        size: Size of letters, in points.
     """
 
     def __init__(

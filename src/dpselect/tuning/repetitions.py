@@ -81,7 +81,7 @@ class Repetitions(ABC):
         """Return the largest epsilon of a run such that the best costs at most ``epsilon``.
 
         Args:
-            epsilon: Of the whole, in nats; finite, > 0.
+            epsilon: Epsilon of the whole, in nats; finite, > 0.
 
         Examples:
             >>> from dpselect.tuning import Geometric
@@ -369,13 +369,13 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
     """Return a zCDP parameter of the best of several runs, rounded up.
 
     Args:
-        epsilon_per_run: Of one run, in nats; finite, > 0.
-        rho_per_run: Of one run; finite, > 0.
+        epsilon_per_run: Epsilon of one run, in nats; finite, > 0.
+        rho_per_run: Rho of one run; finite, > 0.
         repetitions: The law of the number of runs.
 
     Returns:
-        The least of what the pure epsilon of the whole implies, and of the largest bound of
-        :func:`renyi_of_best` over its order.
+        The smaller of the rho that the pure epsilon of the whole implies, and the largest bound
+        of :func:`renyi_of_best` over its order.
     """
     epsilon = validation.positive("epsilon_per_run", epsilon_per_run)
     whole = repetitions.epsilon_of(epsilon)

@@ -266,7 +266,7 @@ class SearchDesign(Design[SearchRelease]):
 
     Attributes:
         search: The query.
-        parameters: Of each candidate, from the grid.
+        parameters: Parameters of each candidate, from the grid.
         candidates: Unfitted estimators with the epsilon of one fit.
         law: How the number of runs is drawn; None where every candidate is fitted once.
         draw: The choice among candidates that were all fitted.

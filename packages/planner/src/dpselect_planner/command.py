@@ -86,8 +86,8 @@ def plan(
     neighbours: Annotated[
         str | None, typer.Option(help="What is protected: add-remove, substitute, edge, swap.")
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="Of one release, in nats.")] = 1.0,
-    probability: Annotated[float, typer.Option(help="Of success.")] = 0.95,
+    epsilon: Annotated[float, typer.Option(help="Epsilon of one release, in nats.")] = 1.0,
+    probability: Annotated[float, typer.Option(help="Wanted probability of success.")] = 0.95,
     mechanism: Annotated[str | None, typer.Option(help="For the risk; else the best.")] = None,
     options: Annotated[int, typer.Option("--options", help="How many options.")] = 20,
     gap: Annotated[float, typer.Option(help="Lead of the best, in people.")] = 30.0,
@@ -105,9 +105,9 @@ def plan(
     lower: Annotated[float, typer.Option(help="The smallest value to release.")] = 0.0,
     upper: Annotated[float, typer.Option(help="The largest value to release.")] = 60.0,
     step: Annotated[float, typer.Option(help="The distance of two values to release.")] = 1.0,
-    shape: Annotated[str, typer.Option(help="Of the values: tail, bell or even.")] = "tail",
-    unit: Annotated[str, typer.Option(help="Of values or scores.")] = "units",
-    delta: Annotated[float, typer.Option(help="Of keys or of a subset.")] = 1e-6,
+    shape: Annotated[str, typer.Option(help="The values: tail, bell or even.")] = "tail",
+    unit: Annotated[str, typer.Option(help="Unit of values or scores.")] = "units",
+    delta: Annotated[float, typer.Option(help="Delta of keys or of a subset.")] = 1e-6,
     max_per_user: Annotated[int, typer.Option(help="Keys of one person.")] = 1,
     n: Annotated[int, typer.Option("--n", help="People that a subset is of.")] = 100,
     d: Annotated[int, typer.Option("--d", help="Members of a subset.")] = 10,
@@ -345,7 +345,7 @@ def _of_value(risk: Risk, relation: Neighbours) -> str:
     """Return what is promised to whoever is known to be in the data."""
     if str(relation) != "add-remove":
         return ""
-    return f", that a record is there; {risk.of_value:.4g} of what a present one says"
+    return f", that a record is there; {risk.of_value:.4g} if the record is known to be there"
 
 
 def _print_risk(risk: Risk, mechanism: str, relation: Neighbours) -> None:

@@ -1,4 +1,4 @@
-"""Choices to plan for, with the exact distribution of what is drawn.
+"""Choices to plan for, with the exact distribution of the draw.
 
 Every question has mechanisms by name, and for each of them at an epsilon a probability of
 success and an error in the user's units. Data with people can be scaled: the same shares of
@@ -193,7 +193,7 @@ class BestScore(Question):
         monotone: Whether all scores move in one direction.
         within: In score units.
         neighbours: What one individual is.
-        unit: Of the scores.
+        unit: Unit of the scores.
     """
 
     scores: Scores
@@ -258,7 +258,7 @@ class Percentile(Question):
         p: The percentiles, ascending.
         within: In the unit of the values.
         neighbours: ``add-remove`` or ``substitute``.
-        unit: Of the values.
+        unit: Unit of the values.
     """
 
     values: Values
@@ -350,7 +350,7 @@ class Keys(Question):
 
     Attributes:
         people: How many people have the key.
-        delta: Of the release.
+        delta: Delta of the release.
         max_per_user: How many keys of a person are counted.
         neighbours: ``add-remove`` or ``substitute``.
     """

@@ -67,7 +67,7 @@ def risk_of(
     Args:
         question: What is released each time; any pure release if not given.
         releases: How many.
-        epsilon: Of one release, in nats.
+        epsilon: Epsilon of one release, in nats.
         delta: That composition by zCDP may fail with; without, epsilons add up.
         mechanism: One of the question's.
 

@@ -32,7 +32,7 @@ def epsilon_for(question: Question, *, probability: float, mechanism: str) -> fl
 
     Args:
         question: The choice.
-        probability: Of success, in (0, 1).
+        probability: Probability of success, in (0, 1).
         mechanism: One of the question's.
 
     Returns:
@@ -62,8 +62,8 @@ def people_for(
 
     Args:
         question: The choice.
-        probability: Of success, in (0, 1).
-        epsilon: Of the release, in nats, under the question's relation.
+        probability: Probability of success, in (0, 1).
+        epsilon: Epsilon of the release, in nats, under the question's relation.
         mechanism: One of the question's.
 
     Returns:
@@ -95,7 +95,7 @@ def best_mechanism(question: Question, *, epsilon: float) -> str:
 
     Args:
         question: The choice.
-        epsilon: Of the release, in nats, under the question's relation.
+        epsilon: Epsilon of the release, in nats, under the question's relation.
     """
     outcomes = {name: question.outcome(name, epsilon=epsilon) for name in question.mechanisms}
     if question.unit in {"", "delta"}:

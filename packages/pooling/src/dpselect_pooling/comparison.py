@@ -94,7 +94,7 @@ class SimulatedDesign:
     """One design with the results of its simulation; public.
 
     Attributes:
-        name: Of the design.
+        name: Name of the design.
         pools: Number of pooled tests.
         weight: The largest number of pools that a sample is in.
         largest_pool: The largest number of samples in a pool.

@@ -92,7 +92,7 @@ def plate_view(title: str, held: Mapping[str, Mapping[Place, str]], wells: int) 
     """Return plates as one printable HTML page.
 
     Args:
-        title: Of the page.
+        title: Title of the page.
         held: What is in which well, by the kind of the plate.
         wells: 96 or 384 on each plate.
     """
