@@ -81,14 +81,16 @@ def register(app: typer.Typer) -> None:
 def plan(
     n: Annotated[int, typer.Option("--n", help="People.")],
     prevalence: Annotated[float | None, typer.Option(help="Share of positives.")] = None,
-    d: Annotated[int | None, typer.Option("--d", help="Positives, instead.")] = None,
+    d: Annotated[
+        int | None, typer.Option("--d", help="Positives, in place of a share.")
+    ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(
             help="Flip outcomes so that they are private for it; without it the lab is trusted."
         ),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Besides epsilon.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="Delta, with epsilon.")] = 0.0,
     neighbours: Annotated[
         str, typer.Option(help="substitute (one status changes) or swap.")
     ] = "substitute",
@@ -140,11 +142,11 @@ def worksheet(
     pools: Annotated[int | None, typer.Option(help="Pooled tests.")] = None,
     weight: Annotated[int | None, typer.Option(help="Pools for each sample.")] = None,
     probability: Annotated[
-        float | None, typer.Option(help="Of a sample in a pool, with bernoulli.")
+        float | None, typer.Option(help="Probability of a sample in a pool, with bernoulli.")
     ] = None,
-    pool_size: Annotated[int | None, typer.Option(help="With dorfman.")] = None,
-    rows: Annotated[int | None, typer.Option(help="With array.")] = None,
-    columns: Annotated[int | None, typer.Option(help="With array.")] = None,
+    pool_size: Annotated[int | None, typer.Option(help="Samples in a pool of dorfman.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Rows of an array.")] = None,
+    columns: Annotated[int | None, typer.Option(help="Columns of an array.")] = None,
     d: Annotated[
         int | None,
         typer.Option("--d", help="Positives; with kautz-singleton found for certain."),
@@ -165,7 +167,9 @@ def worksheet(
     ] = "substitute",
     epsilon: Annotated[
         float | None,
-        typer.Option(help="To state delta for, with those; the least without a delta if not."),
+        typer.Option(
+            help="Epsilon that delta is stated for; by default the least with delta 0."
+        ),
     ] = None,
     seed: Seed = 0,
     ledger: options.Ledger = None,
