@@ -28,14 +28,11 @@ from dpselect.tables.kinds import (
     native_type,
     texts,
 )
-from dpselect.typing import Indices, Values
+from dpselect.typing import Values
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
-
-NOBODY = -1
-"""The identity of a value that is missing."""
 
 PLAIN_NUMBERS = {float, int, bool, type(None)}
 
@@ -255,17 +252,6 @@ def names_in_memory(
     if kind == "numbers":
         raise ColumnError("users must be text, integers, booleans or dates")
     return held, np.ones(held.size, dtype=np.bool_)
-
-
-def identities(column: ColumnValues) -> Indices:
-    """Return an integer for each value, the same for equal ones; ``NOBODY`` if missing."""
-    if column.is_typed:
-        _, found = np.unique(column.values, return_inverse=True)
-        return np.where(column.absent(), NOBODY, found)
-    numbered: dict[Hashable, int] = {None: NOBODY}
-    return np.array(
-        [numbered.setdefault(value, len(numbered)) for value in column.plain()], dtype=np.int64
-    )
 
 
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:

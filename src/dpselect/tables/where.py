@@ -20,7 +20,7 @@ import narwhals as nw
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.kinds import numbers_alone
+from dpselect.tables.kinds import declared, numbers_alone
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -101,7 +101,7 @@ class Comparison:
         if isinstance(literal, bool) and dtype == nw.Boolean:
             return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
         if isinstance(literal, str):
-            if dtype in {nw.String, nw.Categorical} or dtype == nw.Enum:
+            if declared(dtype) == "text":
                 text = value.cast(nw.String)
                 return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
             if dtype == nw.Date:
@@ -226,7 +226,7 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
         return "a number"
     if dtype == nw.Boolean:
         return "true or false"
-    if dtype in {nw.String, nw.Categorical, nw.Date} or dtype == nw.Enum:
+    if declared(dtype) in {"text", "date"}:
         return "a text in quotes, such as 'A'"
     return "nothing: numbers, texts, days and truth values are compared; cast it there"
 

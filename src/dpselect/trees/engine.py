@@ -16,7 +16,7 @@ import numpy as np
 from dpselect import tables
 from dpselect.passes import Pass
 from dpselect.tables.collecting import counts, sum_in_blocks
-from dpselect.tables.kinds import Kind
+from dpselect.tables.kinds import Kind, declared
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import array_of, cached, functions, on_spark
@@ -310,10 +310,11 @@ def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' typ
 
 
 def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
-    if dtype.is_numeric() or dtype == nw.Boolean:
+    kind = declared(dtype)
+    if kind in {"integer", "boolean", "numbers"}:
         return "numbers"
-    if dtype in {nw.String, nw.Categorical, nw.Enum} or isinstance(dtype, nw.Enum):
-        return "text"
+    if kind == "text":
+        return kind
     raise refused_type(name, dtype)
 
 
