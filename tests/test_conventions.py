@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 import dpselect as dp
-from dpselect.cli.command import documented
+from dpselect.requests.fields import documented
 from support.public import ROOMS, classes, every_name, every_query, functions
 
 LAST = ["epsilon", "delta", "neighbours", "mechanism"]

@@ -14,8 +14,8 @@ import dpselect as dp
 import dpselect_planner
 import dpselect_pooling
 from dpselect.cli.app import COMMANDS
-from dpselect.cli.command import documented
 from dpselect.query import Query
+from dpselect.requests.fields import documented
 from support.releases import all_cases
 
 ROOT = Path(__file__).parents[1]

@@ -9,6 +9,7 @@ from . import (
     mechanisms as mechanisms,
     networks as networks,
     percentiles as percentiles,
+    requests as requests,
     scaling as scaling,
     sensitivity as sensitivity,
     subsets as subsets,
@@ -88,6 +89,10 @@ from .query import (
 from .release import (
     Release as Release,
     Simulation as Simulation,
+)
+from .requests import (
+    Policy as Policy,
+    Request as Request,
 )
 from .sensitivity import (
     ElementSensitivity as ElementSensitivity,

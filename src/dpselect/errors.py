@@ -4,6 +4,7 @@
 
     DPSelectError
     ├── ParameterError (ValueError)      an argument is out of its public range
+    │   └── PolicyError                  a request goes beyond its policy
     ├── ScoresError (ValueError)         scores are empty, not 1-D or not finite
     ├── SensitivityError (ValueError)    a sensitivity has the wrong shape, sign or bound
     ├── NeighboursError (ValueError)     two neighbour relations meet in one guarantee
@@ -41,6 +42,7 @@ __all__ = [
     "MissingDependencyError",
     "NeighboursError",
     "ParameterError",
+    "PolicyError",
     "PublicClaimError",
     "ScoresError",
     "SensitivityError",
@@ -79,6 +81,10 @@ class DPSelectError(Exception):
 
 class ParameterError(DPSelectError, ValueError):
     """An argument is out of its public range."""
+
+
+class PolicyError(ParameterError):
+    """A request goes beyond its policy; the message names the clause."""
 
 
 class ScoresError(DPSelectError, ValueError):

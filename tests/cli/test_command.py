@@ -12,11 +12,12 @@ import typer
 
 import dpselect as dp
 from dpselect.cli import app
-from dpselect.cli.command import Option, QueryCommand, documented
+from dpselect.cli.command import Option, QueryCommand, flag
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Spend
 from dpselect.query import Design, Query, query
+from dpselect.requests.fields import documented
 from dpselect.tables import numeric_column
 
 
@@ -131,7 +132,7 @@ ASK = ("--column", "age", "--epsilon", 1, "--neighbours", "add-remove")
 
 class TestDocumented:
     def test_the_first_sentence_of_every_attribute_is_plain_text(self):
-        found = documented(Toy)
+        found = documented(Toy, flag)
 
         assert list(found) == list(Toy.__annotations__)
         assert found["column"] == "The column of numbers, not the one of --names."
@@ -224,7 +225,10 @@ class TestRun:
             (ASK[:2], "give --epsilon and --neighbours"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "Invalid value for '--k'"),
-            ((*ASK, "--engine", "sql"), "--engine must be one of memory, polars, duckdb, spark"),
+            (
+                (*ASK, "--engine", "sql"),
+                "--engine must be one of memory, polars, duckdb, spark",
+            ),
             ((*ASK, "--master", "x"), "--master goes with --engine spark"),
             ((*ASK, "--note", "x"), "--note goes with --ledger"),
             ((*ASK, "--colum", "x"), "no such option: --colum; did you mean --column?"),

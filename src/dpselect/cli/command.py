@@ -9,11 +9,9 @@ and what is shown beside an answer.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
@@ -24,6 +22,7 @@ from rich.markup import escape
 from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
+from dpselect.requests.fields import documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +41,6 @@ PANELS = {
 """The part of the help that a field stands in, if not the question."""
 
 SCALARS = (bool, int, float, str, Path)
-
-_ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?([^`]*)`|``([^`]*)``")
-_ATTRIBUTE = re.compile(r"^ {8}(?P<name>\w+): (?P<text>.*(?:\n {12}.*)*)", re.MULTILINE)
 
 
 class Given(NamedTuple):
@@ -79,7 +75,7 @@ class Option:
     """An option of a field whose type does not say how it is written.
 
     Attributes:
-        read: Returns the value of the field, of the text and of what else was given.
+        read: Returns the value of the field from the text and the other options.
         help: In place of the first sentence of the field's documentation.
         kind: What is typed: a type that typer knows.
         default: What is used where the option is not given; None is left to the query.
@@ -105,7 +101,7 @@ class QueryCommand:
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
         whole: Columns of integers, by what was given.
-        make: Returns the query of what was given; of its class, with the fields, if not
+        make: Returns the query for the options; one of its class with the fields, if not
             stated.
         facts: What a dry run shows beside the plan, by name.
         before: Checks what else was given, before anything is spent.
@@ -140,7 +136,7 @@ class QueryCommand:
         app.command(self.name, help=self.help)(run)
 
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
-        types, said = get_type_hints(kind), documented(kind)
+        types, said = get_type_hints(kind), documented(kind, flag)
         every = [_parameter("data", engines.Data), *map(_shared, ROWS)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
@@ -277,23 +273,6 @@ def _shared(name: str) -> inspect.Parameter:
 def flag(name: str) -> str:
     """Return the option of a field."""
     return f"--{name.replace('_', '-')}"
-
-
-def documented(kind: type) -> dict[str, str]:
-    """Return the first sentence about each attribute of a class, by name, as plain text."""
-    found: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        text = (one.__dict__.get("__doc__") or "").partition("Attributes:")[2]
-        for attribute in _ATTRIBUTE.finditer(text.partition("\n\n    ")[0] + "\n"):
-            words = " ".join(attribute["text"].split())
-            found[attribute["name"]] = re.split(r"(?<=[.]) (?=[A-Z`:])", words, maxsplit=1)[0]
-    return {name: _ROLE.sub(partial(_in_words, found), text) for name, text in found.items()}
-
-
-def _in_words(names: Mapping[str, str], role: re.Match[str]) -> str:
-    """Return what a role of a docstring says: an option where it is a field."""
-    text = role[1] or role[2]
-    return flag(text) if text in names else text
 
 
 def _parameter(

@@ -1,0 +1,132 @@
+"""``dpselect run`` and ``schema``: files of queries, and what they can hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpselect.cli import engines, options, output
+from dpselect.errors import ParameterError
+from dpselect.passes import load
+
+if TYPE_CHECKING:
+    from dpselect.requests import Request
+
+RUN_HELP = """Release all queries of a file, within a policy: asked in writing before.
+
+The file (TOML) has the table, the ledger, the unit and the queries by their fields; its policy,
+if it names one, is what it must not go beyond. The sum of all prices is checked before a row is
+read.
+
+[bold]dpselect run hospital.toml --check[/bold]
+
+[bold]dpselect run hospital.toml --dry-run[/bold]
+
+[bold]dpselect run hospital.toml --out answers[/bold]
+
+With --out each answer is written as CSV and Parquet, all of them as answers.json, and the file
+with its SHA-256, the plan and the ledger as report.html.
+"""
+
+SCHEMA_HELP = """Print the JSON schema of such files, for editors: those of 'dpselect run'.
+
+[bold]dpselect schema > request.schema.json[/bold]
+
+Editors that know TOML take it by a first line such as '#:schema ./request.schema.json'.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("run", help=RUN_HELP)(run)
+    app.command("schema", help=SCHEMA_HELP)(schema)
+
+
+def schema() -> None:
+    """Print the schema."""
+    from dpselect import requests
+
+    typer.echo(json.dumps(requests.schema(), indent=2))
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="The request, a file in TOML.")],
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="What the request must not go beyond.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A new folder for the answers and the report.")
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Read the file and its policy alone: no data, no ledger."),
+    ] = False,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
+) -> None:
+    """Release a request."""
+    from dpselect.requests import Request, answers
+
+    if check and dry_run:
+        raise ParameterError("give `check` or `dry_run`")
+    request = Request.read(file, policy=policy)
+    if check or dry_run:
+        _print_plan(request, dry_run=dry_run, as_json=as_json)
+        return
+    budget = request.budget()
+    if out is not None:
+        answers.check_folder(out)
+    with engines.working("counting and choosing"):
+        found = request.release(budget=budget)
+    if out is not None:
+        answers.save(request, found, budget, out)
+    if as_json:
+        content = json.loads(answers.to_json(request, found))
+        output.print_json({**content, "remaining_budget": budget.remaining})
+        return
+    for name, release in found.items():
+        output.console().print(f"{name}\n{release}\n")
+    left = {} if budget.path is None else {"remaining budget": f"{budget.remaining:.6g}"}
+    written = {} if out is None else {"written": out}
+    output.print_facts({"price of all": request.plan.price, **left, **written})
+
+
+def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
+    """Print the price of each query and of all; refuse what a release would, if asked to."""
+    plan, remaining = request.plan, None
+    if dry_run:
+        request.check()
+        budget = request.budget()
+        left = budget.remaining_after_all(
+            [one.plan.asked() for one in request.queries.values()]
+        )
+        remaining = None if budget.path is None else left
+    counted = load(plan.passes, spark=request.engine == "spark")
+    if as_json:
+        content: dict[str, Any] = {
+            "dry_run": True,
+            "sha256": request.sha256,
+            "epsilon": plan.epsilon,
+            "delta": plan.delta,
+            "neighbours": str(plan.neighbours),
+            "queries": {name: one.plan.to_dict() for name, one in request.queries.items()},
+            "counting": counted._asdict(),
+            "remaining_budget": remaining,
+        }
+        output.print_json(content)
+        return
+    for name, query in request.queries.items():
+        output.console().print(f"{name}\n{query.plan}\n")
+    facts: dict[str, object] = {
+        "file": f"{request.document.path}, SHA-256 {request.sha256}",
+        "price of all": plan.price,
+        "protects": f"one {plan.user} with all rows" if plan.user else "one record",
+    }
+    if request.engine != "memory":
+        facts["passes"] = f"at most {counted.passes} over the records"
+    if remaining is not None:
+        facts["would remain"] = f"{remaining:.6g}"
+    output.print_facts(facts)

@@ -1,0 +1,237 @@
+"""TOML documents that know the line of every key, so that an error can name it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias
+
+from dpselect.errors import DataError, DPSelectError, ParameterError
+
+Keys: TypeAlias = tuple[str | int, ...]
+"""Where a value is: names of tables and keys, and positions in lists of tables."""
+
+Kind: TypeAlias = Literal[
+    "text", "integer", "number", "table", "list of texts", "list of tables", "anything"
+]
+"""What a key holds."""
+
+OF_DATA: dict[str, Kind] = {
+    "path": "text",
+    "separator": "text",
+    "where": "list of texts",
+    "version": "text",
+    "engine": "text",
+    "master": "text",
+}
+"""The keys of [data]."""
+
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}|\'{3}.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}\n]',
+    re.DOTALL,
+)
+_DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
+_PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
+
+
+class Document:
+    """Tables of TOML, from a text or from a program.
+
+    Args:
+        values: The tables.
+        text: What they were read from; empty if they were not.
+        path: The file, by which errors name it; None if there is none.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], *, text: str = "", path: Path | None = None
+    ) -> None:
+        self.values, self.text, self.path = dict(values), text, path
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return what a file holds.
+
+        Raises:
+            DataError: There is no such file, or it is no text.
+            ParameterError: It is no TOML; the message has the line.
+        """
+        file = Path(path)
+        try:
+            text = file.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise DataError(f"cannot read {file}: give a text file in TOML") from None
+        try:
+            return cls(tomllib.loads(text), text=text, path=file)
+        except tomllib.TOMLDecodeError as error:
+            found = _PLACE.fullmatch(str(error))
+            what = found["what"] if found else str(error)
+            line = (found and found["line"]) or text.count("\n") + 1
+            raise ParameterError(f"{file}:{line}: {what}") from None
+
+    @property
+    def folder(self) -> Path:
+        """The folder that paths in the document are relative to."""
+        return Path() if self.path is None else self.path.parent
+
+    def line(self, keys: Keys) -> int:
+        """Return the line of a value, or of the nearest table around it."""
+        while keys and keys not in self._lines:
+            keys = keys[:-1]
+        return self._lines.get(keys, 1)
+
+    @contextmanager
+    def naming(self, *keys: str | int) -> Iterator[None]:
+        """Put the file and the line before the message of an error of the block.
+
+        The line is that of a value below ``keys`` whose name or value the message names, or
+        else of the value itself.
+        """
+        try:
+            yield
+        except DPSelectError as error:
+            if self.path is None or str(error).startswith(f"{self.path}:"):
+                raise
+            line = self.line((*keys, *self._meant(error, keys)))
+            raise type(error)(f"{self.path}:{line}: {error}") from None
+
+    def _meant(self, error: DPSelectError, keys: Keys) -> Keys:
+        """Return the key below those given that an error is about; none if none is."""
+        table: Any = self.values
+        for key in keys:
+            known = isinstance(table, Mapping) and key in table
+            table = table[key] if known or isinstance(table, list) else None
+        if isinstance(table, list):
+            found: Iterator[Keys] = ((at, *_about(error, one)) for at, one in enumerate(table))
+            return next((one for one in found if len(one) > 1), ())
+        return _about(error, table)
+
+    @cached_property
+    def _lines(self) -> dict[Keys, int]:
+        """The line of every table, list of tables and key."""
+        lines: dict[Keys, int] = {}
+        head: Keys = ()
+        number: dict[Keys, int] = {}
+        for line, text in _statements(self.text):
+            if not text.startswith("["):
+                for keys in _paths(tomllib.loads(text)):
+                    lines.setdefault((*head, *keys), line)
+                continue
+            repeated = text.startswith("[[")
+            [*_, named] = _paths(tomllib.loads(text))
+            head = ()
+            for at, name in enumerate(name for name in named if isinstance(name, str)):
+                head = (*head, name)
+                is_last = at + 1 == sum(isinstance(one, str) for one in named)
+                if repeated and is_last:
+                    number[head] = number.get(head, -1) + 1
+                if head in number:
+                    lines.setdefault(head, line)
+                    head = (*head, number[head])
+                lines.setdefault(head, line)
+        return lines
+
+
+def check_keys(document: Document, tables: Mapping[str, Mapping[str, Kind]]) -> None:
+    """Raise unless tables hold known keys alone, and each what it can hold.
+
+    Args:
+        document: What holds them.
+        tables: The keys of each table by its name, those of the outermost one by none; ``"*"``
+            is a key of any name. Outer tables stand before those that they hold.
+
+    Raises:
+        ParameterError: A key is unknown, or a value is of a wrong type.
+    """
+    for table, known in tables.items():
+        values, where = document.values, f"[{table}]" if table else "the file"
+        for part in filter(None, table.split(".")):
+            values = values.get(part, {})
+        with document.naming(*filter(None, table.split("."))):
+            for key, value in values.items():
+                kind = known.get(key) or known.get("*")
+                if kind is None:
+                    near = get_close_matches(key, known, n=1)
+                    meant = (
+                        f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+                    )
+                    raise ParameterError(f"{where} has no key {key!r}; {meant}")
+                if not _is(value, kind):
+                    article = "an" if kind[0] in "ai" else "a"
+                    raise ParameterError(f"`{key}` of {where} must be {article} {kind}")
+
+
+def _is(value: object, kind: Kind) -> bool:
+    """Return whether a value is of a kind."""
+    if kind.startswith("list"):
+        each: Kind = "text" if kind == "list of texts" else "table"
+        return isinstance(value, list | tuple) and all(_is(one, each) for one in value)
+    types: dict[Kind, Any] = {
+        "text": str,
+        "integer": int,
+        "number": (int, float),
+        "table": Mapping,
+        "anything": object,
+    }
+    is_number = kind in {"integer", "number"}
+    return isinstance(value, types[kind]) and not (is_number and isinstance(value, bool))
+
+
+def _about(error: DPSelectError, table: object) -> tuple[str, ...]:
+    """Return the key of a table that a message names, or whose value it quotes."""
+    if not isinstance(table, Mapping):
+        return ()
+    message = str(error)
+    named = [name for name in error.arguments if name in table]
+    quoted = [
+        name
+        for name, value in table.items()
+        if repr(name) in message
+        or (isinstance(value, str) and value and repr(value) in message)
+    ]
+    return (*named, *quoted)[:1]
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each statement of a text that is TOML, with the line it begins in."""
+    begin = depth = 0
+    for token in _TOKEN.finditer(f"{text}\n"):
+        depth += _DEPTH.get(token[0], 0)
+        if token[0] == "\n" and depth == 0:
+            whole = text[begin : token.start()]
+            statement = whole.lstrip()
+            if statement and not statement.startswith("#"):
+                before = begin + len(whole) - len(statement)
+                yield text.count("\n", 0, before) + 1, statement
+            begin = token.end()
+
+
+def _paths(values: object, before: Keys = ()) -> Iterator[Keys]:
+    """Yield where all values are, tables before what they hold."""
+    if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
+        items: Any = enumerate(values)
+    else:
+        items = values.items() if isinstance(values, Mapping) else ()
+    for key, value in items:
+        yield (*before, key)
+        yield from _paths(value, (*before, key))
+
+
+def located(path: str, folder: Path, engine: str = "memory") -> str:
+    """Return a path of a document as seen from here; of a table of Spark its name."""
+    there = folder / path
+    return path if _is_no_file(path, there, engine) else str(there)
+
+
+def anywhere(path: str, engine: str = "memory") -> str:
+    """Return a path as it is seen from any folder."""
+    return path if _is_no_file(path, Path(path), engine) else str(Path(path).resolve())
+
+
+def _is_no_file(path: str, there: Path, engine: str) -> bool:
+    return "://" in path or (engine == "spark" and not there.exists())

@@ -1,0 +1,388 @@
+"""Policies: what requests of a data set must stay within."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from dpselect import _written as written, validation
+from dpselect.budget import Budget
+from dpselect.budget.amount import exact
+from dpselect.budget.totals import Period
+from dpselect.errors import ParameterError, PolicyError
+from dpselect.neighbours import NeighboursLike, relation
+from dpselect.query import Query
+from dpselect.requests.document import OF_DATA, Document, Kind, anywhere, check_keys, located
+from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
+from dpselect.tables import Source
+
+if TYPE_CHECKING:
+    from dpselect.requests.request import Request
+
+TABLES: dict[str, dict[str, Kind]] = {
+    "": {
+        "ledger": "text",
+        "data": "table",
+        "unit": "table",
+        "release": "table",
+        "person": "table",
+        "columns": "table",
+    },
+    "data": OF_DATA,
+    "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
+    "release": {"queries": "list of texts", "epsilon": "number", "delta": "number"},
+    "person": {
+        "epsilon": "number",
+        "delta": "number",
+        "composition": "text",
+        "period": "text",
+        "period_unit": "text",
+        "shares": "table",
+    },
+    "person.shares": {"*": "number"},
+    "columns": {"*": "table"},
+}
+"""The keys of each table of a policy."""
+
+NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
+"""What every policy states."""
+
+OF_A_COLUMN: dict[str, Kind] = {
+    "lower": "number",
+    "upper": "number",
+    "step": "number",
+    "candidates": "anything",
+}
+"""The keys of a table of [columns]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What requests of one data set must stay within; public.
+
+    A policy is read from a file in TOML::
+
+        ledger = "clinic.budget"
+
+        [data]
+        path = "stays.parquet"
+
+        [unit]
+        neighbours = "add-remove"
+        user = "patient"
+        max_per_user = 5
+
+        [release]                              # at most, of one query
+        queries = ["TopKeys", "Percentiles"]
+        epsilon = 1.0
+
+        [person]                               # at most, of all releases
+        epsilon = 10.0
+        period = "year"
+        period_unit = "each-period"
+        shares = { alice = 4.0 }
+
+        [columns.days]
+        lower = 0
+        upper = 60
+        step = 1
+
+        [columns.ward]
+        candidates = ["heart", "lung", "skin"]
+
+    ``path``, ``neighbours`` and the ``epsilon`` of a release are needed. A request may ask for
+    fewer rows of the table (``where``), count fewer rows of a person and release fewer values.
+    What it leaves out is filled in: the table, the ledger, the unit, and bounds and candidates
+    of the columns. With ``[columns]`` no other column is read.
+
+    Attributes:
+        path: The table.
+        separator: What separates its fields, if it is a text file.
+        where: Comparisons that all rows must pass.
+        ledger: What requests are charged to.
+        user: The column of persons that they protect; any or none if None.
+        max_per_user: The most rows of a person that are counted.
+        queries: The classes of queries that may be asked.
+        columns: What may be released of each column; None if there is no such limit.
+        epsilon: The most that a release may cost, in nats.
+        delta: The same; 0 if not given.
+        neighbours: The relation that all releases are stated for.
+        document: The file.
+
+    Raises:
+        ParameterError: A value is out of its range, or a query is none.
+        NeighboursError: There is no such relation.
+    """
+
+    path: str
+    separator: str | None = None
+    where: tuple[str, ...] = ()
+    ledger: Path | None = None
+    user: str | None = None
+    max_per_user: int | None = None
+    queries: tuple[str, ...] = tuple(READERS)
+    columns: Mapping[str, Released] | None = None
+    epsilon: float
+    delta: float = 0.0
+    neighbours: NeighboursLike
+    document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.queries if name not in READERS]:
+            raise ParameterError(
+                f"`queries` has {unknown[0]!r}; those of a table are {', '.join(READERS)}"
+            )
+        validation.positive("epsilon", self.epsilon)
+        validation.within("delta", self.delta, 0, 1)
+        object.__setattr__(self, "neighbours", relation(self.neighbours))
+        object.__setattr__(self, "queries", tuple(self.queries))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return the policy of a file.
+
+        Raises:
+            DataError: There is no such file.
+            ParameterError: It is no TOML, a key is unknown, or a value is of a wrong type or
+                out of its range; the message has the line.
+            NeighboursError: There is no such relation.
+        """
+        return cls._of(Document.read(path))
+
+    @classmethod
+    def from_dict(cls, tables: Mapping[str, Any]) -> Self:
+        """Return the policy of the tables of such a file.
+
+        Raises:
+            ParameterError, NeighboursError: As for :meth:`read`.
+        """
+        return cls._of(Document(tables))
+
+    @classmethod
+    def _of(cls, document: Document) -> Self:
+        check_keys(document, TABLES)
+        values, folder = document.values, document.folder
+        columns = values.get("columns")
+        check_keys(document, {f"columns.{name}": OF_A_COLUMN for name in columns or ()})
+        tables = {name: values.get(name, {}) for name in ("data", "unit", "release")}
+        for table, key in NEEDED:
+            if key not in tables[table]:
+                with document.naming(table):
+                    raise ParameterError(f"a policy needs `{key}` in [{table}]")
+        data = tables["data"]
+        given = {
+            **tables["unit"],
+            **tables["release"],
+            "path": located(data["path"], folder, data.get("engine", "memory")),
+            "separator": data.get("separator"),
+            "where": tuple(data.get("where", ())),
+        }
+        if "ledger" in values:
+            given["ledger"] = Path(located(values["ledger"], folder))
+        if columns is not None:
+            given["columns"] = {
+                name: _column(document, name, one) for name, one in columns.items()
+            }
+        with document.naming("unit"):
+            given["neighbours"] = relation(given["neighbours"])
+            if "max_per_user" in given:
+                validation.at_least("max_per_user", given["max_per_user"], 1)
+        with document.naming("release"):
+            return cls(document=document, **given)
+
+    def budget(self) -> Budget:
+        """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
+
+        Raises:
+            ParameterError: There is no ``ledger``, or no epsilon of a person.
+            LedgerError: The ledger has other totals.
+        """
+        person = dict(self.document.values.get("person", {}))
+        with self.document.naming("person"):
+            if self.ledger is None or "epsilon" not in person:
+                raise ParameterError("a ledger needs `ledger`, and `epsilon` in [person]")
+            length, unit = person.pop("period", None), person.pop("period_unit", None)
+            period = None if length is None and unit is None else Period(length, unit)
+            return Budget(
+                **person,
+                neighbours=self.neighbours,
+                protects=self.user,
+                period=period,
+                path=self.ledger,
+            )
+
+    def filled(self, document: Document) -> dict[str, Any]:
+        """Return the tables of a request, with what they leave out.
+
+        Args:
+            document: The request, whose keys are known and of their types.
+        """
+        asked = dict(document.values)
+        data = {**self.document.values.get("data", {}), **asked.get("data", {})}
+        if "path" not in asked.get("data", {}):
+            data["path"] = anywhere(self.path, data.get("engine", "memory"))
+        data["where"] = tuple(dict.fromkeys((*self.where, *data.get("where", ()))))
+        if self.ledger is not None:
+            asked.setdefault("ledger", anywhere(str(self.ledger)))
+        unit = {**self.document.values.get("unit", {}), **asked.get("unit", {})}
+        queries = [self._filled(table) for table in asked.get("queries", ())]
+        return {**asked, "data": data, "unit": unit, "queries": queries}
+
+    def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the table of a query with the bounds and candidates of its columns."""
+        limits = self.columns or {}
+        column, name = table.get("column"), table.get("query")
+        known = limits.get(column) if isinstance(column, str) else None
+        more: dict[str, Any] = {}
+        if name == "TopKeys" and known is not None:
+            more["candidates"] = known.listed
+        if name == "Percentiles" and known is not None and "candidates" not in table:
+            more |= {"lower": known.low, "upper": known.high, "step": known.step}
+            if known.listed is not None and not {"lower", "upper", "step"} & {*table}:
+                more = {"candidates": known.listed}
+        if isinstance(by := table.get("by"), str) and by in limits:
+            more["groups"] = limits[by].listed
+        axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
+        ends = [one.low for one in axes] + [one.high for one in axes]
+        if name in {"Map", "HeavyCells"} and None not in ends:
+            more["bounds"] = ends
+        return {**{key: one for key, one in more.items() if one is not None}, **table}
+
+    def check(self, request: Request) -> None:
+        """Raise unless a request stays within the policy.
+
+        Raises:
+            PolicyError: It does not; the message has the clause.
+        """
+        source, given = Source.of(request.source), request.document.naming
+        with given("data"):
+            if anywhere(str(source)) != anywhere(self.path):
+                raise self._beyond(f"`path` must be {self.path!r}", "data", "path")
+            if source.separator != self.separator:
+                said = f"`separator` must be {self.separator!r}"
+                raise self._beyond(said, "data", "separator")
+            if missing := [one for one in self.where if one not in source.where]:
+                raise self._beyond(f"`where` must have {missing[0]!r}", "data", "where")
+            for one in source.comparisons:
+                self._check_known(one.column)
+        with given():
+            asked = None if request.ledger is None else anywhere(str(request.ledger))
+            if self.ledger is not None and asked != anywhere(str(self.ledger)):
+                raise self._beyond(f"`ledger` must be '{self.ledger}'", "ledger")
+        for at, query in enumerate(request.queries.values()):
+            with given("queries", at):
+                self._check_query(query)
+
+    def _check_query(self, query: Query[Any]) -> None:
+        plan = query.plan
+        if type(query).__name__ not in self.queries:
+            said = f"`query` must be one of {', '.join(self.queries)}"
+            raise self._beyond(said, "release", "queries")
+        for price in ("epsilon", "delta"):
+            most, asked = getattr(self, price), getattr(plan, price)
+            if asked > most:
+                raise self._beyond(
+                    f"`{price}` {asked:g} is more than {most:g}", "release", price
+                )
+        if plan.neighbours is not self.neighbours:
+            raise self._beyond(f"`neighbours` must be {self.neighbours}", "unit", "neighbours")
+        if self.user not in {None, plan.user}:
+            raise self._beyond(f"`user` must be {self.user!r}", "unit", "user")
+        most, rows = self.max_per_user, getattr(query, "max_per_user", None)
+        if most is not None and rows is not None and rows > most:
+            said = f"`max_per_user` {rows} is more than {most}"
+            raise self._beyond(said, "unit", "max_per_user")
+        for column, released in columns_of(query).released:
+            self._check_known(column)
+            if said := _wider(column, released, (self.columns or {}).get(column)):
+                raise self._beyond(said, "columns", column)
+
+    def _check_known(self, column: str) -> None:
+        if self.columns is not None and column not in self.columns:
+            said = f"column {column!r} is not one of {', '.join(self.columns)}"
+            raise self._beyond(said, "columns")
+
+    def _beyond(self, said: str, *clause: str) -> PolicyError:
+        """Return the error of a request that goes beyond a clause."""
+        [*table, key] = clause
+        words = " ".join([*(f"[{one}]" for one in table), key])
+        if clause[0] == "columns":
+            words = f"[{'.'.join(clause)}]"
+        path = self.document.path
+        where = "" if path is None else f", {path.name}:{self.document.line(clause)}"
+        return PolicyError(f"{said} (policy {words}{where})")
+
+
+def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released:
+    """Return what a table of [columns] allows to release."""
+    with document.naming("columns", name):
+        listed, low, step = (table.get(key) for key in ("candidates", "lower", "step"))
+        if listed is not None and not isinstance(listed, list | tuple):
+            raise ParameterError("`candidates` must be a list")
+        if listed is not None and len(table) > 1:
+            raise ParameterError("`candidates` say all: leave out `lower`, `upper` and `step`")
+        if step is not None and not (step > 0 and low is not None and isfinite(low)):
+            raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
+        values = None if listed is None else written.read("candidates", listed)
+        return Released(
+            listed=values, low=low, high=table.get("upper"), step=step, anything=not table
+        )
+
+
+def _wider(column: str, asked: Released, limit: Released | None) -> str:
+    """Return what of a column may be released beyond a limit, in words; nothing if none is."""
+    if limit is None or limit.anything or asked == NOTHING:
+        return ""
+    if asked.anything:
+        return f"any value of {column!r} could be released: give `candidates`"
+    if limit.listed is not None:
+        return _unlisted(column, asked, limit.listed)
+    values = (asked.low, asked.high) if asked.listed is None else asked.listed
+    numbers = [
+        one for one in values if isinstance(one, int | float) and not isinstance(one, bool)
+    ]
+    if len(numbers) < len(values):
+        return f"{column!r} has numbers, and not all that may be released are some"
+    return _outside(column, asked, limit, numbers)
+
+
+def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[float]) -> str:
+    """Return which number may be released that is out of bounds or no step, in words."""
+    low = -inf if limit.low is None else limit.low
+    high = inf if limit.high is None else limit.high
+    if beyond := [one for one in numbers if not low <= one <= high]:
+        return f"{beyond[0]:g} is outside of the bounds of {column!r}"
+    if limit.step is None:
+        return ""
+    distances = [exact(float(one)) - exact(low) for one in numbers]
+    if asked.listed is None:
+        # What is binned has no step, and no number of it is released.
+        distances = [] if asked.step is None else [distances[0], exact(asked.step)]
+    if any(distance % exact(limit.step) != 0 for distance in distances):
+        return f"numbers of {column!r} must be whole steps of {limit.step:g} from {low:g}"
+    return ""
+
+
+def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str:
+    """Return which value may be released that is not listed, in words."""
+    values: Sequence[Hashable] | None = asked.listed
+    if values is None:
+        low, high, step = asked.low, asked.high, asked.step
+        if low is None or high is None or step is None:
+            return f"the values of {column!r} are listed: give `candidates`"
+        first, each = exact(low), exact(step)
+        number = int((exact(high) - first) // each) + 1
+        if number > len(listed):
+            return f"the range of {column!r} has more than the {len(listed)} candidates"
+        values = [float(first + at * each) for at in range(number)]
+    allowed = {_key(one) for one in listed}
+    beyond = [one for one in values if _key(one) not in allowed]
+    return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
+
+
+def _key(value: Hashable) -> tuple[bool, Hashable]:
+    """Return what equal values share; True and 1 are not equal here."""
+    return isinstance(value, bool), value

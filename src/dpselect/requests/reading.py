@@ -1,0 +1,161 @@
+"""What the queries of a table read of its columns, and what of it they may release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a query may release of the values of a column; public.
+
+    Attributes:
+        listed: These values alone.
+        low: Numbers from this one on.
+        high: Numbers up to this one.
+        step: Numbers that are whole steps above ``low``; any between if None.
+        anything: Whatever the column holds. Nothing at all, if neither this nor another
+            attribute says more.
+    """
+
+    listed: tuple[Hashable, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    anything: bool = False
+
+
+NOTHING, ANYTHING = Released(), Released(anything=True)
+
+
+class Columns(NamedTuple):
+    """The columns that a query reads."""
+
+    released: tuple[tuple[str, Released], ...]
+    """Every column, with what may be released of it."""
+
+    numeric: tuple[str, ...] = ()
+    """Those that are read as numbers."""
+
+    whole: tuple[str, ...] = ()
+    """Those that are read as integers."""
+
+
+def columns_of(query: Query[Any]) -> Columns:
+    """Return what a query reads.
+
+    Raises:
+        ParameterError: It is no query of a table.
+        ColumnError: It does not name a column.
+    """
+    name = type(query).__name__
+    if name not in READERS:
+        raise ParameterError(
+            f"a {name} is no question of a table: a request holds {', '.join(sorted(READERS))}"
+        )
+    found = READERS[name](query)
+    user = getattr(query, "user", None)
+    persons = () if user is None else ((user, NOTHING),)
+    return found._replace(released=(*found.released, *persons))
+
+
+def _named(query: Any, field: str) -> str:  # noqa: ANN401 -- a query with that field
+    column: str | None = getattr(query, field)
+    if column is None:
+        raise ColumnError(f"a {type(query).__name__} of a table needs `{field}`")
+    return column
+
+
+def _percentiles(query: Any) -> Columns:  # noqa: ANN401
+    column = _named(query, "column")
+    if query.candidates is not None:
+        released = Released(listed=query.candidates)
+    else:
+        points = query.design().points
+        low, high = float(points[0]), float(points[len(points) - 1])
+        released = Released(low=low, high=high, step=query.step)
+    return Columns(((column, released),), numeric=(column,))
+
+
+def _record(query: Any) -> Columns:  # noqa: ANN401
+    column = _named(query, "column")
+    label = () if query.label is None else ((query.label, ANYTHING),)
+    return Columns(((column, NOTHING), *label), numeric=(column,))
+
+
+def _keys(query: Any) -> Columns:  # noqa: ANN401
+    column: Any = _named(query, "column")
+    names = (column,) if isinstance(column, str) else tuple(column)
+    candidates = getattr(query, "candidates", None)
+    released: list[tuple[str, Released]]
+    if candidates is None:
+        released = [(name, ANYTHING) for name in names]
+    elif len(names) == 1:
+        released = [(names[0], Released(listed=tuple(candidates)))]
+    else:
+        parts = zip(*candidates, strict=True)
+        released = [
+            (name, Released(listed=part)) for name, part in zip(names, parts, strict=True)
+        ]
+    by, groups = getattr(query, "by", None), getattr(query, "groups", None)
+    if by is not None:
+        released.append((by, ANYTHING if groups is None else Released(listed=tuple(groups))))
+    return Columns(tuple(released))
+
+
+def _points(query: Any) -> Columns:  # noqa: ANN401
+    x, y = _named(query, "x"), _named(query, "y")
+    west, south, east, north = query.bounds
+    released = ((x, Released(low=west, high=east)), (y, Released(low=south, high=north)))
+    return Columns(released, numeric=(x, y))
+
+
+def _trees(query: Any) -> Columns:  # noqa: ANN401
+    label = (_named(query, "label"), Released(listed=tuple(query.classes)))
+    domains = tuple((name, _of_domain(one)) for name, one in query.domains.items())
+    numeric = tuple(name for name, one in domains if one.listed is None)
+    return Columns((*domains, label), numeric=numeric)
+
+
+def _of_domain(domain: Mapping[str, Any] | Sequence[Hashable]) -> Released:
+    if not isinstance(domain, Mapping):
+        return Released(listed=tuple(domain))
+    if "values" in domain:
+        return Released(listed=tuple(domain["values"]))
+    edges = domain.get("edges") or (domain["low"], domain["high"])
+    return Released(low=edges[0], high=edges[-1])
+
+
+def _edges(query: Any) -> Columns:  # noqa: ANN401
+    ends, nodes = (query.source, query.target), query.nodes
+    if isinstance(nodes, int):
+        numbers = Released(low=0, high=nodes - 1, step=1)
+        return Columns(tuple((end, numbers) for end in ends), whole=ends)
+    return Columns(tuple((end, Released(listed=tuple(nodes))) for end in ends))
+
+
+def _subset(query: Any) -> Columns:  # noqa: ANN401
+    label = () if query.label is None else ((query.label, ANYTHING),)
+    return Columns(((_named(query, "column"), NOTHING), *label))
+
+
+READERS: dict[str, Callable[[Any], Columns]] = {
+    "BestColumns": _trees,
+    "HeavyCells": _points,
+    "Hubs": _edges,
+    "ID3Tree": _trees,
+    "Keys": _keys,
+    "Map": _points,
+    "PercentileRecord": _record,
+    "Percentiles": _percentiles,
+    "Subset": _subset,
+    "TopKeys": _keys,
+    "TopNodes": _edges,
+    "TreeFront": _trees,
+}
+"""By the class of the query."""

@@ -1,0 +1,352 @@
+"""Requests: queries of one table, written down before any is answered."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Self
+
+from dpselect.budget import Budget
+from dpselect.composition import sequential_plan
+from dpselect.errors import NeighboursError, ParameterError
+from dpselect.neighbours import relation
+from dpselect.plan import Plan
+from dpselect.query import Query, run
+from dpselect.release import Release
+from dpselect.requests.document import OF_DATA, Document, Kind, check_keys, located
+from dpselect.requests.policy import Policy
+from dpselect.requests.reading import READERS, columns_of
+from dpselect.tables import Source
+from dpselect.tables.engines import check_where, checked_engine, held
+
+TABLES: dict[str, dict[str, Kind]] = {
+    "": {
+        "policy": "text",
+        "ledger": "text",
+        "note": "text",
+        "analyst": "text",
+        "data": "table",
+        "unit": "table",
+        "queries": "list of tables",
+    },
+    "data": OF_DATA,
+    "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
+}
+"""The keys of each table of a request; those of a query are its fields."""
+
+OF_A_QUERY = ("query", "name")
+"""What a table of a query holds besides."""
+
+_NAME = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Queries of one table, with where it is and what they are charged to; public.
+
+    A request is read from a file in TOML, or made of the same tables by a program::
+
+        ledger = "clinic.budget"
+
+        [data]
+        path = "stays.parquet"
+        where = ["year = 2025"]
+
+        [unit]
+        neighbours = "add-remove"
+        user = "patient"
+        max_per_user = 3
+
+        [[queries]]
+        query = "TopKeys"
+        column = "ward"
+        k = 1
+        candidates = ["heart", "lung", "skin"]
+        epsilon = 0.5
+
+    ``[unit]`` says what all queries protect, and fills in what they leave out. Paths are
+    relative to the file.
+
+    Guarantee:
+        That of :func:`dpselect.run`.
+
+    Attributes:
+        queries: By the names of their answers.
+        source: The table, and which rows of it.
+        engine: What holds the rows: ``"memory"``, ``"polars"``, ``"duckdb"`` or ``"spark"``.
+        master: That of Spark.
+        ledger: What is charged; None if nothing is kept.
+        version: Which state of the table it is.
+        note: Kept in the ledger.
+        analyst: Who asks.
+        document: The file.
+
+    Raises:
+        ParameterError: There is no query, or a name is none.
+        NeighboursError: The queries protect several relations or units.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> asked = dp.Request.from_dict({
+        ...     "data": {"path": "stays.parquet"},
+        ...     "unit": {"neighbours": "add-remove"},
+        ...     "queries": [
+        ...         {"query": "Percentiles", "column": "days", "p": 50, "upper": 60, "step": 1,
+        ...          "epsilon": 0.5},
+        ...         {"query": "TopKeys", "column": "ward", "k": 1,
+        ...          "candidates": ["heart", "lung"], "epsilon": 0.25},
+        ...     ],
+        ... })
+        >>> asked.plan.epsilon, list(asked.queries)
+        (0.75, ['Percentiles', 'TopKeys'])
+    """
+
+    queries: Mapping[str, Query[Any]]
+    source: str | Source
+    engine: str = "memory"
+    master: str | None = None
+    ledger: Path | None = None
+    version: str = ""
+    note: str = ""
+    analyst: str = ""
+    document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in self.queries:
+            _check_name(name)
+        checked_engine(self.engine, self.master)
+        check_where(Source.of(self.source).where, self.plan.neighbours)
+
+    @classmethod
+    def read(cls, path: str | Path, *, policy: Policy | str | Path | None = None) -> Self:
+        """Return the request of a file.
+
+        Args:
+            path: The file.
+            policy: What it must not go beyond; that which the file names if not given.
+
+        Raises:
+            DataError: There is no such file.
+            ParameterError: It is no TOML, a key is unknown, a value is of a wrong type or out
+                of its range, or a claim is missing; the message has the line.
+            PolicyError: It goes beyond the policy; the message has the clause.
+            NeighboursError: As for the class.
+        """
+        return cls._of(Document.read(path), policy)
+
+    @classmethod
+    def from_dict(
+        cls, tables: Mapping[str, Any], *, policy: Policy | str | Path | None = None
+    ) -> Self:
+        """Return the request of the tables of such a file.
+
+        Raises:
+            ParameterError, PolicyError, NeighboursError: As for :meth:`read`.
+        """
+        return cls._of(Document(tables), policy)
+
+    @classmethod
+    def _of(cls, document: Document, given: Policy | str | Path | None) -> Self:
+        check_keys(document, TABLES)
+        with document.naming():
+            limits = _policy(document, given)
+        values = document.values if limits is None else limits.filled(document)
+        data, unit = values.get("data", {}), values.get("unit", {})
+        queries: dict[str, Query[Any]] = {}
+        for at, table in enumerate(values.get("queries", ())):
+            with document.naming("queries", at):
+                query = _query(table, unit)
+                _check_unit(query, unit)
+                name = table.get("name") or _free_name(type(query).__name__, queries)
+                _check_name(name)
+                if name in queries:
+                    raise ParameterError(f"`name` {name!r} is that of another query too")
+                queries[name] = query
+        with document.naming():
+            if "path" not in data:
+                raise ParameterError("a request needs the `path` of its table in [data]")
+            if not queries:
+                raise ParameterError("a request needs a query, in [[queries]]")
+        with document.naming("data"):
+            path = located(data["path"], document.folder, data.get("engine", "memory"))
+            where, separator = data.get("where", ()), data.get("separator")
+            stated = bool(where) or separator is not None
+            source = Source(path, separator=separator, where=where) if stated else path
+            ledger = values.get("ledger")
+            request = cls(
+                queries=queries,
+                source=source,
+                engine=data.get("engine", "memory"),
+                master=data.get("master"),
+                ledger=None if ledger is None else Path(located(ledger, document.folder)),
+                version=data.get("version", ""),
+                note=values.get("note", ""),
+                analyst=values.get("analyst", ""),
+                document=document,
+            )
+        if limits is not None:
+            limits.check(request)
+        return request
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file, in hexadecimal; of no text if there is none."""
+        return hashlib.sha256(self.document.text.encode()).hexdigest()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of all queries together."""
+        with self.document.naming("queries"):
+            return sequential_plan([query.plan for query in self.queries.values()])
+
+    def table(self) -> object:
+        """Return the table as its engine holds it; no row is read.
+
+        Raises:
+            DataError: It cannot be opened.
+        """
+        read = [columns_of(query) for query in self.queries.values()]
+        with self.document.naming("data"):
+            return held(
+                self.source,
+                self.engine,
+                master=self.master,
+                numeric=list(dict.fromkeys(name for one in read for name in one.numeric)),
+                whole=list(dict.fromkeys(name for one in read for name in one.whole)),
+            )
+
+    def budget(self) -> Budget:
+        """Return what the request is charged to: the ledger, or a budget of its own price.
+
+        Raises:
+            LedgerError: There is no ledger at that path.
+        """
+        where, path = list(Source.of(self.source).where), self.document.path
+        file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
+        with self.document.naming("ledger"):
+            budget = self._own_budget() if self.ledger is None else Budget.open(self.ledger)
+        return budget.for_request(
+            note=self.note or file,
+            source=str(self.source),
+            version=self.version,
+            analyst=self.analyst,
+            arguments={"where": where} if where else {},
+        )
+
+    def _own_budget(self) -> Budget:
+        plan = self.plan
+        return Budget(
+            plan.epsilon,
+            plan.delta,
+            neighbours=plan.neighbours,
+            protects=plan.user,
+            composition="sum",
+        )
+
+    def check(self) -> None:
+        """Check that all queries can be read, by the table's schema alone.
+
+        Raises:
+            ColumnError: A column is missing, or not of its type.
+            DataError: The table cannot be opened.
+        """
+        table = self.table()
+        for at, query in enumerate(self.queries.values()):
+            with self.document.naming("queries", at):
+                query.check(table)
+
+    def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
+        """Draw all answers, by the names of their queries; see :func:`dpselect.run`.
+
+        Args:
+            budget: That of :meth:`budget` if not given.
+
+        Raises:
+            InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.
+            ColumnError, DataError, PublicClaimError: As for each query.
+        """
+        charged, queries = budget or self.budget(), list(self.queries.values())
+        with self.document.naming("queries"):
+            found = run(queries, self.table(), budget=charged)
+        return dict(zip(self.queries, found, strict=True))
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ParameterError(
+            f"`name` {name!r} must be letters, digits, - and _: it names files"
+        )
+
+
+def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
+    """Return the class that a table of a query names.
+
+    Raises:
+        ParameterError: It names none that reads a table.
+    """
+    name = table.get("query")
+    if name not in READERS:
+        near = get_close_matches(str(name), READERS, n=1)
+        meant = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(READERS)}"
+        said = (
+            f"there is no `query` {name!r} of a table" if name else "a query needs its `query`"
+        )
+        raise ParameterError(f"{said}: {meant}")
+    kind: type[Query[Any]] = getattr(import_module("dpselect"), str(name))
+    return kind
+
+
+def _query(table: Mapping[str, Any], unit: Mapping[str, Any]) -> Query[Any]:
+    kind = kind_of(table)
+    known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
+    given = {name: value for name, value in unit.items() if name in known}
+    given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
+    query: Query[Any] = Query.from_dict({"query": table["query"], **given})
+    columns_of(query)
+    return query
+
+
+def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
+    """Raise unless a query protects what all are said to."""
+    if not unit:
+        return
+    plan = query.plan
+    if "neighbours" in unit and plan.neighbours is not relation(unit["neighbours"]):
+        raise NeighboursError(
+            f"a {plan.name} protects {plan.neighbours} neighbours, and [unit] says "
+            f"{unit['neighbours']}"
+        )
+    if plan.user != unit.get("user"):
+        raise NeighboursError(
+            f"this {plan.name} protects one {plan.user or 'record'}, and [unit] says one "
+            f"{unit.get('user') or 'record'}"
+        )
+
+
+def _policy(document: Document, given: Policy | str | Path | None) -> Policy | None:
+    """Return the policy of a request: that which was given, or which the file names."""
+    named = document.values.get("policy")
+    if named is not None:
+        named = Path(located(named, document.folder))
+    if isinstance(given, Policy):
+        same = named is None or named.resolve() == (given.document.path or Path()).resolve()
+    else:
+        same = named is None or given is None or named.resolve() == Path(given).resolve()
+    if not same:
+        raise ParameterError("`policy` is another one than that which was given")
+    if isinstance(given, Policy):
+        return given
+    path = named if given is None else given
+    return None if path is None else Policy.read(path)
+
+
+def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    """Return a name for an answer that was given none."""
+    numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return next(one for one in (name, *numbered) if one not in taken)

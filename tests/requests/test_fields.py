@@ -1,0 +1,98 @@
+"""The JSON schema of requests: it takes what queries write, and refuses what they refuse."""
+
+import math
+
+import pytest
+
+from dpselect.requests import schema
+from dpselect.requests.reading import READERS
+from support.releases import all_cases
+
+SCHEMA = schema()
+QUERIES = SCHEMA["properties"]["queries"]["items"]["oneOf"]
+TYPES = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+}
+
+
+def holds(value, rule):
+    """Return whether a value is of a schema, by the keywords of it that are used here."""
+    kind = rule.get("type")
+    if kind is not None and not isinstance(value, TYPES[kind]):
+        return False
+    if kind in {"integer", "number"} and isinstance(value, bool):
+        return False
+    checks = [
+        "const" not in rule or value == rule["const"],
+        "enum" not in rule or value in rule["enum"],
+        "anyOf" not in rule or any(holds(value, one) for one in rule["anyOf"]),
+        "oneOf" not in rule or sum(holds(value, one) for one in rule["oneOf"]) == 1,
+    ]
+    if isinstance(value, list) and "items" in rule:
+        checks += [holds(one, rule["items"]) for one in value]
+    if isinstance(value, dict) and "properties" in rule:
+        known = rule["properties"]
+        checks += [name in value for name in rule.get("required", [])]
+        checks += [name in known or rule.get("additionalProperties", True) for name in value]
+        checks += [holds(one, known[name]) for name, one in value.items() if name in known]
+    return all(checks)
+
+
+def written(case):
+    fields = case.query.to_dict()
+    del fields["dpselect"]
+    return {"data": {"path": "a.parquet"}, "queries": [fields]}
+
+
+CASES = [
+    case
+    for case in all_cases()
+    if type(case.query).__name__ in READERS and "object" not in str(case.query.written_form)
+]
+
+
+def test_every_query_of_a_table_is_there():
+    assert [one["title"] for one in QUERIES] == sorted(READERS)
+    assert {type(case.query).__name__ for case in CASES} == set(READERS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_it_takes_what_a_query_writes(case):
+    assert holds(written(case), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"k": "three"},
+        {"kk": 1},
+        {"epsilon": None},
+        {"neighbours": "addremove"},
+        {"missing": "keep"},
+        {"mechanism": "permute"},
+        {"query": "TopKey"},
+        {"user": 3},
+    ],
+)
+def test_it_refuses_what_a_query_refuses(wrong):
+    right = {"query": "TopKeys", "column": "ward", "k": 1, "candidates": ["a"], "epsilon": 1.0}
+
+    assert holds({"queries": [right]}, SCHEMA)
+    assert not holds({"queries": [{**right, **wrong}]}, SCHEMA)
+
+
+@pytest.mark.parametrize("wrong", [{"ledgr": "a"}, {"data": {"path": 1}}, {"queries": math.pi}])
+def test_it_refuses_other_tables(wrong):
+    assert not holds({"queries": [], **wrong}, SCHEMA)
+
+
+def test_every_field_is_described_in_words():
+    for one in QUERIES:
+        for name, field in one["properties"].items():
+            assert name == "query" or len(field["description"]) > 10, (one["title"], name)
+            assert "`" not in field.get("description", "")

@@ -1,0 +1,373 @@
+"""Policies: a request may narrow one, and never widens it."""
+
+import re
+from fractions import Fraction
+from functools import cache
+from math import inf
+from random import Random
+
+import pytest
+
+import dpselect as dp
+from dpselect.errors import (
+    DPSelectError,
+    InsufficientBudgetError,
+    LedgerError,
+    NeighboursError,
+    ParameterError,
+    PolicyError,
+)
+from support.hospital import POLICY, REQUEST
+
+WARDS = ["heart", "lung", "skin"]
+TOP = {"query": "TopKeys", "column": "ward", "k": 1, "epsilon": 0.5}
+MEDIAN = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 0.5}
+
+
+def line_of(text, begin):
+    """Return the number of the first line that begins in some way."""
+    return next(at for at, one in enumerate(text.splitlines(), 1) if one.startswith(begin))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "clause", "line"),
+    [
+        ("[data]", '[data]\npath = "other.parquet"', "[data] path", "path"),
+        ("[data]", "[data]\nseparator = ';'", "[data] separator", "[data]"),
+        ("[data]", 'ledger = "mine.budget"\n[data]', "ledger", "ledger"),
+        ("year = 2025", "income > 9", "[columns]", "[columns.days]"),
+        ("epsilon = 50.0", "epsilon = 50.5", "[release] epsilon", "epsilon"),
+        ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]", "[columns.ward]"),
+        ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user", "max_per_user"),
+        ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]", "[columns.days]"),
+        ("p = 50", "p = 50\nupper = 90", "[columns.days]", "[columns.days]"),
+        ("p = 50", "p = 50\nlower = -1", "[columns.days]", "[columns.days]"),
+        ("p = 50", "p = 50\nstep = 0.5", "[columns.days]", "[columns.days]"),
+        ("p = 50", "p = 50\ncandidates = [0.5, 7]", "[columns.days]", "[columns.days]"),
+        ("TopKeys", "Keys'\ndelta = 1e-5 #", "[release] delta", "delta"),
+        ("TopKeys", "Keys'\ndelta = 1e-6 #", "[columns.ward]", "[columns.ward]"),
+    ],
+)
+def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause, line):
+    text = REQUEST.replace('"TopKeys"', "'TopKeys'").replace("max_per_user = 2\n", "")
+    text = text.replace("k = 1\n", "") if "Keys'" in new else text
+    (clinic / "wide.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    with pytest.raises(PolicyError) as raised:
+        dp.Request.read(clinic / "wide.toml")
+
+    said = str(raised.value)
+    assert re.match(rf"{clinic / 'wide.toml'}:\d+: ", said)
+    assert said.endswith(f" (policy {clause}, policy.toml:{line_of(POLICY, line)})")
+
+
+def test_a_query_that_is_not_listed_is_refused(clinic):
+    policy = clinic / "policy.toml"
+    policy.write_text(POLICY.replace('"TopKeys", ', ""), encoding="utf-8")
+
+    with pytest.raises(
+        PolicyError, match=r"one of Percentiles, .* \(policy \[release\] queries"
+    ):
+        dp.Request.read(clinic / "hospital.toml")
+
+
+@pytest.mark.parametrize(
+    ("query", "filled"),
+    [
+        (MEDIAN, {"lower": 0, "upper": 60, "step": 1, "max_per_user": 5}),
+        ({**MEDIAN, "upper": 30}, {"lower": 0, "upper": 30, "step": 1}),
+        ({**MEDIAN, "candidates": [1, 7]}, {"candidates": (1, 7), "upper": None}),
+        (TOP, {"candidates": tuple(WARDS), "user": "patient"}),
+        ({**TOP, "max_per_user": 1}, {"max_per_user": 1}),
+        ({**TOP, "candidates": ["lung"]}, {"candidates": ("lung",)}),
+        ({"query": "HeavyCells", "x": "x", "y": "y", "grid": 2, "k": 1, "epsilon": 1.0},
+         {"bounds": (0, 0, 10, 10)}),
+        ({**TOP, "column": "year", "candidates": [2024], "by": "ward"},
+         {"groups": tuple(WARDS)}),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_is_filled_in(clinic, query, filled):
+    request = dp.Request.from_dict({"queries": [query]}, policy=clinic / "policy.toml")
+    [made] = request.queries.values()
+
+    assert {name: getattr(made, name) for name in filled} == filled
+    assert str(request.ledger) == str(clinic / "clinic.budget")
+    assert request.source.where == ("year >= 2024",)
+
+
+def test_listed_numbers_are_filled_in_and_hold_for_ranges(clinic):
+    policy = clinic / "policy.toml"
+    text = POLICY.replace("lower = 0\nupper = 60\nstep = 1", "candidates = [0, 7, 14, 21]")
+    policy.write_text(text, encoding="utf-8")
+
+    def asked(**more):
+        return dp.Request.from_dict({"queries": [{**MEDIAN, **more}]}, policy=policy)
+
+    assert asked().queries["Percentiles"].candidates == (0, 7, 14, 21)
+    assert asked(upper=21, step=7).queries["Percentiles"].upper == 21
+    for wide in ({"upper": 28, "step": 7}, {"upper": 21, "step": 3}, {"step": 7}):
+        with pytest.raises(PolicyError, match=r"\[columns.days\]"):
+            asked(**wide)
+
+
+def test_one_policy_holds_for_a_request(clinic):
+    other = clinic / "other.toml"
+    other.write_text(POLICY.replace("epsilon = 50.0", "epsilon = 1.0"), encoding="utf-8")
+
+    with pytest.raises(ParameterError, match="another one"):
+        dp.Request.read(clinic / "hospital.toml", policy=other)
+    with pytest.raises(PolicyError):
+        dp.Request.from_dict({"queries": [{**TOP, "epsilon": 2.0}]}, policy=other)
+    same = dp.Policy.read(clinic / "policy.toml")
+    assert dp.Request.read(clinic / "hospital.toml", policy=same).plan.epsilon == 100
+
+
+def test_a_ledger_is_made_with_what_a_person_may_spend(clinic):
+    policy = clinic / "policy.toml"
+    terms = """period = "year"
+period_unit = "each-period"
+shares = { alice = 120.0 }
+"""
+    policy.write_text(
+        POLICY.replace("delta = 1e-5\n", f"delta = 1e-5\n{terms}"), encoding="utf-8"
+    )
+    budget = dp.Policy.read(policy).budget()
+
+    assert (budget.epsilon, budget.delta, budget.totals.unit) == (300.0, 1e-5, "patient")
+    assert budget.totals.shares == (("alice", 120.0),)
+    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
+    (clinic / "alice.toml").write_text(f'analyst = "alice"\n{text}', encoding="utf-8")
+    request = dp.Request.read(clinic / "alice.toml")
+    request.release()
+    with pytest.raises(InsufficientBudgetError):
+        dp.Request.from_dict(
+            {"analyst": "alice", "queries": [{**TOP, "epsilon": 30.0}]}, policy=policy
+        ).release()
+    policy.write_text(POLICY.replace("300.0", "301.0"), encoding="utf-8")
+    with pytest.raises(LedgerError, match=r"policy.toml:\d+: the ledger"):
+        dp.Policy.read(policy).budget()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("[unit]", "[unti]", "[unti]", "the file has no key 'unti'; did you mean 'unit'"),
+        ('path = "stays.parquet"\n', "", "[data]", "a policy needs path in [data]"),
+        ('neighbours = "add-remove"\n', "", "[unit]", "a policy needs neighbours in [unit]"),
+        ('"add-remove"', '"addremove"', "neighbours", "neighbours must be 'add-remove'"),
+        ("max_per_user = 5", "max_per_user = 0", "max_per_user", "max_per_user must be"),
+        ("epsilon = 50.0", "epsilon = 0.0", "epsilon", "epsilon must be"),
+        ("epsilon = 50.0\n", "", "[release]", "a policy needs epsilon in [release]"),
+        ("delta = 1e-6", "delta = 2", "delta", "delta must be"),
+        ('"TopKeys"', '"Topkeys"', "queries", "queries has 'Topkeys'"),
+        ("step = 1", "step = 0", "step", "step must be above 0"),
+        ("lower = 0\nupper = 60", "upper = 60", "step", "step must be above 0, and goes with"),
+        ("step = 1", "stride = 1", "stride", "[columns.days] has no key 'stride'"),
+        ("step = 1", "candidates = [1]", "candidates", "candidates say all"),
+        ('["heart", "lung", "skin"]', '"heart"', "candidates", "candidates must be a list"),
+        ("[columns.days]", "[columns]\nb = 3\n[columns.days]", "b", "b of [columns] must be"),
+    ],
+)
+def test_what_is_no_policy_is_refused_with_its_line(clinic, old, new, line, said):
+    policy, text = clinic / "policy.toml", POLICY.replace(old, new, 1)
+    policy.write_text(text, encoding="utf-8")
+
+    with pytest.raises((ParameterError, NeighboursError)) as raised:
+        dp.Policy.read(policy)
+
+    assert str(raised.value).startswith(f"{policy}:{line_of(text, line)}: {said}")
+
+
+@pytest.mark.parametrize("gone", ["ledger", "epsilon"])
+def test_a_ledger_needs_a_path_and_what_a_person_may_spend(clinic, gone):
+    lines = {"ledger": 'ledger = "clinic.budget"\n', "epsilon": "epsilon = 300.0\n"}
+    policy = clinic / "policy.toml"
+    policy.write_text(POLICY.replace(lines[gone], ""), encoding="utf-8")
+
+    with pytest.raises(ParameterError, match="a ledger needs"):
+        dp.Policy.read(policy).budget()
+
+
+NUMBERS = [-1, 0, 0.5, 1, 2, 3, 4, 6, 10]
+
+
+def random_policy(rng):
+    days = rng.choice(
+        [
+            {"lower": 0, "upper": rng.choice([4, 6])},
+            {"lower": rng.choice([0, 1]), "upper": 6, "step": rng.choice([0.5, 1, 2])},
+            {"candidates": sorted(rng.sample(NUMBERS, 4))},
+            {},
+        ]
+    )
+    ward = rng.choice([{"candidates": rng.sample(WARDS, 2)}, {"candidates": WARDS}, {}])
+    tables = {
+        "data": {"path": "stays.parquet", "where": rng.choice([[], ["year = 2025"]])},
+        "unit": {"neighbours": rng.choice(["add-remove", "substitute"])},
+        "release": {
+            "queries": rng.sample(["TopKeys", "Percentiles", "Keys", "HeavyCells"], 3),
+            "epsilon": rng.choice([0.5, 1.0]),
+            "delta": rng.choice([0.0, 1e-6]),
+        },
+        "columns": {"days": days, "ward": ward, "x": {"lower": 0, "upper": 4}, "year": {}},
+    }
+    if rng.random() < 0.5:
+        tables["unit"] |= {"user": "patient", "max_per_user": 3}
+        tables["columns"]["patient"] = {}
+    if rng.random() < 0.2:
+        del tables["columns"]
+    if tables["unit"]["neighbours"] == "substitute":
+        tables["data"]["where"] = []
+    return tables
+
+
+@cache
+def made(kind, *fields):
+    """Return a query; those that are drawn twice are made once."""
+    return getattr(dp, kind)(**dict(fields))
+
+
+def random_query(rng, unit):
+    known = {
+        "epsilon": rng.choice([0.25, 0.5, 1.0, 1.5]),
+        "neighbours": unit["neighbours"] if rng.random() < 0.9 else "add-remove",
+    }
+    if "user" in unit and rng.random() < 0.95:
+        known |= {"user": "patient", "max_per_user": rng.choice([1, 3, 4])}
+    kind = rng.choice(["TopKeys", "Percentiles", "Keys", "HeavyCells"])
+    if kind == "Percentiles":
+        ends = {"lower": rng.choice([0, 0, 1, -1]), "upper": rng.choice([2, 4, 6, 8])}
+        values = {"candidates": tuple(sorted(rng.sample(NUMBERS, 3)))}
+        if rng.random() < 0.5:
+            values = {**ends, "step": rng.choice([0.5, 1, 2])}
+        known |= {"column": rng.choice(["days", "days", "x", "age"]), "p": 50, **values}
+    elif kind == "Keys":
+        column = rng.choice(["ward", "year", "age"])
+        known |= {"column": column, "method": "optimal", "delta": rng.choice([1e-6, 1e-5])}
+    elif kind == "HeavyCells":
+        bounds = (rng.choice([0, -1]), 0, rng.choice([3, 4, 5]), 9)
+        known |= {"x": "x", "y": rng.choice(["year", "y"]), "bounds": bounds, "grid": 2, "k": 1}
+    elif rng.random() < 0.8:
+        wards = tuple(rng.sample([*WARDS, "brain"], 2))
+        known |= {"column": "ward", "k": 1, "candidates": wards}
+    else:
+        known |= {"column": "ward", "k": 1, "delta": rng.choice([1e-6, 1e-5])}
+    return made(kind, *known.items())
+
+
+def released(query):
+    """Return the columns of a query with all values that it can release; None for any."""
+    user = [] if query.user is None else [(query.user, [])]
+    if isinstance(query, dp.HeavyCells):
+        west, south, east, north = query.bounds
+        return [("x", [west, east]), (query.y, [south, north]), *user]
+    if isinstance(query, dp.Percentiles):
+        if query.candidates is None and query.upper is None:
+            return [(query.column, [inf]), *user]
+        points = query.design().points
+        return [(query.column, [points[at] for at in range(len(points))]), *user]
+    return [(query.column, getattr(query, "candidates", None)), *user]
+
+
+def allows(column, value):
+    """Return whether a table of [columns] allows to release a value."""
+    if "candidates" in column:
+        return value in column["candidates"]
+    if not column:
+        return True
+    if not column["lower"] <= value <= column["upper"]:
+        return False
+    return (
+        "step" not in column
+        or (Fraction(value) - column["lower"]) % Fraction(column["step"]) == 0
+    )
+
+
+def within(policy, query, where):
+    """Return whether all that a query may release is within a policy, by its definition."""
+    unit, release, columns = policy["unit"], policy["release"], policy.get("columns")
+    of_rows = "user" not in unit or (query.user, query.max_per_user) in [
+        ("patient", rows) for rows in range(1, unit["max_per_user"] + 1)
+    ]
+    read = [*released(query), *((one.split()[0], []) for one in where)]
+    return (
+        set(policy["data"]["where"]) <= set(where)
+        and str(query.plan.neighbours) == unit["neighbours"]
+        and type(query).__name__ in release["queries"]
+        and query.plan.epsilon <= release["epsilon"]
+        and query.plan.delta <= release["delta"]
+        and of_rows
+        and (columns is None or all(is_allowed(columns.get(name), one) for name, one in read))
+    )
+
+
+def is_allowed(column, values):
+    """Return whether a table of [columns] allows to release values, or any if None."""
+    if column is None or (values is None and column):
+        return False
+    return all(allows(column, one) for one in values or ())
+
+
+def check_random_requests(number, seed):
+    """Count how many random requests are admitted, each as the definition says."""
+    rng, admitted = Random(seed), 0  # noqa: S311 -- a choice of examples
+    for at in range(number):
+        if at % 20 == 0:
+            tables = random_policy(rng)
+            policy = dp.Policy.from_dict(tables)
+        query = random_query(rng, tables["unit"])
+        where = list(tables["data"]["where"]) if rng.random() < 0.9 else []
+        if query.plan.neighbours is dp.Neighbours.ADD_REMOVE and rng.random() < 0.3:
+            where.append(rng.choice(["days > 3", "age > 40"]))
+        if query.plan.neighbours is dp.Neighbours.SUBSTITUTE:
+            where = []
+        source = dp.tables.Source("stays.parquet", where=where)
+        request = dp.Request(queries={"one": query}, source=source)
+        said = ""
+        try:
+            policy.check(request)
+        except PolicyError as error:
+            said = str(error)
+        assert within(tables, query, where) == (not said), (tables, query, where, said)
+        assert not said or "(policy " in said
+        admitted += not said
+    return admitted
+
+
+def test_random_requests_are_admitted_where_they_are_within():
+    """Which requests are drawn does not matter to what is right; some are of either kind."""
+    assert 20 < check_random_requests(500, seed=1) < 480
+
+
+@pytest.mark.slow
+def test_very_many_random_requests_are_admitted_where_they_are_within():
+    assert check_random_requests(100_000, seed=2) > 4000
+
+
+def test_what_is_filled_in_stays_within():
+    """Random parts of random requests are left out: what is filled in is within the policy."""
+    rng, made = Random(2), 0  # noqa: S311 -- a choice of examples
+    for _ in range(300):
+        tables = random_policy(rng)
+        policy = dp.Policy.from_dict(tables)
+        fields = random_query(rng, tables["unit"]).to_dict()
+        del fields["dpselect"]
+        for name in (
+            "lower",
+            "upper",
+            "step",
+            "candidates",
+            "neighbours",
+            "user",
+            "max_per_user",
+        ):
+            if rng.random() < 0.5:
+                fields.pop(name, None)
+        try:
+            request = dp.Request.from_dict({"queries": [fields]}, policy=policy)
+        except DPSelectError:
+            continue
+        [query] = request.queries.values()
+        assert within(tables, query, tables["data"]["where"]), (tables, query)
+        made += 1
+    assert made > 20

@@ -1,0 +1,240 @@
+"""Requests: what a file says, what it leaves out, and errors that name its line."""
+
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from scipy import stats
+
+import dpselect as dp
+from dpselect.errors import (
+    ColumnError,
+    DataError,
+    InsufficientBudgetError,
+    LedgerError,
+    NeighboursError,
+    ParameterError,
+)
+from support.engines import SPARK, master
+
+AR = {"neighbours": "add-remove"}
+WARDS = ["heart", "lung", "skin"]
+TOP = {"query": "TopKeys", "column": "ward", "k": 1, "candidates": WARDS, "epsilon": 0.5}
+MEDIAN = {
+    "query": "Percentiles",
+    "column": "days",
+    "p": 50,
+    "upper": 60,
+    "step": 1,
+    "epsilon": 1.0,
+}
+
+
+def asked(*queries, unit=AR, **data):
+    return {"data": {"path": "stays.parquet", **data}, "unit": unit, "queries": [*queries]}
+
+
+def test_a_file_says_what_python_says(clinic):
+    request = dp.Request.read(clinic / "hospital.toml")
+    unit = {"user": "patient", **AR}
+
+    assert dict(request.queries) == {
+        "median": dp.Percentiles(
+            column="days", p=50, lower=0, upper=60, step=1, max_per_user=5, epsilon=50.0, **unit
+        ),
+        "TopKeys": dp.TopKeys(
+            column="ward", k=1, candidates=WARDS, max_per_user=2, epsilon=50.0, **unit
+        ),
+    }
+    assert Path(request.source.path).samefile(clinic / "stays.parquet")
+    assert request.source.where == ("year >= 2024", "year = 2025")
+    assert (request.plan.epsilon, request.plan.user) == (100.0, "patient")
+
+
+def test_a_run_is_right_and_recorded(clinic):
+    dp.Policy.read(clinic / "policy.toml").budget()
+    request = dp.Request.read(clinic / "hospital.toml")
+
+    request.check()
+    found = request.release()
+
+    assert (found["median"].answer, found["TopKeys"].answer) == ((7.0,), ("heart",))
+    ledger = dp.Budget.open(clinic / "clinic.budget")
+    assert [entry.epsilon for entry in ledger.entries] == [50.0, 50.0]
+    assert ledger.entries[0].note == f"hospital.toml, SHA-256 {request.sha256}"
+    assert ledger.entries[0].question["arguments"]["where"] == ["year >= 2024", "year = 2025"]
+
+
+def test_the_sum_is_checked_before_the_table_is_looked_for(clinic):
+    dp.Budget(0.5, path=clinic / "small.budget", **AR)
+    tables = asked(MEDIAN, path="absent.parquet")
+
+    with pytest.raises(InsufficientBudgetError):
+        dp.Request.from_dict({**tables, "ledger": str(clinic / "small.budget")}).release()
+
+
+def test_without_a_ledger_the_budget_is_the_price(clinic):
+    request = dp.Request.from_dict(asked(MEDIAN, TOP, path=str(clinic / "stays.parquet")))
+    budget = request.budget()
+    request.release(budget=budget)
+
+    assert (budget.epsilon, budget.remaining, budget.path) == (1.5, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {**MEDIAN, "user": "patient", "max_per_user": 2},
+        {"query": "Hubs", "nodes": 5, "k": 1, "metric": "ego-density", "epsilon": 1.0},
+        {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60, "epsilon": 1.0},
+    ],
+)
+def test_every_query_protects_what_the_unit_says(query):
+    with pytest.raises(NeighboursError, match=r"and \[unit\] says"):
+        dp.Request.from_dict(asked(query))
+
+
+def test_without_a_unit_all_protect_the_same():
+    persons = {**TOP, **AR, "user": "patient", "max_per_user": 2}
+
+    with pytest.raises(NeighboursError, match="one unit"):
+        dp.Request.from_dict(asked({**MEDIAN, **AR}, persons, unit={}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        (
+            "[data]",
+            "ledgr = 'a'\n[data]",
+            3,
+            "the file has no key 'ledgr'; did you mean 'ledger'",
+        ),
+        ("where", "wher", 4, "[data] has no key 'wher'; did you mean 'where'"),
+        ("year = 2025", "year ~ 2025", 4, "where must be such as"),
+        ("epsilon = 50.0", "epsilon = -1.0", 11, "epsilon must be finite and > 0"),
+        ("p = 50", "p = 'half'", 10, "p must be"),
+        ("p = 50", "q = 50", 10, "a Percentiles has no field q"),
+        ("p = 50\n", "", 6, "a Percentiles needs p"),
+        ('"median"', '"a/b"', 8, "name 'a/b' must be letters"),
+        ('"TopKeys"', '"TopKey"', 14, "there is no query 'TopKey' of a table: did you mean"),
+        ("k = 1", "k = 4", 16, "k must be"),
+        ("k = 1", "k =", 16, "Invalid value"),
+    ],
+)
+def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, line, said):
+    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
+    (clinic / "wrong.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    with pytest.raises(ParameterError) as raised:
+        dp.Request.read(clinic / "wrong.toml")
+
+    assert str(raised.value).startswith(f"{clinic / 'wrong.toml'}:{line}: {said}")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"ledgr": "a"}, "the file has no key 'ledgr'; did you mean 'ledger'"),
+        ({"data": {"pth": "a"}}, r"\[data\] has no key 'pth'; did you mean 'path'"),
+        ({"data": {"where": "a = 1"}}, r"where of \[data\] must be a list of texts"),
+        ({"unit": {"max_per_user": "2"}}, "must be an integer"),
+        ({"data": 3}, "data of the file must be a table"),
+        ({"queries": [1]}, "must be a list of tables"),
+        ({"queries": []}, "needs a query"),
+        ({"data": {}}, "needs the path"),
+        ({"data": {"path": "a", "engine": "pandas"}}, "must be one of memory"),
+        ({"data": {"path": "a", "where": ["a ~ 1"]}}, "where must be such as"),
+        ({"queries": [{"query": "TopKey"}]}, "did you mean 'TopKeys'"),
+        ({"queries": [{"column": "a"}]}, "needs its query"),
+        ({"queries": [{"query": "Selection"}]}, "no query 'Selection' of a table"),
+        ({"queries": [{"query": "TopKeys", "column": "a"}]}, "needs epsilon"),
+        ({"queries": [{**TOP, "column": None}]}, "needs column"),
+        ({"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "a"}]}, "another query too"),
+        ({"unit": {"neighbours": "substitute"}, "data": {"path": "a", "where": ["b = 1"]}},
+         "where goes with neighbours"),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_refused(tables, said):
+    with pytest.raises((ParameterError, ColumnError), match=said):
+        dp.Request.from_dict({**asked(TOP), **tables})
+
+
+def test_answers_without_a_name_are_numbered():
+    request = dp.Request.from_dict(asked(TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP))
+
+    assert list(request.queries) == ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"]
+
+
+def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic):
+    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
+    wrong = text.replace('"ward"', f'"wart"\ncandidates = {WARDS}')
+    policy = (clinic / "policy.toml").read_text(encoding="utf-8")
+    (clinic / "wrong.toml").write_text(wrong, encoding="utf-8")
+    (clinic / "policy.toml").write_text(policy.partition("[columns")[0], encoding="utf-8")
+    (clinic / "wrong.toml").write_text(
+        wrong.replace("p = 50", "p = 50\nupper = 60\nstep = 1"), encoding="utf-8"
+    )
+    dp.Policy.read(clinic / "policy.toml").budget()
+    request = dp.Request.read(clinic / "wrong.toml")
+
+    for call in (request.check, request.release):
+        with pytest.raises(ColumnError, match=r"wrong.toml:17: there is no column 'wart'"):
+            call()
+
+
+def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):
+    request = dp.Request.read(clinic / "hospital.toml")
+    with pytest.raises(LedgerError, match=r"hospital\.toml:1: there is no ledger"):
+        request.release()
+
+    (clinic / "stays.parquet").unlink()
+    with pytest.raises(DataError, match=r"hospital\.toml:[0-9]+: "):
+        request.check()
+
+
+@pytest.fixture
+def stays(tmp_path):
+    """The paths of one table of two hearts and a lung, by engine."""
+    rows = pl.DataFrame({"ward": ["heart", "heart", "lung"], "days": [7.0, 7.0, 30.0]})
+    rows.write_csv(tmp_path / "stays.csv")
+    rows.write_parquet(tmp_path / "stays.parquet")
+    with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
+        connection.sql(f"create table stays as from '{tmp_path / 'stays.parquet'}'")
+    return {
+        "memory": str(tmp_path / "stays.csv"),
+        "polars": str(tmp_path / "stays.csv"),
+        "duckdb": f"{tmp_path / 'clinic.duckdb'}::stays",
+        "spark": str(tmp_path / "stays.parquet"),
+    }
+
+
+def in_engine(engine, stays, *queries):
+    data = {"path": stays[engine], "engine": engine}
+    if engine == "spark":
+        data["master"] = dict([master()]).get("--master", "local[1]")
+    return dp.Request.from_dict({**asked(*queries, where=["days > 1"]), "data": data})
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb", SPARK])
+def test_the_answers_are_the_same_in_every_engine(engine, stays):
+    queries = ({**TOP, "epsilon": 100.0}, {**MEDIAN, "p": 25, "epsilon": 100.0})
+    found = in_engine(engine, stays, *queries).release()
+
+    assert [one.answer for one in found.values()] == [("heart",), (7.0,)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb", SPARK])
+def test_the_law_is_the_same_in_every_engine(engine, stays):
+    """Unseeded: false alarm 1 in 10^6."""
+    request, draws = in_engine(engine, stays, {**TOP, "epsilon": 1.0}), 150
+    objective = dp.Objective([2, 1, 0], dp.GlobalSensitivity(1, "add-remove"), monotone=True)
+    law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
+
+    drawn = [request.release()["TopKeys"].candidate for _ in range(draws)]
+
+    observed = [drawn.count(ward) for ward in WARDS]
+    assert stats.chisquare(observed, draws * law).pvalue > 1e-6
