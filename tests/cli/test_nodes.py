@@ -244,3 +244,14 @@ def test_a_threshold_needs_a_noisy_sequence(run, star):
     assert "--above needs a" in run("nodes", star, *asked, "--mechanism", "exponential").error
     drawn = run("nodes", star, *asked, "--plot", "p.png", "--data-is-public")
     assert "--plot shows P(chosen first)" in drawn.error
+
+
+@pytest.mark.parametrize("dominance", ["weak", "strict"])
+def test_the_dominance_of_the_paper_and_of_its_table_are_options(run, star, dominance):
+    asked = ("--metric", "degree", "--metric", "ego-density", "--combine", "pareto")
+
+    ran = run("nodes", star, *SURE, *asked, "--dominance", dominance, "--json")
+
+    assert ran.code == 0, ran.error
+    assert ran.json["arguments"]["dominance"] == dominance
+    assert ran.json["answer"] == [0] or dominance == "strict"

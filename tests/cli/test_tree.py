@@ -126,6 +126,18 @@ def test_a_front_is_evolved_and_drawn(run, weather):
     assert (weather / "front.png").stat().st_size > 1000
 
 
+def test_a_front_is_evolved_as_the_paper_does_it(run, weather):
+    asked = ("--selection", "pareto", "--dominance", "weak", "--rate-bound", "local")
+    asked += ("--operators", "published", "--survivors", 4, "--initial-depth", 1)
+    asked += ("--population", 8, "--max-depth", 3, "--rates-share", 0)
+
+    ran = run("trees-front", weather / "weather.csv", *options(weather, *asked, "--json"))
+
+    stated = {"dominance": "weak", "operators": "published", "survivors": 4, "initial_depth": 1}
+    assert ran.code == 0, ran.error
+    assert ran.json["arguments"].items() >= stated.items()
+
+
 @pytest.mark.parametrize("command", ["tree", "trees-front"])
 def test_an_empty_file_gives_trees_at_full_cost(run, weather, command):
     ledger = weather / "ledger"
