@@ -21,7 +21,7 @@ def every_name():
     for room in ROOMS:
         module = import_module(f"dpselect.{room}")
         found |= {f"{room}.{name}": getattr(module, name) for name in module.__all__}
-    own = set(dp.__all__) - {*ROOMS, "__version__"}
+    own = sorted(set(dp.__all__) - {*ROOMS, "__version__"})
     return found | {name: getattr(dp, name) for name in own}
 
 
