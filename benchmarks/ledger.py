@@ -1,22 +1,45 @@
 """Spends of a budget in a file: microseconds of each, beside inserts that are as durable.
 
-Run: ``python benchmarks/ledger.py [SPENDS] [FOLDER]``; 100,000 spends in the folder of
-temporary files if not given. In turns with the spends, rows of the same size are inserted
-into a bare SQLite file, each in a transaction of its own that waits for the disk
-(write-ahead journal, ``synchronous = FULL``). Shown are the means up to 10^2, 10^3, ...
-spends, and the ratio of both.
+Run: ``python benchmarks/ledger.py [SPENDS [SPENDS_ON_DISK]]``; 100,000 in a folder of memory
+(``/dev/shm``) and 10,000 in the folder of temporary files if not given. One ledger is of
+rows; the other of persons with at most three rows each, with shares of 20 analysts who take
+turns and totals that renew monthly. In turns with the spends, rows of the same size are
+inserted into a bare SQLite file, each in a transaction of its own that waits for the disk
+(write-ahead journal, ``synchronous = FULL``). Kept in ``benchmarks/results/ledger.csv`` are the
+means up to 10^2, 10^3, ... spends.
 """
 
 from __future__ import annotations
 
+import csv
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 
 import dpselect as dp
+
+RESULTS = Path(__file__).with_name("results") / "ledger.csv"
+
+FOLDERS = {"memory": "/dev/shm", "disk": None}  # noqa: S108 -- not for secrets
+
+SPENDS = (100_000, 10_000)
+
+ANALYSTS = [f"analyst {n}" for n in range(20)]
+
+TERMS = {
+    "rows": {},
+    "persons, shares, periods": {
+        "delta": 1e-6,
+        "protects": dp.budget.Persons("patient", 3),
+        "shares": dict.fromkeys(ANALYSTS, 0.04),
+        "period": dp.budget.Period("month", "each-period"),
+    },
+}
+"""Of both ledgers, beside epsilon and the relation."""
 
 
 def bare(path: Path) -> Callable[[], object]:
@@ -34,32 +57,47 @@ def bare(path: Path) -> Callable[[], object]:
     return insert
 
 
+def measured(name: str, path: Path, spends: int) -> list[list[object]]:
+    """Return a row for each power of ten of spends: the means in microseconds."""
+    terms = TERMS[name]
+    budget = dp.Budget(1.0, neighbours="add-remove", path=path, **terms)
+    insert = bare(path.with_name(f"{path.name} bare"))
+    asked = [budget.for_request(analyst=one) for one in ANALYSTS if "shares" in terms]
+    turns = cycle(asked or [budget])
+
+    def spend() -> object:
+        return next(turns).spend(1e-6, neighbours="add-remove", mechanism="benchmark")
+
+    rows: list[list[object]] = []
+    seconds = {spend: 0.0, insert: 0.0}
+    started, shown = 0, 100
+    for number in range(1, spends + 1):
+        for act in seconds:
+            start = perf_counter()
+            act()
+            seconds[act] += perf_counter() - start
+        if number == shown:
+            each, least = (1e6 * total / (number - started) for total in seconds.values())
+            rows.append([name, started, number, round(each), round(least)])
+            print(f"{name}, {started} to {number}: {each:.0f} us, an insert {least:.0f} us")
+            seconds = dict.fromkeys(seconds, 0.0)
+            started, shown = number, 10 * shown
+    return rows
+
+
 def main() -> None:
-    """Print the table."""
-    spends = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    where = sys.argv[2] if len(sys.argv) > 2 else None
-    with tempfile.TemporaryDirectory(dir=where) as folder:
-        budget = dp.Budget(1.0, neighbours="add-remove", path=Path(folder) / "budget")
-        insert = bare(Path(folder) / "bare")
-
-        def spend() -> object:
-            return budget.spend(1e-6, neighbours="add-remove", mechanism="benchmark")
-
-        seconds = {spend: 0.0, insert: 0.0}
-        started, shown = 0, 100
-        for number in range(1, spends + 1):
-            for act in seconds:
-                start = perf_counter()
-                act()
-                seconds[act] += perf_counter() - start
-            if number == shown:
-                each, least = (1e6 * total / (number - started) for total in seconds.values())
-                print(
-                    f"{started:>7} to {number:>7}: {each:7.0f} us a spend, "
-                    f"{least:6.0f} us an insert, {each / least:5.1f} times"
-                )
-                seconds = dict.fromkeys(seconds, 0.0)
-                started, shown = number, 10 * shown
+    """Measure both ledgers and keep the table."""
+    numbers = [*map(int, sys.argv[1:]), *SPENDS[len(sys.argv) - 1 :]]
+    rows = []
+    for (kind, where), spends in zip(FOLDERS.items(), numbers, strict=True):
+        with tempfile.TemporaryDirectory(dir=where) as folder:
+            for number, name in enumerate(TERMS):
+                found = measured(name, Path(folder) / f"budget {number}", spends)
+                rows += [[kind, *row] for row in found]
+    with RESULTS.open("w", newline="", encoding="utf-8") as stored:
+        writer = csv.writer(stored, lineterminator="\n")
+        writer.writerow(["folder", "ledger", "from", "to", "us_a_spend", "us_an_insert"])
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

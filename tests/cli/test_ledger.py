@@ -145,6 +145,27 @@ def test_again_another_version_and_other_rows_are_drawn_and_paid(create, ask, ru
     assert "May" in run("budget", tmp_path / "clinic.budget").out
 
 
+def test_a_file_is_known_by_its_way_from_the_ledger(create, ask, run, tmp_path, monkeypatch):
+    """Of two files of one name, the second is not answered by the first."""
+    create()
+    ask(epsilon=0.5)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "stays.csv").write_text("name,days,kind\na,1,y\n", encoding="utf-8")
+    found = []
+    for folder in (tmp_path, other):
+        monkeypatch.chdir(folder)
+        path = tmp_path / "clinic.budget"
+        ran = run("top", "stays.csv", *TOP, "--epsilon", 0.5, "--ledger", path, "--json")
+        found.append(ran.json["repeated"])
+
+    assert found == [True, False]
+    assert [entry.source for entry in opened(tmp_path).entries] == [
+        "stays.csv",
+        "other/stays.csv",
+    ]
+
+
 @pytest.mark.parametrize("option", [("--again",), ("--source-version", "May")])
 def test_what_is_for_a_ledger_needs_one(run, stays, option):
     ran = run("top", stays, *TOP, "--epsilon", 1, *option)

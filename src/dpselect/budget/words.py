@@ -20,7 +20,13 @@ HIDDEN = {
     Neighbours.EDGE: "whether one connection between two nodes is in the network",
     Neighbours.SWAP: "which of two people belongs to the subset",
 }
-"""What each neighbour relation hides."""
+"""What each neighbour relation hides of records."""
+
+HIDDEN_OF_PERSONS = {
+    Neighbours.ADD_REMOVE: "whether one {unit} with all rows is in the data at all",
+    Neighbours.SUBSTITUTE: "what all rows of one {unit} say",
+}
+"""What those of tables hide of persons."""
 
 COMPOSITIONS = {
     "sum": "epsilons and deltas add up",
@@ -48,14 +54,10 @@ MOST_LISTED = 1_000
 """Values of a list that are written one by one."""
 
 
-def unit(totals: Totals) -> str:
-    """Return what a budget protects one of, such as ``"patient with all rows"``."""
-    return totals.unit if totals.persons is None else f"{totals.unit} with all rows"
-
-
 def hidden(totals: Totals) -> str:
     """Return what the guarantee of a budget hides."""
-    return HIDDEN[totals.neighbours].format(unit=unit(totals))
+    known = HIDDEN if totals.persons is None else HIDDEN_OF_PERSONS
+    return known[totals.neighbours].format(unit=totals.unit)
 
 
 def protected(totals: Totals) -> str:

@@ -1,0 +1,111 @@
+"""Budgets, questions and answers in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpselect.budget import words
+from dpselect.budget.entry import Entry
+from dpselect.budget.totals import Period, Persons, Totals
+from dpselect.neighbours import Neighbours
+
+
+def totals(neighbours=Neighbours.ADD_REMOVE, **terms):
+    return Totals(epsilon=1.0, neighbours=neighbours, **terms)
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("TopKeys", "top keys"),
+        ("ID3Tree", "ID3 tree"),
+        ("PercentileRecord", "percentile record"),
+        ("Map", "map"),
+        ("BestOf", "best of"),
+    ],
+)
+def test_a_query_is_named_in_words(query, title):
+    assert words.question(query, {}) == title
+    assert words.question(query, {"k": 2}, "a.csv") == f"{title} of a.csv: k = 2"
+
+
+def test_rows_are_named_after_the_source():
+    asked = {"where": ["year = 2024", "ward = 'A'"], "p": [50, 90.0], "user": None}
+
+    assert words.question("Percentiles", asked, "stays.csv") == (
+        "percentiles of stays.csv where year = 2024 and ward = 'A': p = 50, 90"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (float("-inf"), "-inf"),
+        (["a", [1, 2.0]], "a, (1, 2)"),
+        ({"name": "shifted", "bound": 3}, "shifted (bound: 3)"),
+        ({"a": 1, "b": "x"}, "a: 1, b: x"),
+        (range(10), "0 to 9"),
+        (range(0, 10, 5), "0 to 5 in steps of 5"),
+        (range(0), "none"),
+        (
+            {"count": 3, "first": "a", "last": "c", "sha256": "12ab"},
+            "3 values from a to c (SHA-256 of their JSON 12ab)",
+        ),
+    ],
+)
+def test_a_value_is_written_as_a_person_would(value, text):
+    assert words.value_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("granted", "hidden"),
+    [
+        (totals(), "whether one row is in the data at all"),
+        (totals(Neighbours.SUBSTITUTE), "what one row of the data says"),
+        (totals(Neighbours.EDGE), "whether one connection between two nodes is in the network"),
+        (totals(Neighbours.SWAP), "which of two people belongs to the subset"),
+        (
+            totals(persons=Persons("patient", 3)),
+            "whether one patient with all rows is in the data at all",
+        ),
+        (
+            totals(Neighbours.SUBSTITUTE, persons=Persons("patient")),
+            "what all rows of one patient say",
+        ),
+    ],
+)
+def test_what_is_hidden_is_of_the_unit(granted, hidden):
+    assert words.hidden(granted) == hidden
+    assert words.protected(granted).startswith(f"{hidden} ({granted.neighbours})")
+    assert ("more than 3 rows" in words.protected(granted)) is (
+        granted.persons == Persons("patient", 3)
+    )
+
+
+def test_a_period_says_what_makes_it_honest():
+    for unit, said in (
+        ("each-period", "n months is protected by n times the totals"),
+        ("one-period", "Declared public is that all data of one row lie in one month"),
+    ):
+        granted = totals(period=Period("month", unit))
+
+        assert said in words.renewal(granted.period, granted)
+        assert words.granted(granted) == "epsilon 1 in each month"
+
+
+def test_odds_that_say_nothing_are_not_written_out():
+    assert words.odds(1.0) == "2.72"
+    assert words.odds(20.0) == "more than a million (no meaningful protection)"
+    assert words.suspicion(1.0, 0.5) == pytest.approx(0.7311, abs=1e-4)
+
+
+def test_a_spend_by_hand_has_its_mechanism_for_a_question():
+    entry = Entry(
+        epsilon=1.0, delta=0.0, rho=0.4, sequence=1, time="", neighbours=Neighbours.EDGE,
+        mechanism="median", note="", version="",
+    )  # fmt: skip
+
+    assert words.question_of(entry) == "median"
+    assert list(words.whole_question(entry, None)) == []
+    assert words.answer_of(entry) == "none was kept"
