@@ -114,7 +114,7 @@ def test_a_crash_in_the_second_draw_loses_its_answer_and_no_spend():
 
 
 def test_each_answer_gives_back_what_it_did_not_cost():
-    few = dp.TopKeys(column="ward", k=9, epsilon=0.9, delta=1e-6, **AR)
+    few = dp.TopKeys(column="ward", k=9, epsilon=0.9, delta=1e-6, mechanism="exponential", **AR)
     budget = dp.Budget(3.0, 1e-5, neighbours="add-remove")
 
     top, keys = dp.run([few, KEYS], STAYS, budget=budget)

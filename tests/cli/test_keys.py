@@ -91,9 +91,10 @@ def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_pat
     picture = tmp_path / "out.png"
     asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--by", "ward")
 
-    ran = run("top", *asked, "--groups-share", 0.5, "--json")
-    words = run("top", *asked)
-    dry = run("top", *asked, "--dry-run", "--plot", picture)
+    drawn = (*asked, "--mechanism", "exponential")
+    ran = run("top", *drawn, "--groups-share", 0.5, "--json")
+    words = run("top", *drawn)
+    dry = run("top", *drawn, "--dry-run", "--plot", picture)
     known = run("top", *asked, "--candidates", "D0,D1,D2,D3", "--json")
 
     assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]

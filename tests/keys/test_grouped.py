@@ -97,7 +97,8 @@ def design_of(per_user, relation=ADDED, **asked):
         **{
             "column": "key", "by": "ward", "groups_share": 0.5, "k": 1, "limit": 2,
             "user": "person", "max_per_user": per_user, "epsilon": EPSILON, "delta": DELTA,
-            "neighbours": relation, **asked,
+            "neighbours": relation,
+            "mechanism": None if "candidates" in asked else "exponential", **asked,
         }
     ).design()  # fmt: skip
 
@@ -325,9 +326,9 @@ def test_the_top_of_released_groups_is_released():
 def test_without_a_released_group_their_keys_are_refunded():
     budget = dp.Budget(1.0, delta=1e-5, neighbours=ADDED, protects="person")
 
-    release = dp.TopKeys(k=2, epsilon=1.0, groups_share=0.25, **ASKED).release(
-        ROWS.tail(20), budget=budget
-    )
+    release = dp.TopKeys(
+        k=2, epsilon=1.0, groups_share=0.25, mechanism="exponential", **ASKED
+    ).release(ROWS.tail(20), budget=budget)
 
     assert (release.answer, release.groups, release.by_group) == ((), (), {})
     assert release.refunded == budget.remaining == 0.75

@@ -27,6 +27,7 @@ def design_of(*, groups=None, per_user=1, counts_share=0.0, **asked):
         by=None if groups is None else "ward",
         groups=groups,
         counts_share=counts_share,
+        mechanism="exponential",
     ).design()
 
 
@@ -152,6 +153,7 @@ def test_a_release_refunds_what_it_did_not_draw():
     rows = pl.DataFrame({"key": ["a"] * 900 + ["b"] * 700})
     budget = dp.Budget(1.0, delta=1e-5, neighbours=ADDED)
     asked = {"column": "key", "k": 10, "epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
+    asked["mechanism"] = "exponential"
 
     first = dp.TopKeys(**asked).release(rows, budget=budget)
     [entry] = budget.entries

@@ -46,7 +46,7 @@ def test_draws_of_an_unknown_domain_follow_the_law():
     for outcome, chance in peeled(weights.tolist(), objective.candidates, 2).items():
         chances[tuple(key for key in outcome if key is not STOP)] += chance
 
-    draw = dp.TopKeys(**asked).design().drawing(fruit)
+    draw = dp.TopKeys(**asked, mechanism="exponential").design().drawing(fruit)
     drawn = Counter(draw(None).answer for _ in range(3000))
 
     assert set(drawn) <= set(chances)
@@ -177,7 +177,7 @@ def test_a_key_of_fewer_people_than_the_least_is_never_released():
 
 
 def test_the_stop_is_passed_as_its_law_says():
-    asked = {"k": 2, "limit": 5, "epsilon": 1.0, "delta": 1e-3}
+    asked = {"k": 2, "limit": 5, "epsilon": 1.0, "delta": 1e-3, "mechanism": "exponential"}
     people = np.arange(60)
 
     added, replaced = (
@@ -196,7 +196,7 @@ def test_no_data_have_no_keys():
 
     assert dp.Keys(**OF_PATIENTS, **asked).release(rows).answer == ()
     assert dp.Keys(**OF_PATIENTS, **asked, method="gaussian").release(rows).counts == ()
-    assert dp.TopKeys(**OF_PATIENTS, k=3, **asked, counts_share=0.5).release(rows).counts == ()
+    assert dp.TopKeys(**OF_PATIENTS, k=3, **asked).release(rows).counts == ()
 
 
 def test_a_plan_says_what_is_asked_and_what_it_costs():
@@ -205,7 +205,9 @@ def test_a_plan_says_what_is_asked_and_what_it_costs():
 
     assert (plan.epsilon, plan.delta) == (1.0, 1e-6)
     assert plan.mechanism.startswith("OptimalKeys(")
-    assert str(top).startswith("TopKeys: LimitedDomain(epsilon=1, stop=")
+    assert str(top).startswith("TopKeys: LaplaceThreshold(scale=1, threshold=15), then the 3")
+    drawn = replace(top.query, mechanism="exponential").plan
+    assert drawn.mechanism.startswith("LimitedDomain(epsilon=1, stop=")
     assert plan.rho < 1
 
 
@@ -228,17 +230,34 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
         ({"candidates": ["apple"], "limit": 2}, "limit is for a release without candidates"),
         ({"candidates": ["apple", "apple"]}, "candidates must be at least one, and different"),
         ({"candidates": []}, "candidates must be at least one"),
-        ({"delta": 1e-6, "limit": 3, "k": 4}, "k must be at most limit, 3, not 4"),
+        (
+            {"delta": 1e-6, "limit": 3, "k": 4, "mechanism": "exponential"},
+            "k must be at most limit, 3, not 4",
+        ),
         ({"delta": 1e-6, "mechanism": "permute-and-flip"}, "the mechanism is 'exponential'"),
         ({"candidates": ["apple"], "mechanism": "anchored"}, "needs a score that no candidate"),
-        ({"delta": 1e-6, "counts_share": 1.0}, "counts_share must be at least 0 and below 1"),
+        (
+            {"delta": 1e-6, "counts_share": 1.0, "mechanism": "exponential"},
+            "counts_share must be at least 0 and below 1",
+        ),
         ({"delta": 1e-6, "missing": "keep"}, "missing must be 'drop' or 'key'"),
         ({"delta": 1e-6, "user": "who"}, "user and max_per_user go together"),
         ({"delta": 1e-3, "assumed_people": 1000}, "below one over the assumed people, 0.001"),
         ({"delta": 1e-6, "groups": ["a"]}, "groups are of a column: name it with by"),
         ({"candidates": ["a"], "column": "c", "by": "g"}, "groups that are not public need"),
-        ({"delta": 1e-6, "groups_share": 0.1}, "groups_share is for by without groups"),
-        ({"delta": 1e-6, "column": "c", "by": "g", "groups_share": 1}, "groups_share must"),
+        ({"delta": 1e-6, "limit": 3}, "limit is for the mechanism 'exponential'"),
+        ({"delta": 1e-6, "counts_share": 0.1}, "counts_share is for the mechanism"),
+        ({"candidates": ["a"], "groups_share": 0.1}, "groups_share is for by without groups"),
+        (
+            {
+                "delta": 1e-6,
+                "column": "c",
+                "by": "g",
+                "groups_share": 1,
+                "mechanism": "exponential",
+            },
+            "groups_share must",
+        ),
         ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "name the column of the key too"),
         ({"delta": 1e-6, "column": ["a", "a"]}, "several different ones"),
     ],
@@ -266,7 +285,10 @@ def test_other_refusals():
 
 
 def test_a_picture_has_a_line_for_all_that_is_not_public():
-    top = dp.TopKeys(column="v", k=1, by="w", epsilon=1.0, delta=1e-6, neighbours=ADDED)
+    top = dp.TopKeys(
+        column="v", k=1, by="w", epsilon=1.0, delta=1e-6, neighbours=ADDED,
+        mechanism="exponential",
+    )  # fmt: skip
 
     ax = plot_chances(top.chances())
 

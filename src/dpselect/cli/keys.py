@@ -35,10 +35,10 @@ With --engine spark only values of at least --min-people leave the cluster.
 
 TOP_HELP = """Release the k values of a column that most people have.
 
-With --candidates the values are drawn from these public ones. Without, they are drawn from
-the most common ones there are, until a draw says to stop: this needs --delta. With --user one
-person is protected with all rows, of which --max-per-user different values count; else one
-row. With --dry-run it is said how many people a value needs.
+With --candidates the values are drawn from these public ones. Without, all values there are
+get noise on their counts, and the largest above a threshold are released with these: this needs
+--delta. With --user one person is protected with all rows, of which --max-per-user different
+values count; else one row. With --dry-run it is said how many people a value needs.
 
 [bold]dpselect top visits.parquet --column diagnosis --k 10 --user patient --max-per-user 3 \
 --epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
@@ -46,8 +46,8 @@ row. With --dry-run it is said how many people a value needs.
 [bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
 --neighbours add-remove[/bold]
 
-With --by the top of each group is released: of public ones (--groups), or of those that are
-released first.
+With --by the top of each group is released: of public ones (--groups), or of those that have
+a value above the threshold; with --candidates groups are released first.
 
 With --above in place of --k all candidates of at least so many noisy people are released.
 

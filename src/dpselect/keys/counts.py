@@ -76,6 +76,9 @@ class PeoplePerKey(Protocol):
     def from_count(self, least: int) -> Counted:
         """Return all keys of at least so many people, in order of the value."""
 
+    def in_groups(self) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of each group that has any, in order; or all, of the group None."""
+
     def of_groups(self) -> PeoplePerKey:
         """Return the people per group: those with a key in it, of so many groups each."""
 
@@ -139,6 +142,21 @@ class RowsOfPeople:
             lambda grouped: grouped.filter(nw.col("people") >= least).sort("key"), MOST_KEYS
         )
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
+
+    def in_groups(self) -> list[tuple[Hashable, Counted]]:
+        group = self.rows.group
+        if group is None:
+            return [(None, self.from_count(1))]
+        found = self._collected(lambda grouped: grouped.sort("group", "key"), MOST_KEYS)
+        people, groups = tables.counts(found["people"]), np.asarray(found["group"])
+        firsts = np.flatnonzero(np.append(True, groups[1:] != groups[:-1])[: groups.size])
+        return [
+            (
+                group.decode(groups[first]),
+                Counted(found["key"][first:end], people[first:end], self.rows.keys),
+            )
+            for first, end in zip(firsts, [*firsts[1:], groups.size], strict=True)
+        ]
 
     def of_groups(self) -> RowsOfPeople:
         return RowsOfPeople(self.rows.of_groups())

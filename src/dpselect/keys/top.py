@@ -1,4 +1,4 @@
-"""The most common keys, of a public set or of whatever there are."""
+"""The most common keys of a public set, or of an unknown one."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from dpselect.keys.question import (
     question_of,
 )
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.thresholds import TopAboveThreshold, above_threshold
 from dpselect.mechanisms import (
     ExponentialMechanism,
     MechanismLike,
@@ -57,15 +58,17 @@ class TopKeys(Query[KeyRelease]):
     With ``candidates`` the keys are drawn from these: one by one by permute-and-flip, or read
     off one noisy sequence of all counts (:class:`~dpselect.NoisySequence`), whichever resolves
     more for ``k``, ``max_per_user`` and the number of candidates. The sequence releases the
-    noisy counts of its keys at the same price. Without candidates, they are drawn from the
-    ``limit`` keys that most people have, until one draw falls on the stop, so fewer than
-    ``k`` may be released; this needs ``delta``. Draws that were not made are refunded to the
-    budget, that of the stop is paid.
+    noisy counts of its keys at the same price. Without candidates, which needs ``delta``, all
+    keys get noise on their counts, and the largest above a threshold are released with these
+    counts (:mod:`~dpselect.keys.thresholds`); or by ``mechanism="exponential"`` keys are drawn
+    from the ``limit`` that most people have, until one draw falls on the stop. Either way fewer
+    than ``k`` may be released. The second finds keys of fewer people, and fewer of the most
+    common. Its draws that were not made are refunded to the budget, that of the stop is paid.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
-    frame (polars, DuckDB, PySpark) only the counts of the candidates leave the engine, or the
-    ``limit + 1`` largest counts with their keys. The answer has the keys in the order drawn;
-    with ``by``, pairs of a group and a key.
+    frame (polars, DuckDB, PySpark) only the counts of the candidates leave the engine, or those
+    of all keys, or by the exponential mechanism the ``limit + 1`` largest with their keys. The
+    answer has the keys in the order drawn; with ``by``, pairs of a group and a key.
 
     Guarantee:
         ``epsilon``-DP with candidates and public groups or none, else
@@ -80,13 +83,15 @@ class TopKeys(Query[KeyRelease]):
             the largest first. Not to be read off the data.
         candidates: The keys that may be released. Other values are dropped before a person's
             keys are limited. Not to be read off the data.
-        limit: Without candidates: how many of the most common keys may be released. By
-            default ``10 k`` and at least 1000.
+        limit: Without candidates, by the exponential mechanism: how many of the most common
+            keys may be released. By default ``10 k`` and at least 1000.
         by: A column of groups: the most common keys of each are released.
-        groups: The public groups; other rows are dropped. If not given, the groups are
-            released first, as by :class:`~dpselect.Keys`, with a part of epsilon and of
-            ``delta``, and rows of all others are dropped then.
-        groups_share: Share of epsilon for the release of groups; in (0, 1), by default 0.2.
+        groups: The public groups; other rows are dropped. If not given, groups are released
+            with their keys above the threshold; with candidates or by the exponential
+            mechanism they are released first, as by :class:`~dpselect.Keys`, with a part of
+            epsilon and of ``delta``, and rows of all others are dropped then.
+        groups_share: Share of epsilon for groups that are released first; in (0, 1), by
+            default 0.2.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
         max_per_user: How many different keys of a person are counted, over all groups. Where
@@ -103,11 +108,11 @@ class TopKeys(Query[KeyRelease]):
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
         mechanism: How candidates are drawn. A short name
             (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
-            permute-and-flip or the noisy sequence, as above. Without candidates it is the
-            exponential mechanism.
+            permute-and-flip or the noisy sequence, as above. Without candidates it is
+            ``"exponential"``, if it is given.
 
-    Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Durfee and Rogers
-        2019, arXiv:1905.04273.
+    Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Korolova, Kenthapadi,
+        Mishra and Ntoulas, WWW 2009, and Durfee and Rogers 2019, arXiv:1905.04273.
 
     Examples:
         >>> import dpselect as dp
@@ -135,8 +140,11 @@ class TopKeys(Query[KeyRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> TopDesign | GroupedTop:
+    def design(self) -> TopDesign | GroupedTop | TopAboveThreshold:
         check_people(self.delta, self.assumed_people)
+        if self.candidates is None and self.above is None and self.mechanism is None:
+            relation = validation.table_neighbours(self.neighbours)
+            return above_threshold(self, _question(self), relation)
         if self.by is not None and self.groups is None:
             return grouped(self, _design)
         if self.groups_share is not None:
@@ -163,8 +171,8 @@ class TopDesign(KeyCounts):
         limit: Their number.
         groups: The public groups.
         changed: How many counts one neighbour step changes, over all groups.
-        offset: Of the stop above the count after the last candidate.
-        count_scale: Of the noise of the counts, where they are drawn separately.
+        offset: Offset of the stop above the count after the last candidate.
+        count_scale: Scale of the noise of the counts, where they are drawn separately.
     """
 
     draw: TopK
@@ -271,15 +279,7 @@ class TopDesign(KeyCounts):
 
 def _design(asked: TopKeys) -> TopDesign:
     """Return the design for public groups, or none."""
-    question = question_of(
-        column=asked.column,
-        user=asked.user,
-        max_per_user=asked.max_per_user,
-        missing=asked.missing,
-        candidates=validation.listed("candidates", asked.candidates),
-        by=asked.by,
-        groups=validation.listed("groups", asked.groups),
-    )
+    question = _question(asked)
     relation = validation.table_neighbours(asked.neighbours)
     epsilon = validation.positive("epsilon", asked.epsilon)
     if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
@@ -296,6 +296,18 @@ def _design(asked: TopKeys) -> TopDesign:
         raise ParameterError("`counts_share` leaves the counts an epsilon below 2**-50")
     of_counts = Spend("noise on the counts of the chosen keys", for_counts)
     return replace(made, spends=(*made.spends, of_counts), count_scale=scale)
+
+
+def _question(asked: TopKeys) -> Question:
+    return question_of(
+        column=asked.column,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        missing=asked.missing,
+        candidates=validation.listed("candidates", asked.candidates),
+        by=asked.by,
+        groups=validation.listed("groups", asked.groups),
+    )
 
 
 def _of_unknown(

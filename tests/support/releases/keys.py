@@ -60,6 +60,7 @@ def _top(name, relation, **asked):
 
 
 GROUPED = {"by": "ward", "groups": [0, 1]}
+DRAWN = {"delta": 1e-3, "mechanism": "exponential"}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
 CASES = [
     *(
@@ -79,12 +80,15 @@ CASES = [
                 **GROUPED,
             ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
-            _top("of an unknown domain", relation, k=2, limit=3, delta=1e-3),
-            _top("unknown, with counts", relation, k=1, delta=1e-3, counts_share=0.25),
+            _top("of an unknown domain", relation, k=2, delta=1e-3),
+            _top("unknown, by draws", relation, k=2, limit=3, **DRAWN),
+            _top("unknown, by draws, with counts", relation, k=1, counts_share=0.25, **DRAWN),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
             _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
+            _top("unknown, in groups, by draws", relation, k=1, **DRAWN, **GROUPED),
+            _top("unknown, in unknown groups", relation, k=1, delta=1e-3, by="ward"),
             _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
-            _top("unknown, in released groups", relation, **RELEASED),
+            _top("unknown, in released groups", relation, mechanism="exponential", **RELEASED),
         )
     ),
     *(

@@ -1,0 +1,138 @@
+"""The most common keys of an unknown domain, by noisy counts above a threshold.
+
+All keys that there are get noise on their counts, those below a threshold are dropped, and the
+largest of the noisy counts are released with their keys. The choice of the largest looks at
+noisy counts alone, so it costs nothing; in groups the keys are pairs of a group and a key, and
+every group has its own largest.
+
+Guarantee:
+    That of :class:`~dpselect.Keys` of the pairs by the same noise: a key that a single person
+    has passes the threshold with a probability that delta pays for.
+
+Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect import validation
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw
+from dpselect.keys.question import Question, changed_keys, checked_delta
+from dpselect.keys.release import Chances, KeyRelease
+from dpselect.neighbours import Neighbours
+from dpselect.passes import Pass
+from dpselect.plan import Plan
+
+if TYPE_CHECKING:
+    from dpselect.keys.top import TopKeys
+
+MOST = 10**8
+"""Keys of a release, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopAboveThreshold(KeyCounts):
+    """The public inputs of the draw.
+
+    Attributes:
+        law: Law of every key.
+        k: How many keys are released, of each group.
+    """
+
+    law: LaplaceLaw | GaussianLaw
+    k: int
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+        counted = people.in_groups()
+        if self.question.groups:
+            counted.sort(key=lambda part: self.question.groups.index(part[0]))
+        ends = np.cumsum([0, *(part.people.size for _, part in counted)]).tolist()
+        numbers = np.concatenate([np.zeros(0, np.int64), *(part.people for _, part in counted)])
+
+        def draw(plan: Plan) -> KeyRelease:
+            held, noisy = self.law.select(numbers)
+            assert noisy is not None  # noqa: S101 -- both laws have counts
+            answer: list[Hashable] = []
+            counts: list[int] = []
+            groups: list[Hashable] = []
+            for (group, part), (start, end) in zip(counted, pairwise(ends), strict=True):
+                passed = np.flatnonzero(held[start:end])
+                order = np.argsort(-noisy[start + passed], kind="stable")[: self.k]
+                keys = part.keys_at(passed[order])
+                is_group = self.question.by is not None
+                answer += [(group, key) if is_group else key for key in keys]
+                counts += noisy[start + passed[order]].tolist()
+                groups += [group] * bool(keys)
+            return KeyRelease(
+                tuple(answer),
+                plan,
+                counts=tuple(counts),
+                scale=self.law.scale,
+                groups=tuple(groups) if self.hides_groups else None,
+            )
+
+        return draw
+
+    @property
+    def hides_groups(self) -> bool:
+        """Whether there are groups that are not public."""
+        return self.question.by is not None and not self.question.groups
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a key to pass the threshold."""
+        return (Chances("a value", self.law.probabilities),)
+
+
+def above_threshold(
+    asked: TopKeys, question: Question, relation: Neighbours
+) -> TopAboveThreshold:
+    """Return the design of a release without candidates.
+
+    Raises:
+        ParameterError: A field is out of its range, or for another mechanism.
+    """
+    for name in ("limit", "groups_share", "counts_share"):
+        if getattr(asked, name):
+            raise ParameterError(
+                f"without candidates `{name}` is for the `mechanism` 'exponential'"
+            )
+    if asked.k is None:
+        raise ParameterError("give `k` or `above`, one of them")
+    epsilon = validation.within("epsilon", asked.epsilon, 0, LARGEST_EPSILON)
+    delta = checked_delta(asked.delta)
+    law = _law(epsilon, delta, changed_keys(question.max_per_user, relation))
+    k = validation.at_least("k", asked.k, 1, MOST)
+    of_each = " of each group" if question.by is not None else ""
+    return TopAboveThreshold(
+        mechanism=f"{law.label}, then the {k} largest{of_each}",
+        spends=law.spends(),
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=relation,
+        public=(*["the groups"] * bool(question.groups), "k"),
+        passes=(Pass("one for each value" + " of a group" * bool(of_each)),),
+        question=question,
+        law=law,
+        k=k,
+    )
+
+
+def _law(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:
+    """Return the law with noisy counts that the fewest people pass with probability 1/2."""
+    laws: list[LaplaceLaw | GaussianLaw] = []
+    for kind in (LaplaceLaw, GaussianLaw):
+        # Where one method needs more noise than can be drawn, another may do.
+        with suppress(ParameterError):
+            laws.append(kind(epsilon, delta, changed))
+    if not laws:
+        return LaplaceLaw(epsilon, delta, changed)
+    return min(laws, key=lambda law: law.half)

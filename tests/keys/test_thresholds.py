@@ -1,0 +1,149 @@
+"""The most common keys by noisy counts above a threshold: delta by definition, and recall."""
+
+from itertools import product
+from math import exp
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.keys.laws import LaplaceLaw
+from dpselect.keys.thresholds import TopAboveThreshold
+from support.key_definitions import add_person, exact_delta, neighbouring
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+EPSILON, DELTA = 1.0, 0.2
+FAR = 60
+"""Noisy counts from so far above the threshold on are one outcome."""
+
+ROWS = pl.DataFrame(
+    [
+        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}")
+        for p in range(910)
+        for _ in range(2)
+    ],
+    schema=["person", "ward", "key"],
+    orient="row",
+)
+ASKED = {
+    "column": "key", "user": "person", "max_per_user": 1, "delta": 1e-6, "neighbours": ADDED,
+}  # fmt: skip
+
+
+def law_of(scale, threshold):
+    """Return the law of what passes with its noisy counts; the largest are a function of it."""
+    alpha = exp(-1 / scale)
+
+    def at_least(z):
+        """Return the probability that the noise is at least z, by its definition."""
+        tail = alpha ** max(z, 1 - z) / (1 + alpha)
+        return tail if z >= 1 else 1 - tail
+
+    def of_key(people):
+        if people == 0:
+            return {None: 1.0}
+        upto = [at_least(threshold + far - people) for far in range(FAR + 1)]
+        law = {far: upto[far] - upto[far + 1] for far in range(FAR)}
+        return {None: 1 - upto[0], FAR: upto[FAR], **law}
+
+    def law(counts):
+        out = {}
+        for drawn in product(*(of_key(one).items() for one in counts)):
+            outcome = tuple(one for one, _ in drawn)
+            chance = float(np.prod([p for _, p in drawn]))
+            out[outcome] = out.get(outcome, 0.0) + chance
+        return out
+
+    return law
+
+
+def laplace(relation, per_user, epsilon=EPSILON):
+    law = LaplaceLaw(epsilon, DELTA, per_user * (2 if relation is REPLACED else 1))
+    return law.scale, law.threshold
+
+
+@pytest.mark.parametrize("per_user", [1, 2])
+@pytest.mark.parametrize("relation", [ADDED, REPLACED], ids=str)
+def test_two_keys_cost_epsilon_and_delta(relation, per_user):
+    """Over all databases of at most 3 persons and two keys, or pairs of a group and a key."""
+    pairs = list(neighbouring(3, 2, per_user, at=2))
+    if relation is REPLACED:
+        sets = [(), (0,), (1,), *[(0, 1)] * (per_user == 2)]
+        bases = {small for small, _ in pairs}
+        both = product(bases, sets, sets)
+        pairs = [(add_person(x, one), add_person(x, other)) for x, one, other in both]
+
+    found = exact_delta(pairs, law_of(*laplace(relation, per_user)), EPSILON)
+    assert 0.2 * DELTA < found <= DELTA
+
+
+@pytest.mark.parametrize("bug", ["scale", "threshold"])
+def test_planted_bugs_are_caught(bug):
+    scale, threshold = laplace(ADDED, 1)
+    wrong = {"scale": (scale / 2, threshold), "threshold": (scale, threshold - 1)}[bug]
+    pairs = list(neighbouring(3, 2, 1, at=2))
+
+    assert exact_delta(pairs, law_of(*wrong), EPSILON) > DELTA
+
+
+def test_it_is_the_default_and_has_counts():
+    query = dp.TopKeys(k=2, epsilon=40.0, by="ward", **ASKED)
+    release = query.release(ROWS)
+
+    assert isinstance(query.design(), TopAboveThreshold)
+    assert release.groups == ("A", "B", "C")
+    assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
+    true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}
+    for pair, count in zip(release.answer, release.counts, strict=True):
+        assert abs(count - true[pair]) <= 2
+    assert release.to_frame().columns == ["ward", "key", "people, noisy"]
+
+
+def test_public_groups_keep_their_order_and_other_rows_are_dropped():
+    groups = ["C", "nowhere", "A"]
+    release = dp.TopKeys(k=1, epsilon=40.0, by="ward", groups=groups, **ASKED).release(ROWS)
+
+    assert release.groups is None
+    assert release.answer == (("C", "D0"), ("A", "D0"))
+
+
+def test_only_the_largest_noisy_counts_are_released_in_their_order():
+    rows = pl.DataFrame({"key": [i for i in range(30) for _ in range(100 * (i + 1))]})
+    asked = {"column": "key", "k": 3, "epsilon": 50.0, "delta": 1e-9, "neighbours": ADDED}
+    release = dp.TopKeys(**asked).release(rows)
+
+    assert release.answer == (29, 28, 27)
+    assert list(release.counts) == sorted(release.counts, reverse=True)
+    assert dp.TopKeys(**asked).release(rows.clear()).answer == ()
+
+
+@pytest.mark.parametrize("by", [{}, {"by": "ward"}, {"by": "ward", "groups": ["C", "A"]}])
+def test_engines_release_the_same(by):
+    query = dp.TopKeys(k=2, epsilon=1e5, **ASKED, **by)
+    relation = duckdb.from_arrow(ROWS.to_arrow())
+
+    for data in (ROWS.lazy(), relation, ROWS.to_pandas()):
+        found = query.release(data)
+        assert (found.answer, found.counts) == (
+            query.release(ROWS).answer,
+            query.release(ROWS).counts,
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "least"), [(0.1, 1.5), (0.5, 1.2), (1.0, 1.1)])
+def test_it_finds_more_of_the_most_common_than_draws_until_a_stop(epsilon, least):
+    """Recall of the ten most common of a Zipf column, mean of ten releases."""
+    keys = np.random.default_rng(0).zipf(1.3, 20_000)
+    keys = keys[keys < 5000]
+    values, counts = np.unique(keys, return_counts=True)
+    top = set(values[np.argsort(-counts)][:10].tolist())
+    asked = {"k": 10, "epsilon": epsilon, "delta": 1e-6, "neighbours": ADDED}
+
+    def recall(mechanism):
+        query = dp.TopKeys(**asked, mechanism=mechanism)
+        return np.mean([len(top & set(query.release(keys).answer)) for _ in range(10)])
+
+    assert recall(None) >= least * recall("exponential")
