@@ -86,3 +86,15 @@ def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
 
 def test_a_report_into_no_folder_is_refused(run, ledger, tmp_path):
     assert "cannot write" in run("report", ledger, "--out", tmp_path / "no" / "a.html").error
+
+
+def test_an_entry_of_the_registry_of_deployments(run, ledger, tmp_path):
+    out = tmp_path / "clinic_stays.yaml"
+    ran = run("report", ledger, "--registry", "--out", out)
+
+    assert ran.code == 0, ran.error
+    assert 'url_slug: "clinic_stays"' in out.read_text(encoding="utf-8")
+    assert (
+        "--policy goes with --registry"
+        in run("report", ledger, "--policy", out, "--out", out).error
+    )

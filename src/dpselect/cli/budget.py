@@ -26,6 +26,11 @@ Each question with its file, its public arguments, its note and who asked; the a
 price in words, what was declared public, and what is left. The page needs no network.
 
 [bold]dpselect report clinic.budget --out report.html[/bold]
+
+With --registry it is an entry of the public registry of deployments
+(opendp/deployments-registry-data): what only people know is marked QUESTION.
+
+[bold]dpselect report clinic.budget --registry --out clinic_stays.yaml[/bold]
 """
 
 
@@ -232,12 +237,32 @@ def _short(answer: str) -> str:
 
 def report(
     ledger: Annotated[Path, typer.Argument(help="The ledger.")],
-    out: Annotated[Path, typer.Option("--out", help="The page, such as report.html.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The page, such as report.html; or clinic_stays.yaml."),
+    ],
+    registry: Annotated[
+        bool,
+        typer.Option("--registry", help="An entry of the registry of deployments, as YAML."),
+    ] = False,
+    policy: Annotated[
+        Path | None, typer.Option(help="With --registry: what requests had to stay within.")
+    ] = None,
 ) -> None:
     """Write the report."""
     from dpselect.budget import Budget
 
-    page = Budget.open(ledger).to_html()
+    budget = Budget.open(ledger)
+    if registry:
+        from dpselect.requests import Policy
+        from dpselect.requests.registry import entry
+
+        limits = None if policy is None else Policy.read(policy)
+        page = entry(budget, slug=out.stem, policy=limits)
+    elif policy is not None:
+        raise ParameterError("`policy` goes with `registry`")
+    else:
+        page = budget.to_html()
     with output.writing(out, "a page such as report.html"):
         out.write_text(page, encoding="utf-8")
-    output.print_facts({"report": out})
+    output.print_facts({"registry entry" if registry else "report": out})
