@@ -222,7 +222,17 @@ def test_a_record_of_a_list_that_is_no_pair_of_nodes_is_no_edge(record):
 def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
-    assert Graph.from_edges(np.empty((0, 2)), nodes=2).degrees.tolist() == [0, 0]
+    none = np.empty((0, 2), dtype=np.int64)
+    assert Graph.from_edges(none, nodes=2).degrees.tolist() == [0, 0]
+
+
+def test_an_array_is_refused_by_its_type_also_without_a_row():
+    """Whether there is an edge must not decide whether an error is raised."""
+    for rows in (0, 1):
+        with pytest.raises(ColumnError, match="must name nodes, which are integers"):
+            Graph.from_edges(np.zeros((rows, 2)), nodes=2)
+        with pytest.raises(DataError, match="or pairs in an array"):
+            Graph.from_edges(np.zeros(rows, dtype=np.int64), nodes=2)
     assert Graph.without_edges(["Ann", "Bob"]).nodes == ("Ann", "Bob")
     assert Graph.from_networkx(nx.empty_graph(2), nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_igraph(igraph.Graph(2), nodes=2).degrees.tolist() == [0, 0]

@@ -311,8 +311,6 @@ def _opened(
 
 def _pairs(edges: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 -- whatever NumPy takes
     pairs = np.asarray(edges)
-    if pairs.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise _not_pairs()
     return pairs
