@@ -12,6 +12,7 @@ import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.plan import ErrorBound, Plan, Spend, shown
+from dpselect.query import Query, query
 
 AR = dp.Neighbours.ADD_REMOVE
 
@@ -189,6 +190,18 @@ def test_short_sequences_are_shown_whole():
     assert shown({"a": (1, [2.0, None])}) == {"a": [1, [2.0, None]]}
 
 
+@query
+class Choosy(Query[dp.Release[str]]):
+    """A query that needs an epsilon of a half."""
+
+    epsilon: float
+
+    def design(self):
+        if self.epsilon < 0.5:
+            raise ParameterError("`epsilon` is too small")
+        return replace(TestLargestEpsilon.ASKED, epsilon=self.epsilon).design()
+
+
 class TestLargestEpsilon:
     ASKED = dp.TopKeys(column="w", k=1, candidates=["a"], epsilon=0.5, neighbours=AR)
 
@@ -208,6 +221,14 @@ class TestLargestEpsilon:
 
         assert self.ASKED.largest_epsilon(budget) == 0.25
         assert replace(self.ASKED, user="who", max_per_user=1).largest_epsilon(budget) == 0.5
+
+    def test_an_epsilon_that_is_too_small_for_the_query_rules_out_no_larger_one(self):
+        """Below .5 this selection has no design, whatever the budget says."""
+        budget = dp.Budget(1.0, neighbours=AR)
+
+        assert Choosy(epsilon=2.0).largest_epsilon(budget) == 1.0
+        budget.spend(0.6, neighbours=AR)
+        assert Choosy(epsilon=2.0).largest_epsilon(budget) == 0.0
 
     def test_it_is_0_where_none_fits(self):
         budget = dp.Budget(1.0, neighbours=AR)

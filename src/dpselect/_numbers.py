@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import sqrt
+from math import floor, log10, sqrt
 
 HALVINGS = 64
 """More than a float has digits."""
@@ -28,6 +28,20 @@ def least(holds: Callable[[int], bool], start: int = 0) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return high
+
+
+def largest_to_three_digits(fits: Callable[[float], bool], most: float) -> float:
+    """Return the largest number up to ``most``, with three digits of that, which fits; or 0.
+
+    What fits is smaller than what does not.
+    """
+    last = floor(log10(most)) - 2
+
+    def is_beyond(steps: int) -> bool:
+        number = float(f"{steps}e{last}")
+        return number > most or not fits(number)
+
+    return float(f"{least(is_beyond, 1) - 1}e{last}")
 
 
 def boundary(

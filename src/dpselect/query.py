@@ -14,7 +14,6 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache, cached_property, partial
 from importlib import import_module
-from math import floor, log10
 from typing import (
     Any,
     ClassVar,
@@ -30,7 +29,7 @@ from typing import (
 import numpy as np
 
 from dpselect import _written as written, validation
-from dpselect._numbers import least
+from dpselect._numbers import largest_to_three_digits
 from dpselect.budget.entry import Entry
 from dpselect.composition import sequential_plan
 from dpselect.errors import InsufficientBudgetError, ParameterError
@@ -223,18 +222,18 @@ class Query(ABC, Generic[Out]):
         asked = getattr(self, "epsilon", None)
         if not isinstance(asked, float):
             raise ParameterError(f"a {type(self).__name__} has no `epsilon`")
-        last = floor(log10(asked)) - 2
 
-        def is_refused(steps: int) -> bool:
-            epsilon = float(f"{steps}e{last}")
+        def fits(epsilon: float, *, too_small: bool = True) -> bool:
             try:
-                if epsilon <= asked:
-                    remaining_after([*after, self._with(epsilon=epsilon).plan], budget)
-            except (InsufficientBudgetError, ParameterError):
-                return True
-            return epsilon > asked
+                remaining_after([*after, self._with(epsilon=epsilon).plan], budget)
+            except InsufficientBudgetError:
+                return False
+            except ParameterError:  # the query needs a larger one, which may fit as well
+                return too_small
+            return True
 
-        return float(f"{least(is_refused, 1) - 1}e{last}")
+        found = largest_to_three_digits(fits, asked)
+        return found if found and fits(found, too_small=False) else 0.0
 
     @final
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each query takes its own data

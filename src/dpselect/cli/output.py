@@ -215,16 +215,16 @@ def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
     except InsufficientBudgetError as error:
         fits = _largest_epsilon(plan, budget, [])
         raise InsufficientBudgetError(f"{error}; `epsilon`={fits or 'none'} fits") from None
+    fits, fits_again = getattr(plan.query, "epsilon", None), True
     try:
         remaining_after([*spent, plan], budget)
-        fits_again = True
     except InsufficientBudgetError:
-        fits_again = False
+        fits, fits_again = _largest_epsilon(plan, budget, spent), False
     return {
         "remaining_budget": remaining,
         "answered_by": None if entry is None else entry.sequence,
         "fits_again": fits_again,
-        "largest_epsilon": _largest_epsilon(plan, budget, spent),
+        "largest_epsilon": fits,
     }
 
 
