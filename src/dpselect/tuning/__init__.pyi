@@ -7,6 +7,7 @@ from .estimators import (
 )
 from .marginals import (
     marginal_error as marginal_error,
+    select_marginal as select_marginal,
 )
 from .repetitions import (
     Geometric as Geometric,

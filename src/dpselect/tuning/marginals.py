@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
 from dpselect._twofold import Twofold
 from dpselect.errors import ParameterError
+from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
+from dpselect.plan import SupportsSpend
+from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
+
+Marginal = TypeVar("Marginal", bound=Hashable)
 
 STEPS = 2.0**20
 """Estimates, penalties and weights are rounded to multiples of 1 / STEPS; all are public."""
@@ -96,6 +102,69 @@ def marginal_error(
         GlobalSensitivity(bounds if np.ptp(bounds) else bounds[0], relation),
         candidates,
     )
+
+
+def select_marginal(
+    answers: Mapping[Marginal, ArrayLike],
+    estimates: Mapping[Marginal, ArrayLike],
+    *,
+    weights: Mapping[Marginal, float] | None = None,
+    penalties: Mapping[Marginal, float] | None = None,
+    epsilon: float,
+    neighbours: NeighboursLike,
+    mechanism: MechanismLike = "permute-and-flip",
+    budget: SupportsSpend | None = None,
+) -> Release[Marginal]:
+    """Select the marginal that a public model fits worst, as AIM, MST and MWEM do each round.
+
+    It takes the place of their exponential mechanism: what they have by marginal is given as it
+    is, and the ``candidate`` of the release is the marginal to measure next.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``, for estimates that are public.
+
+    Args:
+        answers: The counts of each candidate marginal, whole numbers of any type. Private.
+        estimates: What the model says of each; more than these may be there. Public.
+        weights: Of each, > 0; 1 if not given. Public.
+        penalties: Of each, such as the expected error of measuring it; 0 if not given. Public.
+        epsilon: What the selection costs, in nats; finite, > 0.
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+        mechanism: A short name, or a mapping of ``name`` and options.
+        budget: Where to record the spend.
+
+    Raises:
+        ParameterError: As for :func:`marginal_error`, or a number of a marginal is missing.
+        InsufficientBudgetError: The budget does not allow it; nothing was drawn.
+
+    Examples:
+        >>> from dpselect.tuning import select_marginal
+        >>> answers = {("age",): [900, 100], ("age", "sick"): [800, 100, 50, 50]}
+        >>> model = {("age",): [500.0, 500.0], ("age", "sick"): [790.0, 110.0, 50.0, 50.0]}
+        >>> select_marginal(answers, model, epsilon=1.0, neighbours="add-remove").candidate
+        ('age',)
+    """
+    given = {"estimates": estimates, "weights": weights, "penalties": penalties}
+    known: dict[str, list[Any] | None] = {}
+    for name, one in given.items():
+        if one is not None and (missing := [key for key in answers if key not in one]):
+            raise ParameterError(f"`{name}` must have each marginal, such as {missing[0]!r}")
+        known[name] = None if one is None else [one[key] for key in answers]
+    objective = marginal_error(
+        [_whole(counts) for counts in answers.values()],
+        known["estimates"] or [],
+        candidates=list(answers),
+        weights=known["weights"],
+        penalties=known["penalties"],
+        neighbours=neighbours,
+    )
+    return by_name(mechanism, epsilon).release(objective, budget=budget)
+
+
+def _whole(counts: ArrayLike) -> NDArray[Any]:
+    """Return counts as integers; synthesizers keep them as floats."""
+    held = np.asarray(counts)
+    return np.rint(held).astype(np.int64) if held.dtype.kind == "f" else held
 
 
 def _steps(name: str, values: ArrayLike) -> Indices:
