@@ -17,7 +17,7 @@ def two_sets(draw):
 
 COVERS = {
     "weak": lambda a, b: (a >= b).all(),
-    "pareto": lambda a, b: (a >= b).all() and (a > b).any(),
+    "standard": lambda a, b: (a >= b).all() and (a > b).any(),
     "strict": lambda a, b: (a > b).all(),
 }
 
@@ -34,4 +34,4 @@ def test_a_set_covers_itself_only_in_the_weak_sense():
     front = [[3, 0], [1, 1], [0, 3]]
 
     assert coverage(front, front) == 1
-    assert coverage(front, front, dominance="pareto") == 0
+    assert coverage(front, front, dominance="standard") == 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.maps import guideline_size
 from dpselect.networks.betweenness import by_degrees
 from dpselect_studies import surveys
 from dpselect_studies.fanaeepour_2017.published_not_private import sensitivity
@@ -25,6 +26,27 @@ def test_example_8_with_its_own_sensitivities():
     assert pytest.approx(0.9716) == 2 * 0.472 + 6 * 0.0046
     sensitivity = dict(zip(examples.NODES, examples.local_sensitivity(0), strict=True))
     assert (sensitivity["v2"], sensitivity["v3"], sensitivity["v4"]) == (1, 1, 2)
+
+
+def test_the_printed_probability_of_example_8_is_without_the_half():
+    whole = np.exp(2 * np.array([-0.5 / 3, -0.5 / 3, *[-2.5] * 6]))
+
+    assert (whole / whole.sum())[2] == pytest.approx(0.0046, abs=5e-5)
+
+
+def test_the_grid_of_heuristic_for_storage():
+    assert pytest.approx(29.90, abs=5e-3) == (8_938 / 10) ** 0.5
+    assert guideline_size(8_938, epsilon=1.0, c=10.0) == 30
+
+
+def test_a_leaf_of_algorithm_4_has_fewer_records_than_its_noise():
+    """At epsilon 0.1 and depth 2; the printed constant has no epsilon at all."""
+    unit = 0.1 / (2 * (2 + 1))
+    deviation = np.sqrt(2) / unit
+
+    assert unit == pytest.approx(1 / 60)
+    assert deviation == pytest.approx(85, abs=0.2)
+    assert np.sqrt(2) / 2 < 1
 
 
 def test_example_9_needs_a_product_of_the_difference_of_inverses():
@@ -69,7 +91,7 @@ def test_an_exact_hit_counts_as_dominated_in_the_weak_sense():
     points = [[1.0, 2.0], [2.0, 1.0]]
 
     assert coverage(points, points, dominance="weak") == 1
-    assert coverage(points, points, dominance="pareto") == 0
+    assert coverage(points, points, dominance="standard") == 0
 
 
 def test_a_candidate_that_is_its_own_rival_has_twice_the_sensitivity_of_example_4_6():

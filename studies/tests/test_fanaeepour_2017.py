@@ -353,3 +353,26 @@ def test_the_coarse_grid_is_noisy_by_its_epsilon():
     assert isinstance(coarse, CoarseGrid)
     assert coarse.scale == 4.0
     assert abs(coarse.total - here.size) < 6 * 16 * np.sqrt(2) * 4
+
+
+def test_check_ins_are_counted_as_often_as_makes_them_as_many_as_the_papers():
+    one = or_skip(lambda: places.case("gowalla", (0.5,)))
+    many = places.case(places.SCALED, (0.5,))
+    grid = one.partitions[0]
+
+    assert many.size == places.PLACES["gowalla"].printed
+    assert one.size == places.CHECK_INS
+    ratio = many.size / one.size
+    assert many.points.in_cells(grid) == pytest.approx(ratio * one.points.in_cells(grid))
+    assert many.points.in_rectangles(many.tuned) == pytest.approx(
+        ratio * one.points.in_rectangles(one.tuned)
+    )
+
+
+def test_other_positions_are_other_queries_of_the_same_points():
+    first = or_skip(lambda: places.case("markets", (0.1,)))
+    other = places.case("markets", (0.1,), 1)
+
+    assert first.size == other.size
+    assert not np.array_equal(first.tuned, other.tuned)
+    assert np.array_equal(other.tuned, places.case("markets", (0.1,), 1).tuned)

@@ -7,14 +7,16 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import DPSelectError, ParameterError, PublicClaimError
-from dpselect.maps import grid_error
+from dpselect.maps import grid_error, lattice_rectangles
 from dpselect.maps.box import POSITIONS
 from dpselect.maps.partition import uniform_grid
 from dpselect_studies.fanaeepour_2017.error_measures import (
     RelativeCappedSize,
     RelativeClipped,
     RelativeKnownSize,
+    error_parts,
 )
+from dpselect_studies.fanaeepour_2017.figure_4 import BOUNDS, QUERY, points
 from support.map_definitions import (
     ADD_REMOVE,
     MOST,
@@ -303,3 +305,16 @@ def test_a_wrong_public_claim_is_refused_without_the_number():
             scale=1.0,
             measure=RelativeCappedSize(floor=1.0, max_records=1),
         )
+
+
+def test_the_two_parts_of_theorem_7_1_on_the_grids_of_figure_4():
+    """A quarter of four cells, 96 points too many; or four whole cells, and none too many."""
+    query = lattice_rectangles(QUERY, bounds=BOUNDS)
+    grids = [uniform_grid(4), uniform_grid(8)]
+
+    printed = error_parts(points(), grids, query, scale=2.0)
+    ours = error_parts(points(), grids, query, scale=2.0, norm="l2")
+
+    assert printed.aggregation[:, 0] == pytest.approx([96, 0])
+    assert printed.noise[:, 0] == pytest.approx([2 * 1, 2 * 4])
+    assert ours.noise[:, 0] == pytest.approx([2 * np.sqrt(2 * 4 / 16), 2 * np.sqrt(2 * 4)])

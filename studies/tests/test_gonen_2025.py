@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from dpselect_studies import compare
+from dpselect_studies.comparison import AGREES
 from dpselect_studies.gonen_2025 import theorem_2, theorem_3
 from dpselect_studies.gonen_2025.theorem_1 import BALL, LOWER, OPTIMUM, SPHERE, STUDY, UPPER
 
@@ -24,7 +25,8 @@ def test_the_ball_keeps_theorem_1_and_the_sphere_never_does(frame):
 
     assert beside.height == 8
     assert (beside["ours"] > beside["printed"] + 0.02).to_list() == sphere.to_list()
-    assert beside["agrees"].to_list() == (~sphere).to_list()
+    assert (beside["verdict"] == AGREES).to_list() == (~sphere).to_list()
+    assert set(beside["kind"]) == {"formula"}
 
 
 def test_bounds_and_schemes_keep_their_order_at_every_beta(frame):

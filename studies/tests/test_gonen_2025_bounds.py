@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import exp
+from math import comb, exp
 
 import numpy as np
 import pytest
@@ -168,8 +168,62 @@ def test_the_printed_bound_of_theorem_2_holds_from_beta_d_people_on_and_no_earli
             exact = 1 - Fraction(beta, n)
 
             assert (exact <= printed) == (n >= beta * d)
-    assert bounds.theorem_2_upper(5, 3, 2) == pytest.approx(0.6)  # printed: .5
-    assert bounds.theorem_2_upper(100, 2, 10) == pytest.approx(0.9)
+            assert bounds.union_delta(n, d, beta) == pytest.approx(float(exact))
+            if beta <= n - d:
+                assert bounds.theorem_2_upper(n, d, beta) == pytest.approx(float(printed))
+    assert bounds.theorem_2_upper(5, 3, 2) == 0.5  # the exact one is .6
+    with pytest.raises(ParameterError, match="n - d = 2"):
+        bounds.theorem_2_upper(5, 3, 3)
+
+
+def uniform(n, sizes):
+    """Return a law that draws a size first, by its probability, and then a set of it."""
+    return {
+        frozenset(drawn): probability / comb(n, size)
+        for size, probability in sizes.items()
+        for drawn in combinations(range(n), size)
+    }
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize(("n", "d"), [(4, 1), (5, 2), (6, 3)])
+def test_a_law_by_size_costs_what_its_mean_size_does(n, d, epsilon):
+    for sizes in ({2: 1.0}, {0: 0.5, 3: 0.5}, {1: 0.2, 2: 0.3, n: 0.5}):
+        mean = sum(size * probability for size, probability in sizes.items())
+
+        found = bounds.blind_delta(uniform(n, sizes), n, d, epsilon=epsilon)
+
+        assert found == pytest.approx(1 - mean / n)
+
+
+def test_any_law_is_as_bad_as_who_is_drawn_most_rarely_says():
+    """And no law of the same mean size is better than the uniform one."""
+    rng = np.random.default_rng(0)
+    sets = [frozenset(drawn) for size in range(5) for drawn in combinations(range(4), size)]
+    for _ in range(20):
+        law = dict(zip(sets, rng.dirichlet(np.full(len(sets), 0.3)), strict=True))
+        rarest = min(sum(p for drawn, p in law.items() if i in drawn) for i in range(4))
+        mean = sum(len(drawn) * p for drawn, p in law.items())
+
+        deltas = [bounds.blind_delta(law, 4, 2, epsilon=epsilon) for epsilon in (0.0, 1.0, 9.0)]
+
+        assert deltas == sorted(deltas, reverse=True)
+        assert deltas[-1] >= 1 - rarest - 1e-12
+        assert deltas[-1] >= 1 - mean / 4 - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("law", "n", "says"),
+    [
+        ({frozenset(): 0.9}, 4, "sum to 1"),
+        ({frozenset(): 2.0, frozenset({1}): -1.0}, 4, "sum to 1"),
+        ({frozenset({4}): 1.0}, 4, "positions from 0 to n - 1"),
+        ({frozenset(): 1.0}, 30, "at most 100000"),
+    ],
+)
+def test_a_law_must_be_one_of_few_sets_of_people(law, n, says):
+    with pytest.raises(ParameterError, match=says):
+        bounds.blind_delta(law, n, n // 2, epsilon=0.0)
 
 
 def test_the_lower_bound_of_theorem_2_is_for_less_than_everybody():
@@ -193,5 +247,5 @@ def test_drawing_blindly_costs_more_than_drawing_from_strangers(n, d, beta, epsi
             if len(inputs[i] - inputs[j]) == 1
         )
 
-    assert delta(*blind) == pytest.approx(bounds.theorem_2_upper(n, d, beta))
+    assert delta(*blind) == pytest.approx(bounds.union_delta(n, d, beta))
     assert delta(*seeing) == pytest.approx(1 - beta / (n - d))

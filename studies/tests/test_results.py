@@ -1,61 +1,170 @@
 """The stored full runs, the page that shows them, and the comparison with the papers."""
 
+import json
+from dataclasses import replace
+from math import hypot, sqrt
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import dpselect_studies as studies
-from dpselect_studies.report import page
+from dpselect_studies.command import commands
+from dpselect_studies.comparison import AGREES, DIFFERS, NULL_TOO
+from dpselect_studies.report import COUNTS, Stored, page
+from dpselect_studies.study import Null, Printed, Reason, Spread, of_parts, of_shares
 
 DOCS = Path(__file__).parents[2] / "docs"
+STORED = Stored(DOCS / "results")
+PICTURE = studies.load("farias-2023/figure-7")
+"""A study of which only the comparison is used."""
+
+
+def differing(name):
+    """Return the numbers of a study that differ in its stored run."""
+    study, frame = studies.load(name), STORED.run(name)
+    beside = studies.compare(study, frame).to_dicts()
+    assert len(beside) == len(study.printed)
+    return [
+        number
+        for number, row in zip(study.printed, beside, strict=True)
+        if row["verdict"] == DIFFERS
+    ]
 
 
 @pytest.mark.parametrize("name", studies.STUDIES)
 def test_a_full_run_is_stored_and_has_every_row_that_is_printed(name):
     study = studies.load(name)
-    stored = pl.read_parquet(DOCS / "results" / f"{name}.parquet")
 
-    beside = studies.compare(study, stored)
+    beside = studies.compare(study, STORED.run(name))
 
     assert beside.height == len(study.printed)
     assert beside["ours"].is_finite().all()
-    assert (beside["agrees"] | (beside["why"] != "")).all()
+    assert beside.filter(pl.col("null").is_not_null())["null_value"].is_not_null().all()
+
+
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_the_stored_run_that_a_reason_names_bears_it_out(name):
+    frames = {}
+    for number in differing(name):
+        reason = number.reason
+        if reason is None:
+            continue
+        frame = frames.setdefault(reason.run, STORED.claims(reason.run))
+
+        assert reason.at_least > -np.inf or reason.at_most < np.inf
+        assert reason.holds(frame), (number.where, reason.shown_by(frame))
+
+
+def test_a_reason_that_its_run_does_not_show_is_rejected():
+    frame = pl.DataFrame({"method": ["a", "b"], "recall": [0.2, 0.8]})
+    true = Reason("b finds more", "a study", {"method": "b"}, "recall", at_least=0.5)
+
+    assert true.holds(frame)
+    assert not replace(true, at_least=0.9).holds(frame)
+    assert not replace(true, where={"method": "c"}).holds(frame)
+    assert not replace(true, column="precision").holds(frame)
 
 
 def test_the_page_shows_what_is_stored():
     assert (DOCS / "results.md").read_text(encoding="utf-8") == page(DOCS / "results")
 
 
-def test_numbers_agree_within_their_tolerance_and_absent_rows_are_left_out():
-    study = studies.load("farias-2024/figure-3")
-    first, second, *_ = study.printed
-    near = {**first.where, first.column: first.value + 0.9 * first.tolerance}
-
-    agreeing = studies.compare(study, pl.DataFrame([near]))
-    off = studies.compare(
-        study, pl.DataFrame([{**near, first.column: first.value - 1.1 * first.tolerance}])
+def judged(number, ours, *, deviation=0.0, runs=100.0, chance=None):
+    """Return the row of one number, beside what we have and what chance has."""
+    rows = [{"what": "ours", "x": ours}, {"what": "chance", "x": chance}]
+    study = replace(
+        PICTURE, printed=[number], spread=lambda _found, _number: Spread(deviation, runs)
     )
+    return studies.compare(study, pl.DataFrame(rows)).row(0, named=True)
 
-    assert agreeing["agrees"].to_list() == [True]
-    assert off["agrees"].to_list() == [False]
-    assert second.where["graph"] not in agreeing["where"][0]
+
+def test_the_tolerance_is_the_digit_and_twice_the_errors_of_both_sides():
+    number = Printed({"what": "ours"}, "x", 0.5, 0.005, "Table 1", runs=25)
+
+    found = judged(number, 0.5, deviation=0.2)
+
+    assert found["their_error"] == pytest.approx(0.2 / 5)
+    assert found["our_error"] == pytest.approx(0.2 / 10)
+    assert found["tolerance"] == pytest.approx(0.005 + 2 * hypot(0.04, 0.02))
+    edge = found["tolerance"]
+    for off, verdict in ((0.99, AGREES), (1.01, DIFFERS), (-0.99, AGREES), (-1.01, DIFFERS)):
+        assert judged(number, 0.5 + off * edge, deviation=0.2)["verdict"] == verdict
+
+
+def test_what_the_null_predictor_meets_too_is_no_agreement():
+    by_chance = Null("a choice by chance", {"what": "chance"})
+    number = Printed({"what": "ours"}, "x", 0.5, 0.1, "Table 1", null=by_chance)
+
+    assert judged(number, 0.45, chance=0.2)["verdict"] == AGREES
+    assert judged(number, 0.45, chance=0.59)["verdict"] == NULL_TOO
+    assert judged(number, 0.65, chance=0.5)["verdict"] == DIFFERS
+    constant = replace(number, null=Null("a constant", value=0.42))
+    assert judged(constant, 0.45)["verdict"] == NULL_TOO
+    assert judged(constant, 0.45)["null_value"] == 0.42
 
 
 def test_an_upper_bound_agrees_with_all_that_is_below_it():
-    bound = studies.Printed({}, "x", 0.5, 0.0, "a theorem", at_most=True)
+    bound = Printed({}, "x", 0.5, 0.0, "a theorem", at_most=True)
 
-    assert [bound.agrees(value) for value in (0.1, 0.5, 0.6)] == [True, True, False]
+    assert [bound.agrees(value, 0.0) for value in (0.1, 0.5, 0.6)] == [True, True, False]
 
 
-def test_the_list_counts_what_is_printed_and_what_agrees():
+def test_what_a_run_did_not_measure_is_left_out():
+    study = replace(PICTURE, printed=[Printed({"what": "theirs"}, "x", 0.5, 0.0, "Table 1")])
+
+    assert studies.compare(study, pl.DataFrame({"what": ["ours"], "x": [0.5]})).is_empty()
+
+
+def test_spreads_are_those_of_one_repetition():
+    shares = pl.DataFrame({"x": [0.3], "runs": [400]})
+    number = Printed({}, "x", 0.1, 0.0, "Table 1")
+    parts = pl.DataFrame({"standard_error": [0.02, 0.02], "runs": [100, 100]})
+
+    # Of shares 0.3 and 0.1 the largest spread is that of a coin of 0.2.
+    assert of_shares(shares, number) == pytest.approx((sqrt(0.2 * 0.8), 400))
+    assert of_parts(parts, number) == pytest.approx((0.2, 200))
+
+
+def test_the_list_holds_every_number_and_what_was_made_of_it():
     rows = {row["name"]: row for row in studies.listed(DOCS / "results")}
     nothing = studies.listed(DOCS)
 
     assert list(rows) == list(studies.STUDIES)
-    assert rows["farias-2023/examples"] | {"title": ""} == {
-        "name": "farias-2023/examples", "title": "", "printed": 29, "compared": 29, "agree": 22
+    for row in rows.values():
+        assert row["agree"] + row["as_null"] + row["differ"] == row["printed"]
+        assert len(row["rows"]) == row["printed"] + row["apart"]
+        for one in row["rows"]:
+            assert {"printed", "ours", "their_error", "our_error", "verdict"} <= one.keys()
+            assert (one["why"] == "") == (one["run"] == "")
+    assert {name: rows["farias-2023/examples"][name] for name in COUNTS} == {
+        "printed": 29, "agree": 22, "as_null": 0, "differ": 7, "unexplained": 0, "apart": 0,
+        "hold": 0,
     }  # fmt: skip
-    assert rows["farias-2024/table-1"]["printed"] == 42
-    assert rows["farias-2024/table-2"]["printed"] == 48
-    assert all(row["compared"] == 0 for row in nothing)
+    assert all(row["agree"] == 0 and not row["rows"] for row in nothing)
+
+
+def test_the_list_is_printed_in_80_columns_and_as_json():
+    folder = str(DOCS / "results")
+    table = CliRunner().invoke(commands, ["list", "--folder", folder])
+    as_json = CliRunner().invoke(commands, ["list", "--folder", folder, "--json"])
+
+    assert max(map(len, table.output.splitlines())) <= 80
+    assert [row["name"] for row in json.loads(as_json.output)] == list(studies.STUDIES)
+
+
+def test_a_run_that_is_not_the_papers_says_so_in_place_of_a_verdict(tmp_path):
+    def ran(name, *more):
+        return CliRunner().invoke(commands, ["run", name, "--folder", str(tmp_path), *more])
+
+    small = ran("gonen-2025/theorem-3").output
+    full = ran("fanaeepour-2017/figure-11c", "--full")
+
+    assert "This is not the paper's setting" in small
+    assert AGREES not in small
+    assert max(map(len, small.splitlines()[1:])) <= 80
+    assert AGREES in full.output
+    assert "figure-11c: under a minute" in full.stderr
+    assert "prints no number" in ran("farias-2023/figure-7").output

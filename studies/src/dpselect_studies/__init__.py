@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpselect_studies import datasets
     from dpselect_studies.catalogue import PAPERS, STUDIES, load
+    from dpselect_studies.comparison import compare
     from dpselect_studies.report import Provenance, listed, page, store
     from dpselect_studies.running import Changes, Run, run
-    from dpselect_studies.study import Printed, Study, compare
+    from dpselect_studies.study import Null, Printed, Reason, Study
 
 _HOME = {
     "PAPERS": "catalogue",
@@ -31,17 +32,21 @@ _HOME = {
     "Changes": "running",
     "Run": "running",
     "run": "running",
+    "compare": "comparison",
+    "Null": "study",
     "Printed": "study",
+    "Reason": "study",
     "Study": "study",
-    "compare": "study",
 }
 
 __all__ = [
     "PAPERS",
     "STUDIES",
     "Changes",
+    "Null",
     "Printed",
     "Provenance",
+    "Reason",
     "Run",
     "Study",
     "compare",

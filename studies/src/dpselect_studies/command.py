@@ -45,12 +45,15 @@ def register(app: typer.Typer) -> None:
 def listing(
     *,
     folder: Folder = Path("docs/results"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, with every printed number.")
+    ] = False,
 ) -> None:
     """List all studies: how many numbers the papers print, and how many agree.
 
-    Agreement is that of the full runs in the folder of results; where there is none, nothing
-    is compared.
+    Of the full runs in the folder of results; where there is none, nothing is compared. "null":
+    numbers that chance or a constant would meet as well; "why?": numbers that differ, and no
+    run shows why; "apart": formulas and words, and how many of them hold.
     """
     import json
 
@@ -62,14 +65,13 @@ def listing(
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    table = Table("name", "what it shows", "printed", "compared", "agree", box=None)
-    for row in rows:
-        table.add_row(*(str(row[key]) for key in ("name", "title")), *_counts(row))
+    table = Table("name", "printed", "agree", "null", "differ", "why?", "apart", box=None)
+    shown = ("printed", "agree", "as_null", "differ", "unexplained")
+    totals = {key: sum(row[key] for row in rows) for key in (*shown, "apart", "hold")}
+    for row in [*rows, {"name": "all", **totals}]:
+        apart = f"{row['hold']} of {row['apart']}" if row["apart"] else ""
+        table.add_row(row["name"], *(str(row[key]) for key in shown), apart)
     _console().print(table)
-
-
-def _counts(row: dict[str, str | float | int]) -> list[str]:
-    return [str(row[key]) for key in ("printed", "compared", "agree")]
 
 
 @commands.command("run")
@@ -96,9 +98,6 @@ def run(
     ] = None,
 ) -> None:
     """Run studies; write their numbers as Parquet and a picture. Resumes an unfinished run."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     import dpselect_studies as studies
 
     chosen = studies.STUDIES if names == ["all"] else tuple(names)
@@ -110,11 +109,14 @@ def run(
     more = [word for one in epsilon or [] for word in ("--epsilon", f"{one:g}")]
     more += [] if runs is None else ["--runs", str(runs)]
     more += [word for one in data or [] for word in ("--data", one)]
+    own = not (data or changes.epsilons or runs)
     for name in chosen:
+        if full and own:
+            _say_how_long(name, jobs)
         command = ["dpselect", "papers", "run", name, *(["--full"] if full else [])]
         command += ["--jobs", str(jobs), "--seed", str(seed), *more]
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(name)
+        with _progress() as bar:
+            task = bar.add_task(name, total=None)
             done = studies.run(
                 name,
                 folder=folder,
@@ -127,7 +129,7 @@ def run(
         made = studies.Provenance(
             shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
         )
-        _show(name, done, studies.store(name, done, made, folder), printed=not data)
+        _show(name, done, studies.store(name, done, made, folder), paper=full and own)
 
 
 def _files(given: list[str]) -> dict[str, Path]:
@@ -142,27 +144,64 @@ def _files(given: list[str]) -> dict[str, Path]:
     return found
 
 
+def _progress() -> Progress:
+    """Return a bar of cells, with the time that has passed and what is left."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def _say_how_long(name: str, jobs: int) -> None:
+    """Say on standard error what a full run takes, in minutes."""
+    from dpselect_studies import load
+
+    minutes = load(name).seconds / 60 / jobs
+    said = "under a minute" if minutes < 1 else f"about {minutes:.0f} minutes"
+    typer.echo(f"{name}: {said}; cells that are finished are kept", err=True)
+
+
 def _move(bar: Progress, task: TaskID, done: int, cells: int) -> None:
     bar.update(task, completed=done, total=cells)
 
 
-def _show(name: str, done: Run, path: Path, *, printed: bool) -> None:
+def _show(name: str, done: Run, path: Path, *, paper: bool) -> None:
     from rich.table import Table
 
     from dpselect_studies import compare, load
 
-    console = _console()
+    console, study = _console(), load(name)
     console.print(f"{name}: {done.frame.height} numbers in {path}, {done.seconds:.1f} s")
-    beside = compare(load(name), done.frame)
-    if beside.is_empty() or not printed:
+    if not study.printed:
+        console.print("The paper prints no number of this item.")
         return
-    beside = beside.drop("why")
-    table = Table(*beside.columns, box=None)
-    for row in beside.iter_rows():
-        table.add_row(
-            *(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row)
-        )
+    beside = compare(study, done.frame)
+    if beside.is_empty():
+        console.print("This is not the paper's setting: no printed number is measured.")
+        return
+    verdict = "verdict" if paper else ""
+    table = Table("where", "printed", "ours", "within" if paper else "", verdict, box=None)
+    for row in beside.iter_rows(named=True):
+        judged = (f"{row['tolerance']:.2g}", row["verdict"]) if paper else ("", "")
+        table.add_row(row["where"], f"{row['printed']:.3g}", f"{row['ours']:.3g}", *judged)
     console.print(table)
+    if not paper:
+        console.print("This is not the paper's setting: the numbers need not agree.")
 
 
 @commands.command("page")
@@ -181,4 +220,4 @@ def _console() -> Console:
     from rich.console import Console
 
     out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=120)
+    return out if out.is_terminal else Console(highlight=False, width=80)

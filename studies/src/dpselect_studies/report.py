@@ -10,14 +10,21 @@ from typing import Any
 import polars as pl
 
 from dpselect_studies.catalogue import PAPERS, STUDIES, load
+from dpselect_studies.comparison import DIFFERS, compare, counted
 from dpselect_studies.running import Run
-from dpselect_studies.study import Row, compare, counted
 
 ABOUT = """Numbered items of the papers, measured anew by `dpselect papers run NAME --full`,
-each under its own number. All are simulations on public data, or exact. The table says how many
-numbers of each item are printed in the paper, and how many of ours agree with them within the
-tolerance that stands beside each; items without a printed number are figures whose curves are
-known through the text alone. [Which mechanism](which-mechanism.md) draws the conclusions."""
+each under its own number. All are simulations on public data, or exact.
+
+A number **agrees** if it is within its tolerance of the printed one: half of the last printed
+digit, and twice the standard error of the difference of both sides; the paper's is that of its
+own number of runs, at the spread that ours have. Beside each table stands a **null predictor**:
+a choice by chance or a constant. What it would meet too shows nothing, and is counted **as the
+null**, not as agreement. Where a number **differs**, the reason names the stored run that shows
+it, and a test fails if that run does not; where no run of ours shows why, it is unexplained.
+Formulas of the papers, and words that we put as numbers, are counted **apart**. One in twenty
+true numbers differs by more than its tolerance. [Which mechanism](which-mechanism.md) draws
+the conclusions."""
 
 
 @dataclass(frozen=True)
@@ -68,25 +75,61 @@ def page(folder: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def listed(folder: Path) -> list[Row]:
-    """Return each study's name, title, number of printed values, and how many agree.
+def listed(folder: Path) -> list[dict[str, Any]]:
+    """Return each study's name, its counts, and all of its printed numbers beside ours.
 
     Args:
         folder: The folder of stored full runs; what is not there is not compared.
+
+    Returns:
+        ``name``; what :func:`~dpselect_studies.comparison.counted` returns; and ``rows``, the
+        rows of :func:`~dpselect_studies.compare` as dictionaries.
     """
-    rows: list[Row] = []
+    stored = Stored(folder)
+    found: list[dict[str, Any]] = []
     for name in STUDIES:
-        stored = folder / f"{name}.parquet"
-        frame = pl.read_parquet(stored) if stored.exists() else None
-        rows.append({"name": name, **counted(load(name), frame)})
-    return rows
+        study, frame = load(name), stored.run(name)
+        rows = [] if frame is None else compare(study, frame, stored.claims).to_dicts()
+        found.append({"name": name, **counted(study, frame), "rows": rows})
+    return found
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The stored full runs of a folder.
+
+    Attributes:
+        folder: The folder of results.
+    """
+
+    folder: Path
+
+    def run(self, name: str) -> pl.DataFrame | None:
+        """Return the frame of a study, or None if none is stored."""
+        path = self.folder / f"{name}.parquet"
+        return pl.read_parquet(path) if path.exists() else None
+
+    def claims(self, name: str) -> pl.DataFrame | None:
+        """Return the same with the rows that statements are compared with."""
+        frame = self.run(name)
+        return None if frame is None else load(name).with_claims(frame)
+
+
+COUNTS = ("printed", "agree", "as_null", "differ", "unexplained", "apart", "hold")
+"""What is counted of each study."""
 
 
 def _overview(folder: Path) -> str:
-    lines = ["| item | printed | agree |", "|---|---|---|"]
-    lines += [
-        f"| {row['name']} | {row['printed']} | {row['agree']} |" for row in listed(folder)
+    rows = listed(folder)
+    totals = {name: sum(row[name] for row in rows) for name in COUNTS}
+    lines = [
+        "| item | printed | agree | as the null | differ | unexplained | apart | hold |",
+        "|---" * (len(COUNTS) + 1) + "|",
     ]
+    every: list[dict[str, Any]] = [*rows, {"name": "**all**", **totals}]
+    for row in every:
+        counts = " | ".join(str(row[one]) for one in COUNTS)
+        lines.append(f"| {row['name']} | {counts} |")
     return "\n".join(lines)
 
 
@@ -100,7 +143,7 @@ def _section(name: str, folder: Path) -> str:
         f"![{study.title}]({base}.png)",
         study.discussion.strip(),
     ]
-    beside = compare(study, frame)
+    beside = compare(study, frame, Stored(folder).claims)
     if not beside.is_empty():
         parts.append(_table(beside))
     parts.append(
@@ -115,13 +158,35 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def _table(frame: pl.DataFrame) -> str:
-    lines = ["| " + " | ".join(frame.columns) + " |", "|---" * frame.width + "|"]
-    lines += ["| " + " | ".join(map(_text, row)) + " |" for row in frame.iter_rows()]
+def _table(beside: pl.DataFrame) -> str:
+    lines = [
+        "| where | printed | ours | within | null predictor | verdict | stated in |",
+        "|---" * 7 + "|",
+    ]
+    for row in beside.iter_rows(named=True):
+        errors = row["our_error"] or row["their_error"]
+        ours = f"{row['ours']:.3g}"
+        within = f"{row['tolerance']:.2g}"
+        if errors:
+            within += f" (s.e. {row['their_error']:.2g}, {row['our_error']:.2g})"
+        null = "none: exact" if row["null"] is None else f"{row['null']}: {_short(row)}"
+        kind = "" if row["kind"] == "number" else f" ({row['kind']})"
+        lines.append(
+            f"| {row['where']} | {row['printed']:.3g} | {ours} | {within} | {null} "
+            f"| {_verdict(row)}{kind} | {row['source']} |"
+        )
     return "\n".join(lines)
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 -- whatever a cell of a frame holds
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _short(row: dict[str, Any]) -> str:
+    value = row["null_value"]
+    return "not measured" if value is None else f"{value:.2g}"
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    if row["verdict"] != DIFFERS:
+        return str(row["verdict"])
+    if not row["run"]:
+        return "differs; no run shows why"
+    shown = "" if row["shown"] is None else f", {row['shown']:.3g}"
+    return f"differs: {row['why']} ({row['run']}{shown})"

@@ -26,7 +26,11 @@ from dpselect_studies import datasets
 ANYWHERE = "adult-anywhere"
 """Adult with a bin for every integer: a cut between numbers may be anywhere."""
 
+CLASSES = {f"nltcs-class-{column}": column for column in range(1, 17)}
+"""NLTCS with each of its sixteen columns as the class, counted from 1."""
+
 TITLES = {
+    **{name: f"NLTCS, class {column}" for name, column in CLASSES.items()},
     "nltcs": "NLTCS",
     "acs": "ACS",
     "adult": "Adult",
@@ -109,6 +113,10 @@ def load(name: str) -> Survey:
     """
     if name in {"adult", ANYWHERE}:
         return _adult(datasets.load("adult"), _whole if name == ANYWHERE else Bins)
+    if name in CLASSES:
+        frame = datasets.load("nltcs")
+        last = frame.columns[CLASSES[name] - 1]
+        return _binary(frame.select(pl.exclude(last), last))
     return _binary(datasets.load(name))
 
 

@@ -18,16 +18,20 @@ library's own ``measure="relative"``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from dpselect import Neighbours
 from dpselect.errors import ParameterError
-from dpselect.maps import ErrorMeasure, Overlap
-from dpselect.typing import Values
+from dpselect.maps import CountedCells, Counts, ErrorMeasure, Overlap, Partition
+from dpselect.typing import Indices, Values
+
+Norm: TypeAlias = Literal["l2", "l1"]
+"""Of the weights of cells, in the bound on the noise of an answer."""
 
 RELATIVE_ROUNDING = 2.0**-44
 """What rounding can add to the noise, which is part of what is divided by a private count."""
@@ -48,7 +52,7 @@ class _Relative(ErrorMeasure):
     """
 
     floor: float
-    norm: Literal["l2", "l1"] = "l2"
+    norm: Norm = "l2"
 
     def __post_init__(self) -> None:
         _check("floor", self.floor, 0 < self.floor < inf)
@@ -154,6 +158,50 @@ class RelativeCappedSize(_Relative):
     @property
     def most_records(self) -> int | None:
         return self.max_records
+
+
+class Parts(NamedTuple):
+    r"""The two parts of Theorem 7.1, by partition and query.
+
+    Attributes:
+        aggregation: :math:`|g_t|`, what uniform cells make; shape ``(partitions, m)``. Private.
+        noise: :math:`L_t`, what the noise adds at most; the same shape. Public.
+    """
+
+    aggregation: Values
+    noise: Values
+
+
+def error_parts(
+    points: Counts,
+    partitions: Sequence[Partition],
+    queries: Indices,
+    *,
+    scale: float,
+    norm: Norm = "l1",
+) -> Parts:
+    r"""Return what aggregation and noise make of the expected error of each query.
+
+    Their sum bounds the mean absolute error of an answer from noisy counts.
+
+    Args:
+        points: What counts the points.
+        partitions: The candidates.
+        queries: Lattice edges, shape ``(m, 4)``.
+        scale: :math:`\lambda`, of the Laplace noise.
+        norm: ``"l1"`` for the printed :math:`\lambda\|\alpha\|_1`, ``"l2"`` for the smaller
+            :math:`\lambda\sqrt2\|\alpha\|_2`.
+
+    Source: Fanaeepour and Rubinstein, Theorem 7.1.
+    """
+    exact = points.in_rectangles(queries)
+    measure = RelativeClipped(floor=1.0, clip=1.0, norm=norm)
+    gaps, noises = [], []
+    for partition in partitions:
+        answers = CountedCells(partition, points.in_cells(partition)).answers(queries)
+        gaps.append(np.abs(answers - exact))
+        noises.append(measure.noise(Overlap.of(partition, queries), scale))
+    return Parts(np.array(gaps), np.array(noises))
 
 
 def _check(name: str, value: object, holds: bool) -> None:  # noqa: FBT001 -- the condition

@@ -69,6 +69,7 @@ STUDY = Study(
     title="Figure 11a: median relative error against epsilon",
     small=SMALL,
     full=FULL,
+    seconds=21,
     cells=cells,
     measure=measure,
     plot=plot,

@@ -67,6 +67,7 @@ STUDY = Study(
     title="Figure 11b: median relative error by the share of epsilon for tuning",
     small=SMALL,
     full=FULL,
+    seconds=25,
     cells=cells,
     measure=measure,
     plot=plot,

@@ -72,6 +72,7 @@ STUDY = Study(
     title="Figure 4: a query on two grids",
     small=SMALL,
     full=FULL,
+    seconds=7,
     cells=cells,
     measure=measure,
     plot=plot,

@@ -107,6 +107,7 @@ STUDY = Study(
     title="Figure 5: error of uniform grids against their size",
     small=SMALL,
     full=FULL,
+    seconds=8,
     cells=cells,
     measure=measure,
     plot=plot,

@@ -29,7 +29,7 @@ from dpselect.maps import (
 )
 from dpselect.typing import Values
 from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
-from dpselect_studies.fanaeepour_2017.places import EACH, PLACES, SIDES, Case, case
+from dpselect_studies.fanaeepour_2017.places import EACH, OTHERS, PLACES, SIDES, Case, case
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
     published_not_private,
@@ -243,18 +243,35 @@ class Cell:
     sides: tuple[float, ...] = SIDES
 
 
+@dataclass(frozen=True)
+class OtherCell(Cell):
+    """The same with queries at other random positions.
+
+    Attributes:
+        positions: Their seed.
+    """
+
+    positions: int = 1
+
+
 def simulated(cell: Cell, rng: np.random.Generator) -> Values:
     """Return the relative errors of maps, shape ``(runs, sides, EACH)``: by size of query.
 
     Not a number for a query without points.
     """
-    here, choose = case(cell.place, cell.sides), METHODS[cell.method]
+    here = case(cell.place, cell.sides, positions_of(cell))
+    choose = METHODS[cell.method]
     exact = here.points.in_rectangles(here.measured)
     maps = []
     for _ in range(cell.runs):
         partition, left = choose(here, cell.epsilon, cell.share, rng)
         maps.append(relative_errors(map_answers(here, partition, left, rng), exact))
     return np.array(maps).reshape(cell.runs, len(cell.sides), EACH)
+
+
+def positions_of(cell: Cell) -> int:
+    """Return the seed of the positions."""
+    return cell.positions if isinstance(cell, OtherCell) else 0
 
 
 def summary(errors: Values) -> Row:
@@ -282,11 +299,12 @@ def by_size(cell: Cell, rng: np.random.Generator) -> list[Row]:
     found = simulated(cell, rng)
     return [
         {
-            "points": PLACES[cell.place].title,
+            "points": (PLACES | OTHERS)[cell.place].title,
             "method": cell.method,
             "epsilon": cell.epsilon,
             "share": cell.share,
             "area": round(100 * side**2, 6),
+            "positions": positions_of(cell),
             **summary(found[:, column]),
         }
         for column, side in enumerate(cell.sides)

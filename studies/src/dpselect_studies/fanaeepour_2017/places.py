@@ -7,7 +7,7 @@ hundred others that it is measured on. They are public.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -40,6 +40,7 @@ class Place:
         grids: Candidates, cells along both axes.
         delta: Share of all points that relative errors are taken over at least.
         printed: The number of points of the paper's set.
+        weight: How often each point counts.
     """
 
     data: str
@@ -48,6 +49,7 @@ class Place:
     grids: tuple[int, ...]
     delta: float
     printed: int
+    weight: float = 1.0
 
 
 PLACES = {
@@ -78,11 +80,30 @@ PLACES = {
 }
 
 
+CHECK_INS = 620_683
+"""Of the substitute."""
+SCALED = "gowalla-scaled"
+OTHERS = {
+    SCALED: replace(
+        PLACES["gowalla"],
+        title="check-ins counted 10.4 times (for Gowalla)",
+        weight=PLACES["gowalla"].printed / CHECK_INS,
+    )
+}
+"""The check-ins, each counted as often as makes them as many as the paper has."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CachedCounts:
-    """Points that are counted once for each uniform grid and each set of queries."""
+    """Points that are counted once for each uniform grid and each set of queries.
+
+    Attributes:
+        points: The points.
+        weight: How often each counts.
+    """
 
     points: Points
+    weight: float = 1.0
     _cells: dict[str, Values] = field(default_factory=dict)
     _rectangles: dict[bytes, Values] = field(default_factory=dict)
 
@@ -90,13 +111,13 @@ class CachedCounts:
         if partition.shape is None:
             return self.points.in_cells(partition)
         if partition.label not in self._cells:
-            self._cells[partition.label] = self.points.in_cells(partition)
+            self._cells[partition.label] = self.weight * self.points.in_cells(partition)
         return self._cells[partition.label]
 
     def in_rectangles(self, queries: Indices) -> Values:
         key = queries.tobytes()
         if key not in self._rectangles:
-            self._rectangles[key] = self.points.in_rectangles(queries)
+            self._rectangles[key] = self.weight * self.points.in_rectangles(queries)
         return self._rectangles[key]
 
 
@@ -127,15 +148,40 @@ class Case:
 
 
 @cache
-def case(name: str, sides: tuple[float, ...] = SIDES) -> Case:
-    """Return a point set of ``PLACES`` with queries of these sides.
+def case(name: str, sides: tuple[float, ...] = SIDES, positions: int = 0) -> Case:
+    """Return a point set of ``PLACES`` or ``OTHERS`` with queries of these sides.
+
+    Args:
+        name: Which.
+        sides: Of the queries, over sides of the box.
+        positions: Seed of their random positions.
 
     Raises:
         DataError: The data set cannot be had.
     """
-    place = PLACES[name]
-    points = Points.of(*_coordinates(place.data), bounds=place.bounds)
-    return case_of(points, place.grids, place.bounds, delta=place.delta, sides=sides)
+    place = (PLACES | OTHERS)[name]
+    points = CachedCounts(_points(name), place.weight)
+    queries = _queries(place.bounds, sides, positions)
+    partitions = tuple(uniform_grid(size) for size in place.grids)
+    size = round(points.points.x.size * place.weight)
+    return Case(points, size, partitions, place.delta, *queries)
+
+
+@cache
+def _points(name: str) -> Points:
+    place = (PLACES | OTHERS)[name]
+    return Points.of(*_coordinates(place.data), bounds=place.bounds)
+
+
+def _queries(
+    bounds: Bounds, sides: tuple[float, ...], positions: int
+) -> tuple[Indices, Indices]:
+    """Return the queries that a map is tuned for, and as many others."""
+    rng = np.random.default_rng(positions)
+    tuned, measured = (
+        lattice_rectangles(random_queries(bounds, sides, rng), bounds=bounds) for _ in range(2)
+    )
+    return tuned, measured
 
 
 def case_of(
@@ -147,12 +193,9 @@ def case_of(
     sides: tuple[float, ...],
 ) -> Case:
     """Return points with grids, and with two sets of queries at random positions."""
-    rng = np.random.default_rng(0)
-    tuned, measured = (
-        lattice_rectangles(random_queries(bounds, sides, rng), bounds=bounds) for _ in range(2)
-    )
     partitions = tuple(uniform_grid(size) for size in grids)
-    return Case(CachedCounts(points), points.x.size, partitions, delta, tuned, measured)
+    queries = _queries(bounds, sides, 0)
+    return Case(CachedCounts(points), points.x.size, partitions, delta, *queries)
 
 
 def random_queries(

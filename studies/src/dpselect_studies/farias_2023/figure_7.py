@@ -97,6 +97,7 @@ STUDY = Study(
     title="Figure 7: expected error of shifted local dampening by slope of the sensitivity",
     small=SMALL,
     full=FULL,
+    seconds=1,
     cells=cells,
     measure=measure,
     plot=plot,

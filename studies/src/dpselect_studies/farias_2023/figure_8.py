@@ -76,6 +76,7 @@ STUDY = Study(
     title="Figure 8: ego betweenness of Enron's nodes against its sensitivity",
     small=SMALL,
     full=FULL,
+    seconds=6,
     cells=cells,
     measure=measure,
     plot=plot,

@@ -37,8 +37,18 @@ def counts(graph: Graph) -> Values:
     return answers
 
 
+def noise_scale(nodes: int, epsilon: float) -> float:
+    """Return the scale of the noise of one count: each node has a view of its own."""
+    return SENSITIVITY * nodes / epsilon
+
+
 def top_not_private(
-    answers: Values, k: int, *, epsilon: float, rng: np.random.Generator
+    answers: Values,
+    k: int,
+    *,
+    epsilon: float,
+    rng: np.random.Generator,
+    rounded: bool = False,
 ) -> Indices:
     """Return the k nodes of the largest noisy betweenness.
 
@@ -47,10 +57,13 @@ def top_not_private(
         k: How many.
         epsilon: For all views together, nats.
         rng: Of the noise.
+        rounded: Whether noisy counts are rounded to whole numbers. The estimate 1/q of a real
+            number near 0 is as large as one likes, at any scale of the noise.
     """
     n = len(answers)
     first, second = np.triu_indices(n, 1)
     exact = answers[:, first, second]
-    noisy = exact + rng.laplace(scale=SENSITIVITY * n / epsilon, size=exact.shape)
+    noisy = exact + rng.laplace(scale=noise_scale(n, epsilon), size=exact.shape)
+    noisy = np.round(noisy) if rounded else noisy
     shares: Scores = np.where(noisy > 0, 1 / np.where(noisy > 0, noisy, 1.0), 0.0).sum(axis=1)
     return np.argsort(-shares, kind="stable")[:k]

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-Dominance: TypeAlias = Literal["weak", "pareto", "strict"]
-DOMINANCES: tuple[Dominance, ...] = ("weak", "pareto", "strict")
+Dominance: TypeAlias = Literal["weak", "standard", "strict"]
+DOMINANCES: tuple[Dominance, ...] = ("weak", "standard", "strict")
 
 
 def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:
@@ -24,7 +24,7 @@ def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> fl
         a: Shape ``(p, m)``: one row per candidate, one score per objective, larger is better.
         b: Shape ``(q, m)``.
         dominance: ``"weak"``: at least as good in every objective, as metric C is
-            defined; ``"pareto"``: and better in one; ``"strict"``: better in every one, as
+            defined; ``"standard"``: and better in one; ``"strict"``: better in every one, as
             in the experiments of PrivPareto on graphs.
 
     Source: Zitzler and Thiele, IEEE TEVC 3 (1999); Farias et al., PrivPareto,
@@ -33,14 +33,14 @@ def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> fl
     Examples:
         >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]])
         0.666...
-        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="pareto")
+        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="standard")
         0.333...
     """
     ours, theirs = np.asarray(a)[:, None], np.asarray(b)[None]
     at_least, better = (ours >= theirs).all(axis=2), ours > theirs
     covering = {
         "weak": at_least,
-        "pareto": at_least & better.any(axis=2),
+        "standard": at_least & better.any(axis=2),
         "strict": better.all(axis=2),
     }
     return float(covering[dominance].any(axis=0).mean())

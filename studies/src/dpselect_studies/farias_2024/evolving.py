@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from dpselect import Objective
+from dpselect.mechanisms import Mechanism
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.evolution import Evolution
 from dpselect.trees.records import Schema
@@ -85,13 +87,35 @@ def in_parts(setting: Setting, pairs: Sequence[tuple[str, str]]) -> list[Cell]:
     ]
 
 
+Bound: TypeAlias = Literal["global", "local", "noisy-denominators"]
+"""How the change of a rate by one record is bounded."""
+
+
 @dataclass(frozen=True)
 class Method:
-    """How trees are selected, and the weights of the negative and the positive class."""
+    """How trees are selected.
+
+    Attributes:
+        selection: What a good tree is.
+        rate_bound: How the change of a rate by one record is bounded.
+        weights: Of the negative and the positive class.
+        dominance: Of the Pareto score.
+    """
 
     selection: Literal["pareto", "weighted-sum", "margin"]
-    rate_bound: Literal["global", "local", "noisy-denominators"]
+    rate_bound: Bound
     weights: tuple[float, float] = (1.0, 1.0)
+    dominance: Literal["standard", "weak"] = "standard"
+
+
+class Maximum(Simulated):
+    """Selection without privacy that keeps the first of equals: trees that were there before.
+
+    At a very large epsilon a mechanism draws among equals at random.
+    """
+
+    def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:  # noqa: ARG002 -- the protocol's
+        return np.argsort(-objective.scores, kind="stable")[:k].tolist()
 
 
 def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> Evolution:
@@ -110,7 +134,7 @@ def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> E
         initial_depth=sizes.initial_depth,
         max_depth=sizes.max_depth,
         selection=method.selection,
-        dominance="standard",
+        dominance=method.dominance,
         rate_bound=method.rate_bound,
         weights=method.weights,
         totals_epsilon=share * epsilon * sizes.generations,
@@ -120,9 +144,14 @@ def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> E
     )
 
 
-def rates(plan: Evolution, counts: MemoryCounts, rng: np.random.Generator) -> Values:
+def rates(
+    plan: Evolution,
+    counts: MemoryCounts,
+    rng: np.random.Generator,
+    sampler: type[Simulated] = Simulated,
+) -> Values:
     """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive."""
-    drawn = plan.run(counts, Simulated(rng), rng)
+    drawn = plan.run(counts, sampler(rng), rng)
     return counts.hits(drawn) / counts.totals()
 
 

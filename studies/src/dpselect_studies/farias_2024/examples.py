@@ -123,6 +123,7 @@ STUDY = Study(
     title="Examples 4.4, 4.6 and 6.2: Pareto scores and rates",
     small=SMALL,
     full=FULL,
+    seconds=7,
     cells=cells,
     measure=measure,
     plot=plot,

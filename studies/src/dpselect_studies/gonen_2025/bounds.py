@@ -8,7 +8,9 @@ Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278.
 
 from __future__ import annotations
 
-from math import exp
+from collections.abc import Mapping
+from itertools import combinations, product
+from math import comb, exp
 
 from dpselect.errors import ParameterError
 from dpselect.subsets import Subset
@@ -61,6 +63,23 @@ def theorem_1_lower(
 
 
 def theorem_2_upper(n: int, d: int, beta: int) -> float:
+    r"""Return Theorem 2's :math:`\delta = 1 - (\beta - 1)/(n - d)` of Algorithm A2.
+
+    It is true of A2 if and only if :math:`n \ge \beta d`, which the printed condition
+    :math:`2 d \beta^2 < n` implies, and then not tight: see :func:`union_delta`.
+
+    Args:
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        beta: People drawn, 1 to ``n - d``.
+    """
+    _check_sizes(n, d)
+    if not 1 <= beta <= n - d:
+        raise ParameterError(f"`beta` must be between 1 and n - d = {n - d}, got {beta}")
+    return 1 - (beta - 1) / (n - d)
+
+
+def union_delta(n: int, d: int, beta: int) -> float:
     r"""Return :math:`1 - \beta/n`, the exact :math:`\delta` of Algorithm A2 at any epsilon.
 
     No scheme that adds at most ``beta`` people drawn independently of the subset is below it:
@@ -68,9 +87,6 @@ def theorem_2_upper(n: int, d: int, beta: int) -> float:
     is impossible once they are a member. A scheme that knows the members draws from the
     strangers alone and has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss
     a member, for the same reason.
-
-    Theorem 2 prints :math:`1 - (\beta - 1)/(n - d)`, which is true of A2 if and only if
-    :math:`n \ge \beta d`.
 
     Args:
         n: Number of people.
@@ -81,11 +97,66 @@ def theorem_2_upper(n: int, d: int, beta: int) -> float:
     return Subset(n=n, d=d, beta=beta, epsilon=0, scheme="union").delta_at()
 
 
+MOST_SUBSETS = 100_000
+"""Subsets times sets that are drawn, which :func:`blind_delta` goes through."""
+
+
+def blind_delta(
+    law: Mapping[frozenset[int], float], n: int, d: int, *, epsilon: float
+) -> float:
+    r"""Return the exact :math:`\delta` of DPSR-I with any law of what is added.
+
+    The output is :math:`e \cup B`, with :math:`B` drawn independently of the subset ``e``;
+    Algorithm A2 has the uniform law on sets of ``beta`` people. By enumeration of all subsets
+    and all swaps; :func:`union_delta` is a closed form for the uniform law.
+
+    Args:
+        law: Probabilities of the sets that can be drawn, of positions of people; they sum
+            to 1.
+        n: Number of people.
+        d: Number of members, 1 to ``n - 1``.
+        epsilon: In nats, >= 0.
+
+    Raises:
+        ParameterError: The probabilities do not sum to 1, a set holds somebody who is not
+            there, or there are more than ``MOST_SUBSETS`` subsets and sets.
+    """
+    _check_sizes(n, d)
+    people = frozenset(range(n))
+    if abs(sum(law.values()) - 1) > ROUNDING or min(law.values()) < 0:
+        raise ParameterError("`law` must have probabilities that sum to 1")
+    if not all(drawn <= people for drawn in law):
+        raise ParameterError("`law` must have sets of positions from 0 to n - 1")
+    if comb(n, d) * len(law) > MOST_SUBSETS:
+        raise ParameterError(f"`law` and subsets must be at most {MOST_SUBSETS} together")
+    outputs = {subset: _outputs(frozenset(subset), law) for subset in combinations(range(n), d)}
+    largest = 0.0
+    for subset, here in outputs.items():
+        for old, new in product(subset, people.difference(subset)):
+            there = outputs[tuple(sorted({*subset, new} - {old}))]
+            excess = (one - exp(epsilon) * there.get(out, 0.0) for out, one in here.items())
+            largest = max(largest, sum(max(0.0, one) for one in excess))
+    return largest
+
+
+def _outputs(
+    subset: frozenset[int], law: Mapping[frozenset[int], float]
+) -> dict[frozenset[int], float]:
+    found: dict[frozenset[int], float] = {}
+    for drawn, probability in law.items():
+        found[subset | drawn] = found.get(subset | drawn, 0.0) + probability
+    return found
+
+
+ROUNDING = 1e-9
+"""Of the sum of probabilities."""
+
+
 def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float) -> float:
     r"""Return Theorem 2's :math:`\delta \ge 1 - \beta/(n-d) - (e^\varepsilon - 1)`.
 
     It is for schemes that add at most ``beta`` people drawn independently of the subset, with
-    :math:`d + \beta < n`. :func:`theorem_2_upper` is never below it.
+    :math:`d + \beta < n`. :func:`union_delta` is never below it.
 
     Args:
         n: Number of people.

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect_studies.gonen_2025.bounds import theorem_2_lower, theorem_2_upper
+from dpselect_studies.gonen_2025.bounds import (
+    theorem_2_lower,
+    theorem_2_upper,
+    union_delta,
+)
 from dpselect_studies.panels import panels
-from dpselect_studies.study import Printed, Row, Study
+from dpselect_studies.study import Printed, Reason, Row, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,8 +54,8 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
     rows: list[Row] = []
     for beta in range(1, cell.n - cell.d):
         found = {
-            EXACT: theorem_2_upper(cell.n, cell.d, beta),
-            UPPER: 1 - (beta - 1) / (cell.n - cell.d),
+            EXACT: union_delta(cell.n, cell.d, beta),
+            UPPER: theorem_2_upper(cell.n, cell.d, beta),
             LOWER: theorem_2_lower(cell.n, cell.d, beta, epsilon=cell.epsilon),
         }
         rows += [
@@ -86,16 +90,26 @@ def plot(frame: pl.DataFrame) -> Figure:
 def _claimed(n: int, d: int, beta: int) -> Printed:
     where: Row = {"n": n, "d": d, "beta": beta, "epsilon": 0.0, "what": EXACT}
     inside = "inside" if 2 * d * beta**2 < n else "outside"
-    value = 1 - (beta - 1) / (n - d)
+    value = theorem_2_upper(n, d, beta)
     source = f"Theorem 2's upper bound, {inside} of its condition"
-    reason = "outside of the printed condition; the bound holds if and only if n >= beta d"
-    return Printed(where, "delta", value, 1e-9, source, at_most=True, reason=reason)
+    reason = Reason(
+        "outside of the printed condition; the bound holds if and only if n >= beta d, as it "
+        "does with one fewer",
+        "gonen-2025/theorem-2",
+        where | {"beta": beta - 1},
+        "delta",
+        at_most=value + 1 / (n - d),
+    )
+    return Printed(
+        where, "delta", value, 0.0, source, kind="formula", at_most=True, reason=reason
+    )
 
 
 STUDY = Study(
     title="Theorem 2: bounds on delta against the exact delta of A2",
     small=SMALL,
     full=FULL,
+    seconds=1,
     cells=cells,
     measure=measure,
     plot=plot,
