@@ -441,10 +441,5 @@ def _ordered(frame: pl.DataFrame, name: str) -> Indices:
     if series.dtype.is_numeric() or series.dtype in {pl.Boolean, pl.Date}:
         return _integers(series.to_numpy())
     text = series.cast(pl.String)
-    numbered = frame.select(text).with_row_index("row")
-    first = numbered.select(pl.col("row").first().over(name).cast(pl.Int64)).to_series()
-    different = first.unique()
-    order = different[text.gather(different).arg_sort()].to_numpy()
-    places = np.empty(series.len(), dtype=np.int64)
-    places[order] = np.arange(order.size)
-    return np.asarray(places[first.to_numpy()])
+    places = text.cast(pl.Enum(text.unique().sort())).to_physical()
+    return places.to_numpy().astype(np.int64)
