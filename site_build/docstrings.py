@@ -17,6 +17,11 @@ DISPLAYED = re.compile(
     r"^(?P<indent>[ ]*)\.\. math::(?P<tex>[^\n]*(?:\n(?:[ ]*\n)?(?P=indent)[ ]+\S[^\n]*)*)",
     re.MULTILINE,
 )
+TABLE = re.compile(
+    r"^(?P<rule>[ ]*=+(?:[ ]+=+)+)\n(?P<head>.*)\n(?P=rule)\n"
+    r"(?P<rows>(?:(?!(?P=rule)).*\n)+)(?P=rule)$",
+    re.MULTILINE,
+)
 REFERENCE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(?P<short>~?)(?P<path>[^`]+)`")
 
 
@@ -56,10 +61,27 @@ def _of_private_bases(obj: griffe.Object) -> str:
 
 def as_markdown(text: str) -> str:
     """Return a docstring with MathML for formulas, names in code spans and bare examples."""
-    text = fenced(text)
+    text = TABLE.sub(_table, fenced(text))
     text = DISPLAYED.sub(_displayed, text)
     text = FORMULA.sub(lambda found: mathml(found["tex"], display=False), text)
     return REFERENCE.sub(_name, text)
+
+
+def _table(found: re.Match[str]) -> str:
+    """Return a table of reStructuredText as one of Markdown."""
+    starts = [run.start() for run in re.finditer("=+", found["rule"])]
+    ends = [*starts[1:], None]
+    rows: list[list[str]] = []
+    for line in (found["head"], *found["rows"].splitlines()):
+        cells = [line[a:b].strip() for a, b in zip(starts, ends, strict=True)]
+        if cells[0] or not rows:
+            rows.append(cells)
+        else:  # it goes on with the row before
+            pairs = zip(rows[-1], cells, strict=True)
+            rows[-1] = [f"{one} {more}".strip() for one, more in pairs]
+    rows.insert(1, ["---"] * len(starts))
+    indent = " " * starts[0]
+    return "\n".join(f"{indent}| {' | '.join(cells)} |" for cells in rows)
 
 
 def _displayed(found: re.Match[str]) -> str:

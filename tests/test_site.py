@@ -200,6 +200,18 @@ def test_the_page_of_accuracies_is_made_of_the_stored_results():
     assert page.count("<!-- table ") == len(accuracy.TASKS)
 
 
+def test_a_table_of_a_docstring_is_one_of_markdown():
+    rule = "    ====  ==="
+    rows = ["    a     x", "          y", "    b     z"]
+    text = "\n".join(["Do.", "", rule, "    name  is", rule, *rows, rule])
+
+    shown = docstrings.as_markdown(text)
+
+    assert shown == (
+        "Do.\n\n    | name | is |\n    | --- | --- |\n    | a | x y |\n    | b | z |"
+    )
+
+
 def listed(entries):
     """Yield all pages of a navigation."""
     for entry in entries:
