@@ -53,7 +53,7 @@ class Source:
     """
 
     path: str | PathLike[str] | None = None
-    frame: Any = field(default=None, compare=False)
+    frame: Any = field(default=None, compare=False, repr=False)
     separator: str | None = None
     decimal: str = "."
     where: Sequence[str] = ()

@@ -72,7 +72,7 @@ class Counts(Protocol):
         """Return correctly classified records by tree and class, ``(trees, classes)``."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MemoryCounts:
     """Records in memory, as unique rows of codes with class counts; private.
 

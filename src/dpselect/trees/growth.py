@@ -35,7 +35,7 @@ from dpselect.trees.tree import Leaf, Node, Split
 from dpselect.typing import Indices
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Growing:
     """A node of a tree that grows.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CodedTable:
     """Records that were read, for several trees of the same domains; private.
 

@@ -64,7 +64,7 @@ class Schema:
         return codes(read(table), self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Columns:
     """Columns of a table, each read when it is asked for.
 

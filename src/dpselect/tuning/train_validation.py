@@ -69,7 +69,7 @@ def _numbered(records: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         seen[record] += 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """A table and its labels, as candidates are to read them; private.
 

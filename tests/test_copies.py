@@ -1,0 +1,182 @@
+"""Every object that holds a secret or a right to spend, by every way to have it twice.
+
+Whatever is had of it by a copy, a pickle, a fork, a thread, a generator or a weak reference is
+the same right: what was spent by one of them is spent for all. And no `repr` shows a record.
+"""
+
+import copy
+import os
+import pickle
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.errors import BudgetError, InsufficientBudgetError, ParameterError
+from dpselect.keys.question import Question
+from dpselect.keys.reading import read
+from dpselect.networks import EdgeTable, Graph
+from dpselect.trees import ID3Classifier, records
+from dpselect.tuning.train_validation import Records
+from support.odd_input import MARKER, TEXT
+
+AR = dp.Neighbours.ADD_REMOVE
+
+
+def spend(budget):
+    """Use a right that can be used once: true, or an error of ours."""
+    budget.spend(0.6, neighbours=AR, mechanism="m")
+    return True
+
+
+def find(stream):
+    return stream.is_above(10**6)
+
+
+def fit(classifier):
+    classifier.fit([[0], [1]], ["a", "b"])
+    return True
+
+
+def memory(_):
+    return dp.Budget(1.0, neighbours=AR)
+
+
+def ledger(folder):
+    return dp.Budget(1.0, neighbours=AR, path=folder / "ledger.sqlite")
+
+
+def view(folder):
+    return memory(folder).for_request(note="another")
+
+
+def stream(_):
+    query = dp.AboveThreshold(
+        threshold=1000, sensitivity=1, monotone=True, stops=1, epsilon=50.0, neighbours=AR
+    )
+    return query.stream().__enter__()
+
+
+def classifier(folder):
+    public = {"domains": [[0, 1]], "classes": ["a", "b"], "max_records": 9, "max_depth": 0}
+    return ID3Classifier(0.6, budget=memory(folder), **public)
+
+
+HOLDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "budget in memory": (memory, spend),
+    "budget in a ledger": (ledger, spend),
+    "view of a budget": (view, spend),
+    "stream": (stream, find),
+    "classifier": (classifier, fit),
+}
+
+
+def in_generator(one):
+    def yielding():
+        yield one
+        yield one
+
+    first, second = yielding()
+    assert first is second
+    return first
+
+
+WAYS = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "deepcopy of a list": lambda one: copy.deepcopy([one, one])[1],
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 -- our own bytes
+    "clone": lambda one: clone(one, safe=False),
+    "weak reference": lambda one: weakref.ref(one)(),
+    "weak proxy": weakref.proxy,
+    "generator": in_generator,
+}
+REFUSALS = (BudgetError, InsufficientBudgetError, ParameterError)
+every_holder = pytest.mark.parametrize("name", HOLDERS)
+
+
+@every_holder
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_used_once_is_used_for_every_copy(name, way, tmp_path):
+    made, use = HOLDERS[name]
+    one = made(tmp_path)
+    try:
+        other = WAYS[way](one)
+    except BudgetError:
+        assert way == "pickle"
+        return
+
+    assert use(other)
+    with pytest.raises(REFUSALS):
+        use(one)
+    with pytest.raises(REFUSALS):
+        use(WAYS[way](one))
+
+
+@every_holder
+def test_a_fork_has_no_right_of_its_own(name, tmp_path):
+    made, use = HOLDERS[name]
+    one = made(tmp_path)
+    assert use(one)
+    child = os.fork()
+    if child == 0:  # pragma: no cover -- in the child
+        try:
+            use(one)
+        except REFUSALS:
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 -- a child never returns to pytest
+            os._exit(2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@every_holder
+def test_threads_use_a_right_once(name, tmp_path):
+    made, use = HOLDERS[name]
+    one = made(tmp_path)
+
+    def tried(_):
+        try:
+            return use(one)
+        except REFUSALS:
+            return False
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(tried, range(8))) == 1
+
+
+def holders_of_records():
+    frame = pl.DataFrame({"x": [TEXT], "y": [MARKER]})
+    rows = pd.DataFrame({"x": [TEXT], "y": [MARKER]})
+    edges = pl.DataFrame({"s": [MARKER], "t": [1]})
+    nodes = [MARKER + 1, 1]
+    return {
+        "objective": dp.Objective([MARKER], dp.GlobalSensitivity(1, AR)),
+        "source": tables.Source(frame=frame),
+        "column": tables.values.of_objects([TEXT]),
+        "records of a search": Records.read(rows, [TEXT]),
+        "columns of a tree": records.read(rows),
+        "records of a tree": ID3Classifier(
+            1.0, domains={"x": ["a", "b"]}, classes=["a", "b"], max_records=9
+        ).reader(["x", "y"]).coded((rows, ["a"])),
+        "rows of keys": read(frame, Question(("x",))),
+        "graph": Graph.from_edges(np.array([[0, 1]]), nodes=2),
+        "edges": EdgeTable(edges, source="s", target="t", nodes=nodes),
+        "stream": stream(None),
+    }  # fmt: skip
+
+
+def test_no_repr_shows_a_record():
+    for name, held in holders_of_records().items():
+        for shown in (repr(held), str(held), f"{held}"):
+            assert str(MARKER) not in shown, name
+            assert TEXT not in shown, name
+            assert "array(" not in shown, name
