@@ -36,8 +36,8 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "mutants.csv"
 TESTS = {
-    "draws": ("tests/draws", "tests/mechanisms", "tests/test_number_door.py"),
-    "scaling": ("tests/scaling", "tests/mechanisms", "tests/test_number_door.py"),
+    "draws": ("tests/draws", "tests/test_number_door.py"),
+    "scaling": ("tests/scaling", "tests/test_number_door.py"),
     "budget": ("tests/budget",),
     "audit": ("tests/audit",),
 }
