@@ -138,7 +138,8 @@ def test_the_list_holds_every_number_and_what_was_made_of_it():
         assert len(row["rows"]) == row["printed"] + row["apart"]
         for one in row["rows"]:
             assert {"printed", "ours", "their_error", "our_error", "verdict"} <= one.keys()
-            assert (one["why"] == "") == (one["run"] == "")
+            assert len({one["why"] == "", one["run"] == "", one["at"] == ""}) == 1
+            assert (one["run"] == "") == (one["shown"] is None)
     assert {name: rows["farias-2023/examples"][name] for name in COUNTS} == {
         "printed": 29, "agree": 22, "as_null": 0, "differ": 7, "unexplained": 0, "apart": 0,
         "hold": 0,

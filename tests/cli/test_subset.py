@@ -26,6 +26,17 @@ def test_a_large_epsilon_names_the_positives(run, results):
     assert by_row["mechanism"] == "pure at a noisy size"
 
 
+def test_a_report_of_pooled_tests_is_a_table_of_results(run, tmp_path):
+    path = tmp_path / "report.csv"
+    rows = (f"s{i},{i in {2, 5}},,False" for i in range(9))
+    path.write_text("\n".join(["sample,positive,posterior,retest", *rows]), encoding="utf-8")
+    asked = ("--column", "positive", "--positive", "true", "--label", "sample")
+
+    ran = run("subset", path, *asked, "--epsilon", 100, "--json")
+
+    assert ran.json["answer"] == ["s2", "s5"]
+
+
 def test_a_public_number_is_declared_and_its_error_stated(run, results):
     ran = run("subset", results, *ASKED, "--d", 5, "--epsilon", 2, "--dry-run", "--json")
 

@@ -40,6 +40,7 @@ SCHEMA = {
     "source": pl.String,
     "why": pl.String,
     "run": pl.String,
+    "at": pl.String,
     "shown": pl.Float64,
 }
 
@@ -62,7 +63,8 @@ def compare(
         ``their_error`` and ``our_error``, standard errors; ``tolerance``; ``null``, the name
         of the null predictor, ``null_value`` and ``null_agrees``; ``verdict``: one of
         ``agrees``, ``as the null`` and ``differs``; ``source``; ``why``, the reason where they
-        differ, ``run``, the study whose stored run shows it, and ``shown``, what it has.
+        differ, ``run``, the study whose stored run shows it, ``at``, its rows and column, and
+        ``shown``, what it has there.
     """
     claimed = study.with_claims(frame)
     rows = []
@@ -75,6 +77,7 @@ def compare(
     return beside.with_columns(
         pl.when(differs).then("why").otherwise(pl.lit("")).alias("why"),
         pl.when(differs).then("run").otherwise(pl.lit("")).alias("run"),
+        pl.when(differs).then("at").otherwise(pl.lit("")).alias("at"),
         pl.when(differs).then("shown").alias("shown"),
     )
 
@@ -112,10 +115,15 @@ def _reason(
 ) -> dict[str, str | float | None]:
     reason = number.reason
     if reason is None:
-        return {"why": "", "run": "", "shown": None}
+        return {"why": "", "run": "", "at": "", "shown": None}
     frame = stored(reason.run)
     shown = float("nan") if frame is None else reason.shown_by(frame)
-    return {"why": reason.text, "run": reason.run, "shown": None if isnan(shown) else shown}
+    return {
+        "why": reason.text,
+        "run": reason.run,
+        "at": f"{', '.join(map(str, reason.where.values()))}: {reason.column}",
+        "shown": None if isnan(shown) else shown,
+    }
 
 
 def _spread(study: Study[Any, Any], number: Printed, frame: pl.DataFrame) -> Spread:
