@@ -21,6 +21,7 @@ FILES = (
     "Order",
     "Private",
     "Leads",
+    "Inversion",
 )
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
