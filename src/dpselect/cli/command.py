@@ -67,7 +67,7 @@ class Given(NamedTuple):
         odd = "3,5" if Source.of(self.source).decimal == "." else "3.5"
         said = f"fields of {columns} that are no number, such as '{odd}', count as missing"
         cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        return {"text file": f"{said}: it declares no types, as Parquet does{cure}"}
+        return {"text file": f"{said}: it declares no types{cure}"}
 
 
 @dataclass(frozen=True, kw_only=True)
