@@ -181,7 +181,7 @@ def test_without_a_budget_it_carries_the_same_plan(case):
 
 
 REPEATABLE = [case for case in CASES if case.query.is_repeatable]
-DRAWN_ANEW = {"MapRelease", "TreeRelease"}
+DRAWN_ANEW = {"MapRelease"}
 """Of these a ledger keeps a summary."""
 
 

@@ -442,9 +442,9 @@ def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
 
 def _repeated(query: Query[Out], entry: Entry) -> Out:
     """Return the release that an entry keeps."""
-    known = {name: written.read(name, one) for name, one in (entry.release or {}).items()}
     more = {"entry": entry.sequence, "version": entry.version, "repeated": True}
-    made: Out = _kind_of_release(type(query))(plan=query.plan, **known, **more)
+    kind = _kind_of_release(type(query))
+    made: Out = kind.remade(entry.release or {}, plan=query.plan, **more)
     return made
 
 

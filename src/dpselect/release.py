@@ -100,6 +100,11 @@ class Release(Generic[T_co]):
         found = {name: written.read(name, one) for name, one in kept.items()}
         return kept if found == given else None
 
+    @classmethod
+    def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
+        """Return a release of the fields that a ledger keeps, and of those that it states."""
+        return cls(**{name: written.read(name, one) for name, one in kept.items()}, **more)
+
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
         more: dict[str, Any] = {}

@@ -169,11 +169,12 @@ def test_a_dry_run_spends_nothing_and_reads_nothing(run, weather, command):
 def test_the_ledger_pays(run, weather):
     ledger = weather / "ledger"
     dp.Budget(60, neighbours=dp.Neighbours.ADD_REMOVE, path=ledger)
-    first = run("tree", weather / "weather.csv", *options(weather, "--ledger", ledger))
-    second = run("tree", weather / "weather.csv", *options(weather, "--ledger", ledger))
+    asked = ("tree", weather / "weather.csv", *options(weather, "--ledger", ledger, "--json"))
+    first, second, third = run(*asked), run(*asked), run(*asked, "--again")
 
-    assert first.code == 0
-    assert second.code == 2
+    assert (first.code, third.code) == (0, 2)
+    assert second.json["tree"] == first.json["tree"]
+    assert (first.json["repeated"], second.json["repeated"]) == (False, True)
     assert dp.Budget.open(ledger).spent == 50
 
 

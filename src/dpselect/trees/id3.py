@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from dpselect import validation
+from dpselect.errors import DataError
 from dpselect.mechanisms import MechanismLike
 from dpselect.plan import Plan
 from dpselect.query import query
@@ -29,6 +32,19 @@ class TreeRelease(Release[Tree]):
     def tree(self) -> Tree:
         """The tree."""
         return self.candidate
+
+    def _made_of(self) -> dict[str, Any] | None:
+        text = self.tree.to_json()
+        with suppress(DataError):  # of values that JSON does not hold
+            if Tree.from_json(text) == self.tree:
+                return {"tree": text, "exact": self.exact, "refunded": self.refunded}
+        return None
+
+    @classmethod
+    def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
+        """Return a release of the tree that a ledger keeps."""
+        tree = Tree.from_json(kept["tree"])
+        return cls((tree,), exact=kept["exact"], refunded=kept["refunded"], **more)
 
     def released(self) -> dict[str, Any]:
         """Return the tree as text."""
