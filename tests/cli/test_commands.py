@@ -51,11 +51,23 @@ def test_budget_never_remakes_a_ledger(run, tmp_path):
     assert "is there already" in run("budget", path, *create).error
 
 
+def test_compare_is_of_what_percentile_releases(run, stays):
+    steps = ("--step", 1, "--neighbours", "add-remove", "--epsilon", "1,50")
+    ran = run("compare", stays, *COMPARE, *steps, "--data-is-public", "--json")
+    shown = run("compare", stays, *COMPARE, *steps, "--data-is-public")
+
+    errors = {
+        (row["mechanism"], row["epsilon"]): row["expected_error"] for row in ran.json["rows"]
+    }
+    assert errors["one-by-one", 50.0] < 1e-6 < errors["one-by-one", 1.0]
+    assert "expected error (ranks)" in shown.out
+
+
 def test_compare_prints_exact_errors_of_public_data(run, stays, tmp_path):
     picture = tmp_path / "errors.png"
     ran = run(
-        "compare", stays, *COMPARE, "--epsilon", "0.5,2", "--data-is-public", "--json",
-        "--plot", picture,
+        "compare", stays, *COMPARE, "--record", "--epsilon", "0.5,2", "--data-is-public",
+        "--json", "--plot", picture,
     )  # fmt: skip
 
     rows = ran.json["rows"]
@@ -65,7 +77,7 @@ def test_compare_prints_exact_errors_of_public_data(run, stays, tmp_path):
 
 
 def test_compare_prints_a_table(run, stays):
-    ran = run("compare", stays, *COMPARE, "--epsilon", "1", "--data-is-public")
+    ran = run("compare", stays, *COMPARE, "--record", "--epsilon", "1", "--data-is-public")
 
     assert "expected error (units of days)" in ran.out
 
@@ -75,7 +87,15 @@ def test_compare_prints_a_table(run, stays):
     [
         (("--epsilon", "1"), "say --data-is-public"),
         (("--epsilon", "1,,2", "--data-is-public"), "--epsilon must be numbers"),
-        (("--epsilon", "1", "--data-is-public", "--plot", "no/such/a.png"), "cannot write"),
+        (("--epsilon", "1", "--data-is-public"), "give --step and --neighbours, or --record"),
+        (
+            ("--epsilon", "1", "--data-is-public", "--record", "--step", 1),
+            "--record takes no --step",
+        ),
+        (
+            ("--epsilon", "1", "--data-is-public", "--record", "--plot", "no/such/a.png"),
+            "cannot write",
+        ),
     ],
 )
 def test_compare_refuses_in_one_line(run, stays, arguments, message):

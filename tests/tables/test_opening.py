@@ -275,3 +275,12 @@ def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given, message):
 
     with pytest.raises(ParameterError, match=message):
         tables.open_table(tables.Source(path, frame=frame, **given))
+
+
+@pytest.mark.parametrize("column", ["stay", "admitted"])
+def test_a_duration_or_a_date_is_refused_with_what_makes_numbers_of_it(column):
+    day = pl.lit("2026-01-03").str.to_date()
+    table = pl.DataFrame({"who": ["ada"]}).with_columns(admitted=day, stay=day - day)
+
+    with pytest.raises(ColumnError, match=r"by \.dt\.total_days\(\) of polars; the numeric"):
+        tables.check_columns(table, numeric=[column])

@@ -59,7 +59,7 @@ COMMANDS = {
     "select": _ours("select", "Release candidates by scores of your own."),
     "run": _ours("request", "Release all queries of a file, within a policy."),
     "schema": _ours("request", "Print the JSON schema of such files, for editors."),
-    "compare": _ours("compare", "Compare all mechanisms by their exact expected errors."),
+    "compare": _ours("compare", "Compare all methods by their exact expected errors."),
     "audit": _ours("audit", "Check an objective or a mechanism of your own."),
     "budget": _ours("budget", "Show what a ledger has spent and what remains; or make one."),
     "report": _ours("budget", "Write what a ledger holds as one HTML page."),

@@ -1,7 +1,8 @@
-"""``dpselect compare``: exact errors of all mechanisms on a percentile of public data."""
+"""``dpselect compare``: exact errors of all methods for a percentile of public data."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,18 +10,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from dpselect import validation
 from dpselect.cli import engines, options, output
+from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.accuracy import Comparison
+    from dpselect.neighbours import Neighbours
+    from dpselect.typing import Values
 
-HELP = """Compare all mechanisms by their exact expected errors, to pick one.
+MOST_VALUES = 10_000
 
-What is printed is computed without noise: use public or synthetic data that look like the
-data to be protected, and say --data-is-public.
+HELP = """Compare all methods by their exact expected errors, to pick one.
 
-[bold]dpselect compare synthetic.csv --column days --p 90 --upper 60 --epsilon 0.1,1,10 \
---data-is-public --plot errors.png[/bold]
+They are those of 'dpselect percentile', for a value of --lower, --lower + --step and so on up
+to --upper; the error is in ranks. With --record they are the mechanisms of 'dpselect record',
+which releases the record that holds the percentile; the error is in units of the column. All is
+computed without noise: use public or synthetic data that look like the data to be protected,
+and say --data-is-public.
+
+[bold]dpselect compare synthetic.csv --column days --p 90 --upper 60 --step 1 \
+--neighbours add-remove --epsilon 0.1,1,10 --data-is-public --plot errors.png[/bold]
 """
 
 
@@ -35,6 +45,16 @@ def compare(
     p: Annotated[float, typer.Option("--p", help="The percentile, above 0, up to 100.")],
     upper: Annotated[float, typer.Option(help="The largest value that can occur.")],
     epsilon: options.Epsilons,
+    lower: Annotated[float, typer.Option(help="The smallest value of a release.")] = 0.0,
+    step: Annotated[
+        float | None, typer.Option(help="The distance of two values of a release.")
+    ] = None,
+    neighbours: Annotated[
+        str | None, typer.Option(help='"add-remove" or "substitute", of a record.')
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Releases of the record that holds the percentile.")
+    ] = False,
     data_is_public: options.DataIsPublic = False,
     plot: options.Plot = None,
     as_json: options.Json = False,
@@ -42,22 +62,62 @@ def compare(
     """Print a table of exact expected errors; write a picture if asked."""
     options.declared_public(data_is_public, "dpselect compare")
     epsilons = options.numbers("epsilon", epsilon)
-    from dpselect import accuracy, tables
-    from dpselect.mechanisms import MECHANISMS, by_name
-    from dpselect.percentiles import percentile
+    from dpselect import tables
 
+    if record and (step is not None or neighbours is not None):
+        raise ParameterError("`record` takes no `step` and no `neighbours`: one is replaced")
+    if not record and (step is None or neighbours is None):
+        raise ParameterError("give `step` and `neighbours`, or `record`")
     with engines.working("comparing"):
-        objective = percentile(tables.numeric_column(data, column), p=p, upper=upper)
-        mechanisms = [by_name(name, epsilons[0]) for name in MECHANISMS]
-        table = accuracy.compare(objective, mechanisms, epsilons)
+        values = tables.numeric_column(data, column)
+        if step is None or neighbours is None:
+            table = _of_records(values, p, upper, epsilons)
+        else:
+            ends = (lower, upper, step)
+            table = _of_values(values, p, ends, epsilons, validation.neighbours(neighbours))
     if plot is not None:
         output.save(table.plot()[0], plot)
     if as_json:
         output.print_json({"rows": [asdict(row) for row in table.rows]})
         return
-    output.console().print(_table(table, f"units of {column}"))
+    output.console().print(_table(table, f"units of {column}" if record else "ranks"))
     if plot is not None:
         output.console().print(f"picture: {plot}")
+
+
+def _of_records(
+    values: Values, p: float, upper: float, epsilons: Sequence[float]
+) -> Comparison:
+    from dpselect import accuracy
+    from dpselect.mechanisms import MECHANISMS, by_name
+    from dpselect.percentiles import percentile
+
+    mechanisms = [by_name(name, epsilons[0]) for name in MECHANISMS]
+    return accuracy.compare(percentile(values, p=p, upper=upper), mechanisms, epsilons)
+
+
+def _of_values(
+    values: Values,
+    p: float,
+    ends: tuple[float, float, float],
+    epsilons: Sequence[float],
+    neighbours: Neighbours,
+) -> Comparison:
+    import numpy as np
+
+    from dpselect.percentiles import compare_percentiles
+
+    lower, upper, step = ends
+    steps = validation.positive("step", step)
+    count = validation.at_least("upper", int((upper - lower) / steps), 0, MOST_VALUES)
+    return compare_percentiles(
+        values,
+        p=p,
+        candidates=lower + steps * np.arange(count + 1),
+        assumed_records=max(len(values), 1),
+        epsilons=epsilons,
+        neighbours=neighbours,
+    )
 
 
 def _table(comparison: Comparison, unit: str) -> Table:

@@ -85,10 +85,19 @@ def check_columns(
             types[column].is_numeric() or (eager and types[column] == nw.Object)
         ):
             raise ColumnError(
-                f"column {column!r} is of type {types[column]}, which is not numeric; "
-                f"{choices(types, data)}"
+                f"column {column!r} is of type {types[column]}, which is not numeric"
+                f"{_cure(types[column])}; {choices(types, data)}"
             )
     return table
+
+
+def _cure(kind: object) -> str:
+    """Return how a column of a type becomes one of numbers, row by row; nothing if not."""
+    if kind == nw.Duration:
+        return ": make numbers of it first, as by .dt.total_days() of polars"
+    if kind in (nw.Date, nw.Datetime):
+        return ": subtract a day first, and take the days by .dt.total_days() of polars"
+    return ""
 
 
 def is_table(data: object) -> bool:
