@@ -292,13 +292,14 @@ class TestFields:
         made = first(options=options)
 
         assert made.plan.to_dict()["arguments"]["options"] == {
-            "lower": -inf,
+            "lower": "-inf",
             "day": "2024-02-29",
             "width": "1 day, 0:00:00",
             "share": "0.1",
             "few": [0, 1, 2],
         }
         assert Query.from_json(made.to_json()) == made
+        json.dumps(made.plan.to_dict(), allow_nan=False)
 
     @pytest.mark.parametrize(
         ("mechanism", "name"),

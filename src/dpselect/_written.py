@@ -183,6 +183,8 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
         return {key: readable(one) for key, one in value.items()}
     if isinstance(value, date | timedelta | Decimal):
         return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no word for it
     return value if isinstance(value, float | range) else plain(value, label)
 
 
