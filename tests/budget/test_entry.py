@@ -56,6 +56,12 @@ def test_without_rho_the_pure_bound_is_taken():
     assert cost(1, 0, None) == Cost(epsilon=1.0, delta=0.0, rho=rho_of_pure(1.0))
 
 
+def test_beside_a_delta_rho_is_what_epsilon_implies():
+    """A better one may hold outside another event than epsilon does."""
+    assert cost(0.5, 1e-6, 1e-3).rho == rho_of_pure(0.5)
+    assert cost(0.5, 0.0, 1e-3).rho == 1e-3
+
+
 def test_a_cost_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         cost(1, 0, None).epsilon = 0.1

@@ -141,7 +141,8 @@ function ledger(state, release, question, mechanism) {
   const [relation, epsilon] = [relationOf(state), Number(state.epsilon)];
   const delta = ownDelta(state, question, mechanism);
   const total = Number(state.releases) * epsilon;
-  const create = `dpselect budget project.budget --create --epsilon ${short(total)} --delta ${short(Number(state.releases) * delta)} --neighbours ${relation}`;
+  const sum = delta > 0 ? " --composition sum" : "";
+  const create = `dpselect budget project.budget --create --epsilon ${short(total)} --delta ${short(Number(state.releases) * delta)}${sum} --neighbours ${relation}`;
   const rho = question?.rho ? question.rho(mechanism, epsilon) : oneRho(epsilon);
   const amounts = `epsilon ${epsilon}  delta ${short(delta)}  rho ${short(rho)}`;
   return `${create}\n# each release adds an entry: ${amounts}  ${relation}  ${release.name}: ${mechanism || "any"}`;
