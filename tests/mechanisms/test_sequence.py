@@ -255,6 +255,8 @@ def test_gaussian_releases_follow_the_law():
 def test_what_is_wrong_with_a_delta_is_said():
     with pytest.raises(ParameterError, match="needs a delta above 0"):
         dp.NoisySequence(epsilon=1.0, noise="gaussian")
+    with pytest.raises(ParameterError, match="epsilon must be large enough"):
+        dp.NoisySequence(epsilon=1e-200, noise="gaussian", delta=1e-6)
     with pytest.raises(ParameterError, match="leave out delta"):
         dp.NoisySequence(epsilon=1.0, delta=0.1)
     with pytest.raises(ParameterError, match="'laplace' or 'gaussian'"):

@@ -124,6 +124,10 @@ class NoisySequence(Mechanism):
             raise ParameterError("Laplace noise is epsilon-DP: leave out delta")
         if self.noise == "gaussian" and not 0 < self.delta < 1:
             raise ParameterError("Gaussian noise needs a delta above 0 and below 1")
+        if self.noise == "gaussian" and self._rho() == 0:
+            raise ParameterError(
+                "`epsilon` must be large enough that Gaussian noise has a rho above 0"
+            )
 
     @property
     def label(self) -> str:
