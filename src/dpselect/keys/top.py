@@ -94,8 +94,9 @@ class TopKeys(Query[KeyRelease]):
             default 0.2.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted, over all groups. Where
-            groups are released first, it is how many groups, too.
+        max_per_user: How many different keys of a person are counted, over all groups. They
+            are chosen at random; with 1 each person counts as one. Where groups are released
+            first, it is how many groups, too.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
             split off for a noisy sequence, which has them.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or

@@ -140,7 +140,7 @@ class HeavyCells(Query[CellRelease]):
         above: In place of ``k``: all cells of at least so many noisy points. Not to be read
             off the data.
         user: The column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted.
+        max_per_user: How many points of a person are counted, chosen at random.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: What the release costs, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.

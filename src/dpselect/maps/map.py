@@ -78,7 +78,8 @@ class Map(Query[MapRelease]):
         measure: The error that the cells are chosen for: ``"relative"``, or ``"absolute"`` in
             points. Or an :class:`~dpselect.maps.ErrorMeasure`.
         user: The column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted.
+        max_per_user: How many points of a person are counted. They are chosen at random; the
+            total and all estimates are of counted points.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: What the release costs in all, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.

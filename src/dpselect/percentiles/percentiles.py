@@ -105,7 +105,8 @@ class Percentiles(Query[PercentileRelease]):
         user: The column of the person that a record belongs to. Text, integers, booleans or
             dates; each record is a person of its own if not given, and a record without a
             person is dropped.
-        max_per_user: How many records of a person are counted.
+        max_per_user: How many records of a person are counted. They are chosen at random, as
+            are those of all applications; with 1 each person counts as one.
         assumed_records: How many records there are, about, to choose the method by. The
             guarantee does not depend on it. Not to be read off the data. If it is not given,
             the number is taken where it is public, under substitution of a record; else 4 % of
