@@ -64,8 +64,13 @@ class TestShares:
             ("", 0.0),
         ]
         assert budget.spent == 1.0
-        for name in ("Ann", "Bob", "Dora", ""):
-            with pytest.raises(InsufficientBudgetError):
+        for name, whose in (
+            ("Ann", r"total 0\.5, .*remaining 0\.0 \(the share of Ann\)$"),
+            ("Bob", r"total 0\.25, .*the share of Bob"),
+            ("Dora", "what is in nobody's share"),
+            ("", "what is in nobody's share"),
+        ):
+            with pytest.raises(InsufficientBudgetError, match=whose):
                 spend(budget, 1e-9, analyst=name)
 
     def test_what_remains_is_that_of_who_asks(self, make):
@@ -116,7 +121,7 @@ class TestPeriods:
     def test_the_totals_are_granted_anew(self, make, clock):
         budget = make(period=MONTHS)
         spend(budget, 1.0)
-        with pytest.raises(InsufficientBudgetError):
+        with pytest.raises(InsufficientBudgetError, match=r"remaining 0\.0 \(in 2026-01\)$"):
             spend(budget, 0.1)
 
         clock("2026-02-01")

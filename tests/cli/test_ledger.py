@@ -192,6 +192,8 @@ def test_a_dry_run_that_is_refused_says_what_fits(create, ask):
 
     assert (ran.code, ran.out) == (2, "")
     assert "requested 1.0, remaining 0.5; --epsilon 0.5 fits" in ran.error
+    ask(epsilon=0.5)
+    assert "remaining 0.0; it fits with no --epsilon" in ask("--dry-run").error
 
 
 def test_a_dry_run_says_which_entry_would_answer(create, ask):

@@ -14,6 +14,7 @@ from dpselect.budget.group import grouped
 from dpselect.budget.origin import Asked, Origin
 from dpselect.budget.store import State
 from dpselect.budget.totals import Totals, part
+from dpselect.errors import InsufficientBudgetError
 
 
 class Checked(NamedTuple):
@@ -60,12 +61,22 @@ def decided(
     period = period_at(time, totals, state)
     granted, made = part(totals, share), []
     for new, facts in asked:
-        sums = stopping.admit(granted, state.sums(period, share), new)
+        try:
+            sums = stopping.admit(granted, state.sums(period, share), new)
+        except InsufficientBudgetError as error:
+            raise InsufficientBudgetError(error.args[0] + _of(totals, share, period)) from None
         place = {"sequence": state.number + 1, "time": time, "period": period, "share": share}
         entry = Entry(**asdict(new), **{**facts, **place})
         state.add(entry, sums)
         made.append((entry, sums))
     return made
+
+
+def _of(totals: Totals, share: str, period: str) -> str:
+    """Return whose totals did not suffice, where they are not those of all."""
+    whose = f"the share of {share}" if share else "what is in nobody's share"
+    terms = [whose if totals.shares else "", f"in {period}" if period else ""]
+    return f" ({' '.join(filter(None, terms))})" if any(terms) else ""
 
 
 def period_now(totals: Totals, state: State) -> str:

@@ -214,7 +214,8 @@ def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
         remaining = remaining_after(spent, budget)
     except InsufficientBudgetError as error:
         fits = _largest_epsilon(plan, budget, [])
-        raise InsufficientBudgetError(f"{error}; `epsilon`={fits or 'none'} fits") from None
+        said = f"`epsilon`={fits:g} fits" if fits else "it fits with no `epsilon`"
+        raise InsufficientBudgetError(f"{error.args[0]}; {said}") from None
     fits, fits_again = getattr(plan.query, "epsilon", None), True
     try:
         remaining_after([*spent, plan], budget)
