@@ -57,10 +57,10 @@ def test_one_changed_row_is_one_changed_member():
 
 
 def test_objects_that_are_no_status_are_no_member():
-    odd = [np.float64("inf"), object(), [1], b"positive", np.bool_(True)]  # noqa: FBT003 -- a status
-    table = pd.DataFrame({"result": pd.Series(odd, dtype=object)})
+    odd = [np.float64("inf"), float("nan"), 10**5000, -(10**400), object(), [1], b"positive"]
+    table = pd.DataFrame({"result": pd.Series([*odd, np.True_], dtype=object)})
 
-    assert dp.Subset(n=5, positive=True, **SURE).release(table).answer == (4,)
+    assert dp.Subset(n=8, positive=True, **SURE).release(table).answer == (7,)
 
 
 @pytest.mark.parametrize(

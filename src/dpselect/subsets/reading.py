@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -80,18 +79,24 @@ class Members:
             raise DataError("`label` must name each person once, and one occurs twice")
 
 
+LARGEST = 2**63
+"""Of the numbers that can be a status."""
+
+
 def word(status: object) -> str | None:
     """Return a status as a word that does not depend on how it is stored; None for no status.
 
     Small letters without spaces around them; a whole number as an integer, since a column of
     integers becomes one of floats where a value is missing.
     """
-    if isinstance(status, str):
-        return status.strip().lower()
-    if isinstance(status, bool | np.bool_):
-        return str(bool(status)).lower()
-    if isinstance(status, int | float | np.integer | np.floating) and isfinite(status):
-        return f"{int(status)}" if status == int(status) else repr(float(status))
+    plain = status.item() if isinstance(status, np.generic) else status
+    if isinstance(plain, str):
+        return plain.strip().lower()
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    # Larger numbers than these have no text, or none that Python would make of them.
+    if isinstance(plain, int | float) and abs(plain) < LARGEST:
+        return f"{int(plain)}" if plain == int(plain) else repr(plain)
     return None
 
 

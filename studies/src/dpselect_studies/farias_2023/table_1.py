@@ -264,7 +264,7 @@ are drawn anew, a hundred a graph where the paper has ten: they differ so much t
 ten has a standard error of up to .05. DBLP is a substitute. **With the sample's own largest
 degree as the bound, and neighbours visited in random order, all 15 cells of SLD-PrivTopk
 agree**, to .08; one of them, DBLP at epsilon .1, is that of a choice by chance too. With 49,
-the bound that is public, recall is higher by up to .05.
+the bound that is public, recall is higher by up to .1.
 
 **PrivateSQL is a choice by chance here**, .04 at every epsilon, since one view has 1/50 of
 epsilon and a sensitivity of at least 1,448: noise of scale 72,400/epsilon. The paper's grows to

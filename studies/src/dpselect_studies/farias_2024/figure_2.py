@@ -315,10 +315,10 @@ STUDY = Study(
     spread=of_parts,
     seconds=400,
     discussion="""
-**100 runs**, with a standard error of at most .064; how many the paper made is not said.
-Evolution is by Algorithm 1: three selections, each at the printed epsilon, mutation down to the
-largest depth and children as parents. Rates are on the records that the trees were made from,
-and ID3 has the same largest depth of 4 questions; the paper says neither.
+**100 runs**, with a standard error of at most .064; how many the paper made is not said, and
+taken to be as many. Evolution is by Algorithm 1: three selections, each at the printed epsilon,
+mutation down to the largest depth and children as parents. Rates are on the records that the
+trees were made from, and ID3 has the same largest depth of 4 questions; the paper says neither.
 
 **What agrees**: the local form is above the global one everywhere, which is a random tree,
 below the 3 of "always positive"; and it is level with evolution without privacy at epsilon 0.5
