@@ -1,9 +1,11 @@
 from itertools import product
 from math import exp
 
+import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.errors import DataError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import percentile, percentile_rank
 
@@ -56,6 +58,21 @@ def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
     )
 
     assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    "method", ["one-by-one", "above-threshold", "recursive", "joint", None]
+)
+@pytest.mark.parametrize("values", [[None, None], [None, 2.0]])
+def test_where_numbers_are_missing_a_candidate_is_released(method, values):
+    query = dp.Percentiles(
+        p=[30, 90], candidates=range(4), method=method, epsilon=1.0, neighbours="substitute"
+    )
+
+    for data in (values, np.array(values, dtype=float)):
+        assert set(query.release(data).answer) <= set(range(4))
+    with pytest.raises(DataError, match="at least one record"):
+        query.release([])
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
