@@ -110,3 +110,20 @@ def test_the_law_of_a_table_is_that_of_its_positions():
     for pair, weight in weights.items():
         expected = draws * weight / total
         assert abs(found.count(pair) - expected) < 5 * np.sqrt(expected)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["a", None, "c"], "must name everybody"),
+        (["a", pd.NA, "c"], "must name everybody"),
+        (["a", "", "c"], "must name everybody"),
+        (["a", "a", "c"], "name each person once"),
+        ([["a"], ["b"], ["c"]], "must hold names"),
+    ],
+)
+def test_labels_must_be_names_of_all(names, says):
+    table = pd.DataFrame({"who": pd.Series(names, dtype=object), "result": [1, 0, 0]})
+
+    with pytest.raises(DataError, match=says):
+        dp.Subset(n=3, positive=1, label="who", **SURE).release(table)

@@ -72,8 +72,11 @@ class Members:
 
     def _labels(self, data: object) -> None:
         table = tables.read_columns(data, numeric=(), plain=[str(self.label)])
-        labels = table[str(self.label)].to_list()
-        if any(one is None or one == "" or one != one for one in labels):  # noqa: PLR0124 -- NaN
+        column = table[str(self.label)]
+        labels = column.to_list()
+        if not all(isinstance(one, Hashable) for one in labels):
+            raise DataError("`label` must hold names: texts, numbers or dates")
+        if column.null_count() or "" in labels:
             raise DataError("`label` must name everybody, and a label is missing")
         if len(set(labels)) < len(labels):
             raise DataError("`label` must name each person once, and one occurs twice")
