@@ -41,7 +41,7 @@ WITH_MISSING = list(product((0, 1, 3, None), repeat=3))
 @pytest.mark.parametrize(
     "method", ["one-by-one", "above-threshold", "recursive", "joint", None]
 )
-@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(6.0, marks=pytest.mark.slow)])
 def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
     """It is dropped, at no price: how many numbers there are changes, of as many records."""
     query = dp.Percentiles(
