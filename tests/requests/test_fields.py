@@ -1,9 +1,11 @@
 """The JSON schema of requests: it takes what queries write, and refuses what they refuse."""
 
 import math
+from contextlib import suppress
 
 import pytest
 
+from dpselect.errors import ParameterError
 from dpselect.requests import schema
 from dpselect.requests.reading import READERS
 from support.releases import all_cases
@@ -43,16 +45,23 @@ def holds(value, rule):
     return all(checks)
 
 
-def written(case):
-    fields = case.query.to_dict()
+def written(query):
+    fields = query.to_dict()
     del fields["dpselect"]
     return {"data": {"path": "a.parquet"}, "queries": [fields]}
+
+
+def is_writable(query):
+    """Return whether no field is a function or an object of one's own."""
+    with suppress(ParameterError):
+        return bool(written(query))
+    return False
 
 
 CASES = [
     case
     for case in all_cases()
-    if type(case.query).__name__ in READERS and "object" not in str(case.query.written_form)
+    if type(case.query).__name__ in READERS and is_writable(case.query)
 ]
 
 
@@ -63,7 +72,7 @@ def test_every_query_of_a_table_is_there():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_it_takes_what_a_query_writes(case):
-    assert holds(written(case), SCHEMA)
+    assert holds(written(case.query), SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,14 @@ TYPES: dict[Any, Schema] = {
     Hashable: {},
 }
 
+RANGE: Schema = {
+    "type": "object",
+    "properties": {"range": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["range"],
+    "additionalProperties": False,
+}
+"""Integers from a first one up to one that is not there any more, and their step."""
+
 KINDS: dict[Kind, Schema] = {
     "text": {"type": "string"},
     "integer": {"type": "integer"},
@@ -129,12 +137,13 @@ def _of_type(annotation: Any) -> Schema | None:  # noqa: ANN401 -- a type
     if issubclass(kind, Mapping):
         return {"type": "object"}
     items = _of_type(arguments[0]) if len(arguments) == 1 else None
-    return {"type": "array", **({"items": items} if items else {})}
+    listed = {"type": "array", **({"items": items} if items else {})}
+    return {"anyOf": [listed, RANGE]} if kind is Iterable else listed
 
 
 def _of_union(members: tuple[Any, ...]) -> Schema | None:
     if any("_SupportsArray" in str(one) for one in members):  # an ArrayLike
-        return {"type": "array"}
+        return {"anyOf": [{"type": "array"}, RANGE]}
     found = [_of_type(one) for one in members if one is not NoneType]
     known = [one for one in found if one is not None]
     if {} in known:
