@@ -7,6 +7,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 from math import comb, sqrt
 from random import Random
 
+import duckdb
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ import pytest
 from scipy import stats
 
 from dpselect.errors import ColumnError
+from dpselect.tables.opening import open_table
 from dpselect.tables.people import KEY, PRIME, SECOND, PeopleCap
 from dpselect.tables.values import names_in_memory
 from support.engines import every_engine, held_by
@@ -294,6 +296,22 @@ def test_unsigned_and_wide_integers_are_persons(kind, largest, sql):
     for native in (frame.cast({"user": kind}).lazy(), duck):
         found = limited(PeopleCap("user", 2), nw.from_native(native), ["v"])
         assert collected(found) == expected
+
+
+def test_a_collation_makes_no_persons_one():
+    frame = pl.DataFrame(
+        {"text": ["a", "A", "\N{LATIN SMALL LETTER A WITH ACUTE}"] * 4, "count": range(12)}
+    )
+    cap = PeopleCap("text", 2)
+    expected = collected(limited(cap, nw.from_native(frame.lazy()), ["count"]))
+    connection = duckdb.connect()
+    connection.execute("SET default_collation = 'NOCASE.NOACCENT'")
+    connection.register("given", frame.to_arrow())
+
+    kept = limited(cap, open_table(connection.table("given")), ["count"])
+
+    assert len(expected) == 6
+    assert collected(kept) == expected
 
 
 def test_texts_with_one_hash_are_told_apart(monkeypatch):
