@@ -83,6 +83,15 @@ def test_laplace_is_the_noisy_maximum(scores, epsilon):
     )
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.5, 2.0, 7.0, 60.0])
+def test_laplace_of_two_candidates_has_a_closed_form(gap):
+    """The difference of two Laplace variables is above g with probability e^-g (2 + g)/4."""
+    units = gap / 2
+    law = LaplaceNoisyMax().law(np.array([gap, 0.0]), 1.0)
+
+    assert law == pytest.approx([1 - law[1], np.exp(-units) * (2 + units) / 4], rel=1e-12)
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.01, 1.0, 12.0, 400.0])
 @pytest.mark.parametrize("leaders", [1, 2, 60])
 def test_the_linear_time_law_equals_the_exact_rule(spread, leaders):
