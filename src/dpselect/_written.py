@@ -27,7 +27,7 @@ from dpselect.errors import ParameterError
 
 
 class Tag(NamedTuple):
-    """How JSON holds a type that it has no word for: as an object of one name."""
+    """JSON form of a type that JSON does not have: an object of one name."""
 
     kind: type
     write: Callable[[Any], object]

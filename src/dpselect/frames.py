@@ -34,7 +34,7 @@ METHODS = {_BOUNDARY.sub("_", name).lower(): name for name in sorted(READERS)}
 
 
 class Selections:
-    """What is released of one frame; the methods are those of ``METHODS``."""
+    """Releases of one frame; the methods are those of ``METHODS``."""
 
     def __init__(self, frame: Any) -> None:  # noqa: ANN401 -- of polars or pandas
         self._frame = frame

@@ -319,7 +319,7 @@ class Plan:
 
     @property
     def counted(self) -> str | None:
-        """What is counted of each person, in words; None if a person has no cap."""
+        """The rows of a person that count, in words; None without a cap."""
         most = self.arguments.get("max_per_user")
         if self.user is None or most is None:
             return None

@@ -173,7 +173,7 @@ class Query(ABC, Generic[Out]):
 
     @cached_property
     def plan(self) -> Plan:
-        """What a release will spend on what, and how large its error can be; public."""
+        """The steps of a release with their prices, and a bound on its error; public."""
         made = self._designed
         return Plan(
             name=type(self).__name__,

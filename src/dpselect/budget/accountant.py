@@ -156,7 +156,7 @@ class Budget:
 
     @property
     def pots(self) -> tuple[Pot, ...]:
-        """What each share has in the period of now; the whole budget, if there are none."""
+        """Amounts of each share in the current period; the whole budget, without shares."""
         names = [name for name, _ in self._totals.shares]
         if self._totals.left > 0:
             names.append("")
@@ -172,7 +172,7 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """What is left of epsilon for the analyst who asks, in nats, >= 0, rounded down.
+        """Remaining epsilon for the current analyst, in nats, >= 0, rounded down.
 
         A spend of this much fits. Where zCDP counts, the price of a spend depends on the
         others: see :meth:`remaining_after`.

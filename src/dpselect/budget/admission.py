@@ -22,7 +22,7 @@ class Checked(NamedTuple):
 
     cost: Cost
     facts: dict[str, Any]
-    """What the entry says beside it."""
+    """Other fields of the entry."""
 
 
 def checked(

@@ -1,4 +1,4 @@
-"""Who asks, and of which source; and the arguments of a spend."""
+"""Analyst and source of a request, and the arguments of a spend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpselect.neighbours import NeighboursLike
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """What entries say about who asked, and of what.
+    """Analyst and source that entries state.
 
     The fields are the arguments of :meth:`dpselect.Budget.for_request`.
     """

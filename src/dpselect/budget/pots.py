@@ -1,4 +1,4 @@
-"""What the shares of a budget have left."""
+"""Remaining amounts of the shares of a budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpselect.budget.totals import Totals, part
 
 @dataclass(frozen=True, slots=True)
 class Pot:
-    """What a share of a budget has in the period of now.
+    """Amounts of a share of a budget in the current period.
 
     Attributes:
         share: Whose it is; empty for all who have none, or if there are no shares.

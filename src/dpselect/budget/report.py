@@ -40,7 +40,7 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 
 
 class Reported(Protocol):
-    """What a report says of a :class:`~dpselect.Budget`."""
+    """Content of a report about a :class:`~dpselect.Budget`."""
 
     @property
     def totals(self) -> Totals: ...

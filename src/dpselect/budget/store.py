@@ -23,7 +23,7 @@ def _nothing(_period: str, _share: str) -> Sums:
 
 @dataclass(slots=True)
 class State:
-    """What a store holds, in constant time.
+    """State of a store, read in constant time.
 
     Attributes:
         number: How many entries there are.

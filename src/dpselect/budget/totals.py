@@ -1,4 +1,4 @@
-"""What a budget grants: totals, whom they protect, composition, shares and periods."""
+"""Terms of a budget: totals, unit of protection, composition, shares and periods."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ RECORDS = {
     Neighbours.EDGE: "edge",
     Neighbours.SWAP: "member",
 }
-"""What a record is under each relation."""
+"""Name of a record under each relation."""
 
 Composition: TypeAlias = Literal["sum", "zcdp", "either"]
-"""How spends add up (:mod:`~dpselect.budget.filter`)."""
+"""Composition of spends (:mod:`~dpselect.budget.filter`)."""
 
 PeriodLength: TypeAlias = Literal["day", "month", "year"]
 
 PeriodUnit: TypeAlias = Literal["each-period", "one-period"]
 
 DIGITS = {"day": 10, "month": 7, "year": 4}
-"""How much of an ISO 8601 time names a period of each length."""
+"""Characters of an ISO 8601 time that name a period of each length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Totals:
 
     @property
     def unit(self) -> str:
-        """What is protected: a column of persons, or ``"row"``, ``"edge"``, ``"member"``."""
+        """Unit of protection: a column of persons, or ``"row"``, ``"edge"``, ``"member"``."""
         return RECORDS[self.neighbours] if self.persons is None else self.persons.column
 
     def steps(self, neighbours: NeighboursLike, user: str | None) -> int:

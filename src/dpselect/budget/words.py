@@ -20,20 +20,20 @@ HIDDEN = {
     Neighbours.EDGE: "whether one connection between two nodes is in the network",
     Neighbours.SWAP: "which of two people belongs to the subset",
 }
-"""What each neighbour relation hides of records."""
+"""Facts about records that each neighbour relation hides."""
 
 HIDDEN_OF_PERSONS = {
     Neighbours.ADD_REMOVE: "whether one {unit} with all rows is in the data at all",
     Neighbours.SUBSTITUTE: "what all rows of one {unit} say",
 }
-"""What those of tables hide of persons."""
+"""Facts about persons that those of tables hide."""
 
 COMPOSITIONS = {
     "sum": "epsilons and deltas add up",
     "zcdp": "zCDP composes, with all of delta",
     "either": "the cheaper of the sum and of zCDP, with half of delta each",
 }
-"""How spends add up."""
+"""Composition, in words."""
 
 PERIODS = {
     "each-period": (
@@ -42,7 +42,7 @@ PERIODS = {
     ),
     "one-period": "Declared public is that all data of one {unit} lie in one {length}.",
 }
-"""What makes a renewal honest."""
+"""Conditions for a renewal."""
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of a name such as TopKeys."""

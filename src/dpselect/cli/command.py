@@ -44,7 +44,7 @@ SCALARS = (bool, int, float, str, Path)
 
 
 class Given(NamedTuple):
-    """What a command was called with."""
+    """Arguments of a command."""
 
     source: str | Source
     table: object
@@ -58,7 +58,7 @@ class Given(NamedTuple):
 
     @property
     def untyped(self) -> dict[str, str]:
-        """What people should know of numbers in a file that declares no types, by name."""
+        """Note about numbers in a file that declares no types, by name."""
         from dpselect.tables import Source
 
         if not self.numeric or not Source.of(self.source).is_csv:

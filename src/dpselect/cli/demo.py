@@ -51,7 +51,7 @@ COUNTRY = (-125.5, 25.0, -65.5, 50.0)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What was released, and how good that is.
+    """A release and its quality.
 
     Attributes:
         name: In one word.

@@ -1,4 +1,4 @@
-"""What commands print: a table for people, one JSON object for machines."""
+"""Output of commands: a table for people, one JSON object for machines."""
 
 from __future__ import annotations
 

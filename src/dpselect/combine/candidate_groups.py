@@ -27,7 +27,7 @@ class GroupTable(NamedTuple):
     """Shape ``(m, n)``."""
 
     rests: Values
-    """What the scores as floats lack, shape ``(m, n)``."""
+    """Rounding errors of the scores as floats, shape ``(m, n)``."""
 
     table: Values
     """All rows of sums, one after the other."""
@@ -39,7 +39,7 @@ class GroupTable(NamedTuple):
     """
 
     rates: Values
-    """What each distance beyond the last adds; the part of a sum that is charged.
+    """Increment of each distance beyond the last; the part of a sum that is charged.
 
     Shape ``(2, m)``.
     """

@@ -48,7 +48,7 @@ STEPS_PER_UNIT = 2**20
 LIMIT = 2.0**30
 
 ROUNDING_STEPS = 5
-"""What rounding and floating point add to the distance of two scores, in grid steps."""
+"""Error of rounding and floating point in the distance of two scores, in grid steps."""
 
 SENSITIVITY = STEPS_PER_UNIT + ROUNDING_STEPS
 """Largest change of a score on the grid by one neighbour step, in grid steps."""

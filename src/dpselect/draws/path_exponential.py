@@ -61,7 +61,7 @@ class Chain:
 
     @property
     def steps(self) -> int:
-        """How many positions are drawn."""
+        """Number of positions that are drawn."""
         return len(self.shares) - 1
 
     def costs(self, j: int) -> Indices:

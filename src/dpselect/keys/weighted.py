@@ -172,7 +172,7 @@ class WeightedLaw:
 
     @property
     def half(self) -> int:
-        """The least people with as many keys each as are counted, of release with 1/2."""
+        """Smallest number of people, of all counted keys each, released with probability 1/2."""
         last = self.rounds[-1]
         reached = least(lambda weight: last.chances[weight] >= 1 << BITS - 1)
         return -(-reached // int(last.weights[-1]))

@@ -210,7 +210,7 @@ class Stream:
 
     @property
     def stops_left(self) -> int:
-        """How many queries can still be found above; 0 when the stream has ended."""
+        """Number of queries that can still be found above; 0 after the end of the stream."""
         return self._design.stops - len(self._found) if self._release is None else 0
 
     @property

@@ -28,7 +28,7 @@ EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAn
 
 
 class Drawn(NamedTuple):
-    """What was drawn: a release."""
+    """The release."""
 
     positions: list[int]
     """In the order drawn."""
@@ -125,7 +125,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     """The short name, as on the command line."""
     purpose: ClassVar[str] = "one candidate, without replacement"
-    """What one spend of a release is for."""
+    """Purpose of one spend of a release."""
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.

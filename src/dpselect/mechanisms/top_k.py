@@ -43,7 +43,7 @@ END = 80.0
 
 @dataclass(frozen=True)
 class TopK:
-    """How the best candidates are drawn, decided by public facts.
+    """Choice among the mechanisms of the ``k`` best, by public facts.
 
     Attributes:
         mechanism: With the public facts of the objective filled in.

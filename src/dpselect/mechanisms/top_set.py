@@ -21,7 +21,7 @@ from dpselect.plan import Spend
 from dpselect.typing import Indices, Scores
 
 ROUNDING_STEPS = 10
-"""What rounding and floating point add to the move of a difference of two scores."""
+"""Error of rounding and floating point in the change of a difference of two scores."""
 
 SENSITIVITY = 2 * STEPS_PER_UNIT + ROUNDING_STEPS
 """Largest change of the difference of two unit scores on the grid, in grid steps."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeRows:
-    """How rows are read as edges; public.
+    """Rule by which rows are read as edges; public.
 
     Attributes:
         nodes: All ids or labels.

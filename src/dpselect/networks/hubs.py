@@ -86,7 +86,7 @@ SLACK = 2.0**-40
 LARGEST_FLOW = 2**31 - 1
 
 ROUNDS = 20
-"""Of the fixed point of the mean and the variance of densities."""
+"""Iterations of the fixed point of the mean and the variance of densities."""
 
 IN_MEMORY = "hubs are counted in memory: give a file, a frame that is not lazy, or a Graph"
 
@@ -130,7 +130,7 @@ def estimated_betweenness(densities: Values, degrees: Values) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class HubMetric:
-    """What is estimated of hubs.
+    """Estimates of hubs.
 
     Attributes:
         cap_share: The cap of a node over its noisy degree.

@@ -19,7 +19,7 @@ Keys: TypeAlias = tuple[str | int, ...]
 Kind: TypeAlias = Literal[
     "text", "integer", "number", "table", "list of texts", "list of tables", "anything"
 ]
-"""What a key holds."""
+"""Value of a key."""
 
 OF_DATA: dict[str, Kind] = {
     "path": "text",

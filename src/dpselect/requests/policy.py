@@ -48,7 +48,7 @@ TABLES: dict[str, dict[str, Kind]] = {
 """The keys of each table of a policy."""
 
 NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
-"""What every policy states."""
+"""Keys of every policy."""
 
 OF_A_COLUMN: dict[str, Kind] = {
     "lower": "number",
@@ -61,7 +61,7 @@ OF_A_COLUMN: dict[str, Kind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What requests of one data set must stay within; public.
+    """Limits of the requests of one data set; public.
 
     A policy is read from a file in TOML::
 

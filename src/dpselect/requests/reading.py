@@ -1,4 +1,4 @@
-"""What the queries of a table read of its columns, and what of it they may release."""
+"""Columns that queries of a table read, and values that they may release."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpselect.query import Query
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What a query may release of the values of a column; public.
+    """Values of a column that a query may release; public.
 
     Attributes:
         listed: These values alone.

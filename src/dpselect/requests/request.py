@@ -41,7 +41,7 @@ TABLES: dict[str, dict[str, Kind]] = {
 """The keys of each table of a request; those of a query are its fields."""
 
 OF_A_QUERY = ("query", "name")
-"""What a table of a query holds besides."""
+"""Other keys of a query's table."""
 
 _NAME = re.compile(r"[\w-]+")
 

@@ -42,7 +42,7 @@ RELATIVE_ERROR = 1e-7
 """More than the rounding of log-binomials up to n = 10^6 adds to a probability."""
 
 SHOWN_PROBABILITY = 0.95
-"""Of the error bound of a scheme whose number of errors has no limit below all."""
+"""Probability of the error bound of a scheme whose number of errors has no limit below all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dpselect.errors import DataError, ParameterError, PublicClaimError
 
 @dataclass(frozen=True)
 class Members:
-    """How the members among some people are read.
+    """Rule by which the members among some people are read.
 
     Attributes:
         n: Number of people.
@@ -83,7 +83,7 @@ class Members:
 
 
 LARGEST = 2**63
-"""Of the numbers that can be a status."""
+"""Bound on numbers that can be a status."""
 
 
 def word(status: object) -> str | None:

@@ -14,7 +14,7 @@ import narwhals as nw
 from dpselect.errors import ColumnError
 
 ALIKE = ("A", "ä", "a ")
-"""What a collation may take for the text ``a``."""
+"""Texts that a collation may take for ``a``."""
 
 
 def by_bytes(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anything"]
-"""What a column holds: ``"numbers"`` are of any type, ``"anything"`` declares none."""
+"""Kind of a column: ``"numbers"`` are of any type, ``"anything"`` declares none."""
 
 NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
 """The kinds of which keys, groups and persons can be."""

@@ -81,7 +81,7 @@ _FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
 
 @dataclass(frozen=True, slots=True)
 class PeopleCap:
-    """How many rows of a person count; public.
+    """Cap on the rows of a person that count; public.
 
     Attributes:
         user: The column of persons: text, integers, booleans or dates. A row without a person

@@ -83,7 +83,7 @@ class Source:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """What ``where`` says."""
+        """The comparisons of ``where``."""
         return tuple(map(Comparison.read, self.where))
 
     @property

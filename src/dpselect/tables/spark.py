@@ -42,7 +42,7 @@ LONGEST_START = 45.0
 """Seconds to wait until the listener answers as Spark; a busy machine takes over 20."""
 
 RETRIES = 7
-"""Of a call to a server that is gone: 16 seconds in all, in place of ten minutes."""
+"""Retries of a call to a server that is gone: 16 seconds in all, not ten minutes."""
 
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 

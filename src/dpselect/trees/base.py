@@ -34,7 +34,7 @@ class Training(Protocol):
 
     @property
     def label(self) -> str:
-        """How the draws are made, in words."""
+        """The mechanism, in words."""
 
     @property
     def error(self) -> ErrorBound | None:
@@ -42,7 +42,7 @@ class Training(Protocol):
 
     @property
     def passes(self) -> tuple[Pass, ...]:
-        """What the counts take in an engine."""
+        """Passes of the counts in an engine."""
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of all queries."""
@@ -56,7 +56,7 @@ class Claims(NamedTuple):
     epsilon: float
     neighbours: Neighbours
     steps: int
-    """How many records one neighbour step adds or removes."""
+    """Number of records that one neighbour step adds or removes."""
 
     @property
     def schema(self) -> Schema:

@@ -92,12 +92,12 @@ class _Choice:
 
     @property
     def label(self) -> str:
-        """How columns are drawn."""
+        """Mechanism that draws columns."""
         return f"{self.priced.label} by {self.criterion}"
 
     @property
     def passes(self) -> tuple[Pass, ...]:
-        """What the counts take in an engine."""
+        """Passes of the counts in an engine."""
         return level_passes(self.claims.schema, 1, self.claims.max_records)
 
     def spends(self) -> tuple[Spend, ...]:

@@ -163,7 +163,7 @@ class PublishedBreeder(Breeder):
 
 
 Operators: TypeAlias = Literal["shallow", "published"]
-"""How trees are crossed and mutated."""
+"""Operators of crossing and mutation."""
 
 BREEDERS: Mapping[Operators, type[Breeder]] = MappingProxyType(
     {"shallow": Breeder, "published": PublishedBreeder}

@@ -56,7 +56,7 @@ from dpselect.trees.records import Domains, Labels, Table
 from dpselect.typing import Indices, Values
 
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
-"""How a split is scored."""
+"""Score of a split."""
 
 TABLE = 2**16
 """Values of f kept ready: half a megabyte, and beyond it a formula."""

@@ -47,7 +47,7 @@ Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
 """The measure of a good tree."""
 
 RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
-"""How the change that one record can make is bounded."""
+"""Bound on the change by one record."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Evolution:
 
     @property
     def passes(self) -> tuple[Pass, ...]:
-        """What the counts take in an engine: totals, and the hits of each generation."""
+        """Passes of the counts in an engine: totals, and the hits of each generation."""
         later = self.survivors + 2 * self._pairs
         trees = [self.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.front] if self.rates_epsilon else []
@@ -131,7 +131,7 @@ class Evolution:
 
     @property
     def label(self) -> str:
-        """How trees are selected."""
+        """Mechanism that selects trees."""
         return f"{self.selected_by(1.0).label} by {self.selection}, {self.rate_bound}"
 
     def run(

@@ -29,7 +29,7 @@ MOST_GENERATIONS = 10_000
 """Each has a share of epsilon."""
 
 MOST_TREES, MOST_QUESTIONS = 10**6, 20
-"""Of a population, and on a path of its first trees: what is paid for can be made."""
+"""Largest population, and questions on a path of its first trees."""
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ class Growth:
 
     @property
     def label(self) -> str:
-        """How splits are drawn."""
+        """Mechanism that draws splits."""
         return f"{self.draws_split_by.label} by {self.criterion}"
 
     @property
@@ -198,7 +198,7 @@ class Growth:
 
     @property
     def passes(self) -> tuple[Pass, ...]:
-        """What the counts take in an engine: totals, and a table of every level."""
+        """Passes of the counts in an engine: totals, and a table of every level."""
         return level_passes(self.schema, self.depth, self.max_records)
 
     def grow(self, counts: Counts, sampler: Sampler) -> Node:

@@ -52,7 +52,7 @@ class CodedTable:
 
 @dataclass(frozen=True)
 class Rows:
-    """How records are read; public.
+    """Rule by which records are read; public.
 
     Attributes:
         schema: Columns, domains and classes.

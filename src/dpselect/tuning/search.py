@@ -40,7 +40,7 @@ from sklearn.model_selection import ParameterGrid  # noqa: E402
 from sklearn.utils import _safe_indexing  # noqa: E402
 
 Method: TypeAlias = Literal["auto", "repeat", "all"]
-"""How candidates are fitted and compared."""
+"""Method by which candidates are fitted and compared."""
 
 Score: TypeAlias = Callable[[Any], float]
 """Reads the released score off a fitted estimator."""

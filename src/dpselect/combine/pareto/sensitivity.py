@@ -57,7 +57,7 @@ FEW = 128
 
 
 class _Rivals(NamedTuple):
-    """How many rivals possibly and surely dominate each of some candidates."""
+    """Numbers of rivals that possibly and surely dominate each of some candidates."""
 
     possible: Indices
     sure: Indices
