@@ -19,6 +19,7 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import dpselect as dp
 
@@ -30,7 +31,7 @@ SPENDS = (100_000, 10_000)
 
 ANALYSTS = [f"analyst {n}" for n in range(20)]
 
-TERMS = {
+TERMS: dict[str, dict[str, Any]] = {
     "rows": {},
     "persons, shares, periods": {
         "delta": 1e-6,
