@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil, inf, isfinite
-from typing import TYPE_CHECKING, Any, cast, get_args
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect._numbers import shown
 from dpselect.cli import options, output
@@ -15,19 +15,8 @@ from dpselect.errors import ParameterError
 if TYPE_CHECKING:
     import typer
 
-    from dpselect.accuracy import Shape
     from dpselect.percentiles import PercentileRecord, Percentiles
     from dpselect.release import Release
-    from dpselect.typing import Values
-
-MOST_RECORDS = 100_000
-"""Of more assumed records the error in ranks is the same, and that in units no larger."""
-
-MOST_POINTS = 10_001
-"""Different numbers of the assumed data."""
-
-DRAWS = 100
-"""Releases from assumed data of each shape."""
 
 VALUE_HELP = """Release a public value near a percentile, or several.
 
@@ -104,43 +93,21 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
 
 
 def _assumed_error(query: Percentiles, records: int) -> str:
-    """Return how far values are from their percentiles with probability 0.95, in words.
-
-    By releases from public data of three shapes, of which the worst counts.
-    """
-    import numpy as np
-
-    from dpselect.accuracy import Shape
-    from dpselect.percentiles.reading import Records
+    """Return how far values are from their percentiles with probability 0.95, in words."""
+    from dpselect.percentiles.prediction import predicted, shapes
 
     design = query.design()
-    points = design.points
-    places = np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(np.int64))
-    values = np.array([points[int(place)] for place in places], dtype=np.float64)
-    worst = 0.0
-    for shape in get_args(Shape):
-        numbers = _numbers_of(values, shape, min(records, MOST_RECORDS))
-        right = [numbers[ceil(p / 100 * numbers.size) - 1] for p in design.percents]
-        draw = design.method.prepare(Records(design.neighbours).of(numbers))
-        far = np.abs(np.array([draw() for _ in range(DRAWS)], dtype=np.float64) - right)
-        worst = max(worst, float(np.quantile(far, 0.95, axis=0, method="higher").max()))
-    within = f"within about {shown(worst)}" if worst else "none"
-    each = "each " if len(design.percents) > 1 and worst else ""
-    return (
-        f"{each}{within} with probability 0.95, if there are about {records:,} records (even, "
-        "bell-shaped or falling)"
+    errors = predicted(design, records, 0.95)
+    within = [f"within about {shown(error)}" if error else "none" for error in errors.tolist()]
+    each = (
+        "; ".join(f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True))
+        if len(within) > 1
+        else within[0]
     )
-
-
-def _numbers_of(values: Values, shape: Shape, records: int) -> Values:
-    """Return so many ascending numbers of a shape."""
-    import numpy as np
-
-    from dpselect.accuracy import spread
-
-    upto = np.cumsum(spread(values, shape, 1.0))
-    shares = (np.arange(records) + 0.5) / records
-    return values[np.minimum(np.searchsorted(upto, shares), values.size - 1)]
+    return (
+        f"{each} with probability 0.95, assuming about {records:,} records of one of these "
+        f"shapes: {', '.join(shapes(1))}"
+    )
 
 
 def _record_facts(query: PercentileRecord, _given: Given) -> Mapping[str, object]:

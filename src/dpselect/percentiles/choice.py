@@ -61,7 +61,7 @@ from dpselect.percentiles.single import (
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Values
 
-DROWNED = 1.4
+DROWNED = 1.7
 """Scores of the records beyond a percentile, in logarithms of the number of candidates, up to
 which the exponential choice drowns."""
 

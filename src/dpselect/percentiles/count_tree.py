@@ -110,6 +110,18 @@ class ByCounts:
         leaves[: self.ends.size] = np.diff(np.append(upto[:-1], numbers), prepend=0)
         return np.concatenate([leaves, leaves.reshape(FAN, FAN).sum(axis=1)])
 
+    def exact_counts(self, numbers: Numbers) -> Indices:
+        """Return the counts of some numbers; private.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+        if isinstance(self.points, Range):
+            ranks = ranks_of(numbers.values(), self.ends)
+        else:
+            ranks = numbers.ranks(self.ends)
+        return self.counts(ranks.upto, ranks.numbers)
+
     def answer(self, noisy: Indices) -> Answer:
         """Return the percentiles of noisy counts."""
         sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
@@ -137,11 +149,7 @@ class ByCounts:
         raise ParameterError("the law of percentiles of noisy counts has no closed form")
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        if isinstance(self.points, Range):
-            ranks = ranks_of(numbers.values(), self.ends)
-        else:
-            ranks = numbers.ranks(self.ends)
-        counts = self.counts(ranks.upto, ranks.numbers)
+        counts = self.exact_counts(numbers)
         return lambda: self.answer(discrete_laplace(counts, self.scale))
 
 

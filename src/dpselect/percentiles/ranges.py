@@ -12,7 +12,7 @@ from dpselect import validation
 from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
 from dpselect.percentiles.objectives import exact_decimal, exact_fraction
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 MOST = 2**52
 """Candidates beyond which floats could not tell neighbouring ones apart."""
@@ -95,7 +95,7 @@ class Range:
         span = exact_decimal(self.upper) - exact_decimal(self.lower)
         return int(span // exact_decimal(self.step))
 
-    def sides(self, values: Values) -> Values:
+    def sides(self, values: Values) -> Indices:
         """Return ``2 i + 1`` for a number at candidate ``i``, ``2 i`` for one just before it.
 
         Every number is placed by itself, with the rounding of a float division: a number

@@ -1,0 +1,209 @@
+r"""Errors of percentiles in their units, predicted for assumed shapes of the data.
+
+What a release errs in units depends on the data, so no bound in units holds for all. A
+prediction is one for public data of the assumed size and of several shapes between the ends of
+the candidates: even, normal, falling, and two whose largest values are far beyond most others,
+as where the ends are generous. Of the errors that are exceeded with a given probability the
+largest counts. It is an assumption, and it is the same whenever it is asked for: laws are
+exact, or integrated over 200 quantiles of the noise of a threshold, or those of simulations
+with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import erf, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.binary_tree import Node, Recursive
+from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.objectives import rank_of
+from dpselect.percentiles.parts import Parts
+from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.reading import Numbers, Records
+from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.typing import Probabilities, Values
+
+if TYPE_CHECKING:
+    from dpselect.percentiles.percentiles import PercentilesDesign
+
+MOST_RECORDS = 100_000
+"""Of more assumed records the error in ranks is the same, and that in units no larger."""
+
+SIMULATIONS = 60
+"""Of each shape, where a law is not computed."""
+
+HELD = 500
+"""Different numbers of the simulations of the recursion, each of as many records."""
+
+PARTS = 16
+"""Values of a piece of a range that stand for all of it."""
+
+QUANTILES: Values = -np.log1p(-(np.arange(200) + 0.5) / 200)
+"""Of the standard exponential law."""
+
+GRID: Values = np.linspace(0, 1, 20_001)
+"""Shares of the range."""
+
+
+def shapes(records: int) -> dict[str, Values]:
+    """Return ascending shares of the range, for each shape as many as there are records."""
+    at = (np.arange(records) + 0.5) / records
+    normal = np.interp(at, [0.5 + erf((x - 0.5) * 6 / sqrt(2)) / 2 for x in GRID], GRID)
+    standard = np.interp(
+        at, [0.5 + erf((12 * x - 6) / sqrt(2)) / 2 for x in GRID], 12 * GRID - 6
+    )
+    return {
+        "even": at,
+        "normal": normal,
+        "falling": np.minimum(-np.log1p(-at) / 6, 1),
+        "lognormal": np.minimum(np.exp(1.2 * standard) / 30, 1),
+        "Pareto": np.minimum(((1 - at) ** (-1 / 1.5) - 1) / 30, 1),
+    }
+
+
+def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
+    """Return the error of each percentile that is exceeded with the rest of a probability.
+
+    Args:
+        design: Of a release whose method is known.
+        records: How many records are assumed.
+        probability: Of an error up to the one that is returned; in (0, 1).
+
+    Returns:
+        Shape ``(m,)``, in units of the values: the largest over the shapes.
+    """
+    points = design.points
+    low, high = (float(points[place]) for place in (0, len(points) - 1))
+    worst = np.zeros(len(design.percents))
+    for shares in shapes(min(records, MOST_RECORDS)).values():
+        values = low + (high - low) * shares
+        far = _errors(design.method, design.percents, values)
+        each = [_quantile(*one, probability) for one in far]
+        worst = np.maximum(worst, each)
+    return worst
+
+
+def _quantile(far: Values, law: Probabilities, probability: float) -> float:
+    order = np.argsort(far)
+    place = np.searchsorted(np.cumsum(law[order]), probability * law.sum() * (1 - 1e-12))
+    return float(far[order[min(int(place), far.size - 1)]])
+
+
+def _errors(
+    method: Method, percents: tuple[float, ...], values: Values
+) -> Iterator[tuple[Values, Probabilities]]:
+    """Yield the distances from each percentile, with their probabilities."""
+    if isinstance(method, Parts):
+        first, last = len(method.below), len(percents) - len(method.above)
+        yield from _errors(OneByOne(method.below), percents[:first], values)
+        yield from _errors(method.middle, percents[first:last], values)
+        yield from _errors(OneByOne(method.above), percents[last:], values)
+        return
+    true = [float(values[rank_of(p, values.size) - 1]) for p in percents]
+    numbers = Records(Neighbours.ADD_REMOVE).of(values)
+    if isinstance(method, OneByOne):
+        laws = [_of_single(one, numbers) for one in method.singles]
+    elif isinstance(method, ByCounts):
+        laws = _simulated(_counted(method, numbers, np.random.default_rng(0)))
+    elif isinstance(method, Recursive | RecursiveOfRange):
+        laws = _simulated(_halved(method, numbers, np.random.default_rng(0)))
+    else:
+        points = np.asarray(method.ranked[0])
+        laws = [(points, law) for law in method.probabilities(numbers)]
+    for one, (released, law) in zip(true, laws, strict=True):
+        yield np.abs(released - one), law
+
+
+def _simulated(drawn: Values) -> list[tuple[Values, Probabilities]]:
+    return [(column, np.full(column.size, 1 / column.size)) for column in drawn.T]
+
+
+def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]:
+    """Return values and their probabilities."""
+    if isinstance(single, ByThreshold):
+        return _of_threshold(single, numbers)
+    if isinstance(single, ByPieces):
+        pieces = single.points.pieces(numbers.values(), p=single.p)
+        sizes, law = pieces.sizes, pieces.law(single.decay)
+        inside = (np.arange(PARTS) + 0.5) / PARTS
+        places = (pieces.ends - sizes)[:, None] + sizes[:, None] * inside
+        released = single.points.lower + single.points.step * np.floor(places)
+        return released.ravel(), np.repeat(law / PARTS, PARTS)
+    return np.asarray(single.points), single.probabilities(numbers)
+
+
+def _of_threshold(single: ByThreshold, numbers: Numbers) -> tuple[Values, Probabilities]:
+    queries, visited = single.queries(numbers) - single.threshold, single.visited
+    first, second = single.scales
+    # Before and after these the probabilities of a stop are below 1e-15.
+    far = queries < -36 * second
+    start = queries.size - 1 if far.all() else int(np.argmin(far))
+    after = np.searchsorted(np.maximum.accumulate(queries[start:]), QUANTILES[-1] * first)
+    near = slice(start, start + int(after) + 1)
+    queries, visited = queries[near], np.append(visited[near], visited[-1])
+    law = np.zeros(visited.size)
+    for noise in QUANTILES * first:
+        stop = np.exp(-np.maximum(noise - queries, 0) / second)
+        before = np.concatenate([[1.0], np.cumprod(1 - stop)[:-1]])
+        law[:-1] += stop * before / QUANTILES.size
+    law[-1] += max(1 - law.sum(), 0)
+    return visited, law
+
+
+def _counted(method: ByCounts, numbers: Numbers, rng: np.random.Generator) -> Values:
+    counts = method.exact_counts(numbers)
+    q = -np.expm1(-1 / method.scale)
+    noise = rng.geometric(q, (2, SIMULATIONS, counts.size))
+    return np.array([method.answer(counts + one) for one in noise[0] - noise[1]])
+
+
+def _halved(
+    method: Recursive | RecursiveOfRange, numbers: Numbers, rng: np.random.Generator
+) -> Values:
+    """Simulate the recursion by the exponential mechanism, which errs no less than others."""
+    points = method.points
+    by = method
+    if not isinstance(by, RecursiveOfRange):
+        whole = Range(0, len(points) - 1, 1)
+        by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
+    values = numbers.values()
+    size = min(values.size, HELD)
+    held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
+    half = _whole_half(points, held, values.size // size)
+    found = np.empty((SIMULATIONS, len(method.percents)))
+    for simulation in range(SIMULATIONS):
+        drawn = _draw(by, by.tree, half, rng)
+        found[simulation] = [points[drawn[i]] for i in range(len(drawn))]
+    return found
+
+
+def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:
+    """Return numbers that as many records have, as the first draw has them."""
+    if isinstance(points, Range):
+        sides = points.sides(values)
+    else:
+        # Twice as many as the candidates below; at a candidate one more.
+        sides = points.searchsorted(values) + points.searchsorted(values, side="right")
+    held, counts = np.unique(sides, return_counts=True)
+    return RangeHalf(held.astype(np.int64), weight * counts, 0, 2 * len(points))
+
+
+def _draw(
+    by: RecursiveOfRange, node: Node, half: RangeHalf, rng: np.random.Generator
+) -> dict[int, int]:
+    places = half.places(node)
+    law = places.law(by.decay(node)).ravel().cumsum()
+    outcome = min(int(np.searchsorted(law, rng.random() * law[-1])), law.size - 1)
+    run, share = divmod(outcome, places.shares + 1)
+    place = int(places.starts[run]) + int(rng.integers(max(int(places.sizes[run]), 1)))
+    drawn = {node.position: half.position(place, share, len(by.points))}
+    for following, side in zip((node.below, node.above), half.split(place, share), strict=True):
+        if following is not None:
+            drawn |= _draw(by, following, side, rng)
+    return drawn

@@ -1,0 +1,63 @@
+"""Predicted errors in units: the same every time, exact laws, and held by the assumed data."""
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.percentiles import prediction, rank_of
+from dpselect.percentiles.prediction import predicted, shapes
+
+ASKED = {"upper": 1000, "step": 1, "neighbours": "add-remove", "assumed_records": 2000}
+DECILES = tuple(range(10, 100, 10))
+
+
+def design_of(p, epsilon=1.0, **more):
+    return dp.Percentiles(p=p, epsilon=epsilon, **ASKED | more).design()
+
+
+def test_shapes_ascend_within_the_range_and_have_heavy_ends():
+    found = shapes(1000)
+
+    assert all((np.diff(one) >= 0).all() for one in found.values())
+    assert all(0 <= one.min() <= one.max() <= 1 for one in found.values())
+    for name in ("lognormal", "Pareto"):
+        assert found[name][-5] > 10 * found[name][500]
+
+
+@pytest.mark.parametrize("p", [50, 99, (25, 50, 75), DECILES, (10, 25, 50, 75, 90, 95, 99)])
+def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
+    first, again = (predicted(design_of(p), 2000, 0.95) for _ in range(2))
+
+    assert first.tolist() == again.tolist()
+    assert first.size == np.size(p)
+    assert (predicted(design_of(p, 20.0), 2000, 0.95) <= first + 1).all()
+
+
+@pytest.mark.parametrize("name", ["one-by-one", "joint"])
+def test_of_a_law_it_is_the_quantile(name, monkeypatch):
+    """Against the law of one shape by the query itself."""
+    design = design_of((40, 60), upper=100, method=name)
+    monkeypatch.setattr(prediction, "shapes", lambda records: {"even": shapes(records)["even"]})
+    values = 100 * shapes(2000)["even"]
+    laws = design.method.probabilities(design.records.of(values))
+
+    for bound, law, p in zip(predicted(design, 2000, 0.95), laws, (40, 60), strict=True):
+        far = np.abs(np.arange(101.0) - values[rank_of(p, 2000) - 1])
+        assert law[far <= bound].sum() >= 0.95 - 1e-9
+        assert law[far < bound - 1e-9].sum() < 0.95 + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [50, 99, (25, 50, 75), DECILES])
+@pytest.mark.parametrize("step", [1, 1e-3])
+def test_releases_of_the_assumed_data_stay_within_it(p, step):
+    """Of one shape, and of one that is not assumed; at least 0.8 of 30 releases each."""
+    design = design_of(p, step=step)
+    bound = predicted(design, 2000, 0.95)
+    exponential = -40 * np.log1p(-(np.arange(2000) + 0.5) / 2000)
+    for values in (1000 * shapes(2000)["falling"], exponential):
+        true = [values[rank_of(one, 2000) - 1] for one in np.atleast_1d(p)]
+        draw = design.method.prepare(design.records.of(values))
+        held = [np.abs(np.array(draw()) - true) <= bound for _ in range(30)]
+
+        assert np.mean(held, axis=0).min() >= 0.8
