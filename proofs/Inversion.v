@@ -291,7 +291,8 @@ Section Resume.
     begins u (fst (read rounds more uniform bits)) (snd (read rounds more uniform bits)) ->
     begins u uniform bits.
   Proof.
-    revert uniform bits. induction rounds as [|rounds IH]; intros uniform bits Hb Hu M H; [assumption|].
+    revert uniform bits.
+    induction rounds as [|rounds IH]; intros uniform bits Hb Hu M H; [assumption|].
     simpl in H. specialize (M bits Hb) as Mb. rewrite lor_is_sum in H by assumption.
     apply longer with (more bits); auto. apply IH; auto; nia.
   Qed.
@@ -305,7 +306,8 @@ Section Resume.
     revert uniform bits. induction rounds as [|rounds IH]; intros uniform bits Hb Hu M H U.
     - simpl in H. destruct (resolve (w bits) uniform bits) eqn:R; [|discriminate].
       injection H as H. subst z.
-      rewrite <- (one_first bits). apply (resolve_is_right (w bits) n v before after uniform bits i u); auto.
+      rewrite <- (one_first bits).
+      apply (resolve_is_right (w bits) n v before after uniform bits i u); auto.
     - pose proof (read_begins (S rounds) more uniform bits u Hb Hu M U) as F.
       simpl in H, U. destruct (resolve (w bits) uniform bits) eqn:R.
       + injection H as H. subst z.
@@ -344,7 +346,7 @@ Qed.
 
 (** Of all strings of so many bits at most the share w_k / (sum of all weights) is decided to be
     outcome k, whatever the bounds are: so the law differs from the stated one by no more than the
-    probability that more bits are needed, which has no part in any outcome. *)
+    probability that more bits are needed. *)
 Theorem no_outcome_is_too_likely
   (run : nat -> option Z) (n : nat) (v : nat -> R) before after (start bits : Z) k :
   (forall j, 0 <= v j) -> 0 <= before -> 0 <= after -> 0 < before + part v n + after ->
@@ -393,5 +395,167 @@ Proof.
   - apply Rmax_lub; [lra|]. apply Rplus_le_compat_r. apply Rmin_r.
 Qed.
 
+(** ** How often more bits are needed *)
+
+Definition sorted (l : list Z) : Prop :=
+  forall i j, (i <= j < length l)%nat -> (nth i l 0 <= nth j l 0)%Z.
+
+Lemma sorted_tail x l : sorted (x :: l) -> sorted l.
+Proof. intros S i j H. apply (S (Datatypes.S i) (Datatypes.S j)). simpl. lia. Qed.
+
+(** In a sorted list the numbers up to x come first. *)
+Lemma counted l x i :
+  sorted l -> (i < length l)%nat ->
+  (nth i l 0 <= x)%Z <-> (i < length (filter (fun y => (y <=? x)%Z) l))%nat.
+Proof.
+  revert i. induction l as [|h l IH]; intros i S H; [simpl in H; lia|].
+  assert (T : sorted l) by (apply sorted_tail with h; assumption). cbn [filter].
+  destruct (Z.leb_spec h x) as [L|L].
+  - destruct i as [|i]; simpl; [split; [lia|intros _; assumption]|].
+    simpl in H. rewrite (IH i T) by lia. lia.
+  - assert (Z0 : length (filter (fun y => (y <=? x)%Z) l) = O).
+    { destruct l as [|h' l]; [reflexivity|].
+      cut (~ (0 < length (filter (fun y => (y <=? x)%Z) (h' :: l)))%nat); [lia|]. intros M.
+      apply (IH 0%nat T) in M; [|simpl; lia].
+      specialize (S 0%nat 1%nat). simpl in S, M. lia. }
+    rewrite Z0. split; [|lia]. intros G. specialize (S 0%nat i).
+    destruct i as [|i]; simpl in S, G, H; lia.
+Qed.
+
+Lemma number_le (f g : nat -> bool) top :
+  (forall x, (x < top)%nat -> f x = true -> g x = true) -> (number f top <= number g top)%nat.
+Proof.
+  induction top as [|top IH]; intros H; [reflexivity|]. simpl.
+  assert (number f top <= number g top)%nat by (apply IH; intros; apply H; auto).
+  specialize (H top (Nat.lt_succ_diag_r top)).
+  destruct (f top), (g top); first [lia | specialize (H eq_refl); discriminate].
+Qed.
+
+Lemma number_none (f : nat -> bool) top : (forall x, f x = false) -> number f top = O.
+Proof. intros H. induction top as [|top IH]; [reflexivity|]. simpl. rewrite IH, H. reflexivity. Qed.
+
+(** Some of the first tests holds. *)
+Fixpoint any (tests : nat -> nat -> bool) (n x : nat) : bool :=
+  match n with
+  | O => false
+  | S n => tests n x || any tests n x
+  end.
+
+Lemma number_any tests n top k :
+  (forall j, (j < n)%nat -> INR (number (tests j) top) <= k) ->
+  INR (number (any tests n) top) <= INR n * k.
+Proof.
+  induction n as [|n IH]; intros H.
+  - rewrite number_none by reflexivity. simpl. lra.
+  - assert (U : (number (any tests (S n)) top
+                 <= number (tests n) top + number (any tests n) top)%nat).
+    { clear. induction top as [|top I]; [reflexivity|].
+      change (number (any tests (S n)) (S top))
+        with (number (any tests (S n)) top + if tests n top || any tests n top then 1 else 0)%nat.
+      cbn [number]. destruct (tests n top), (any tests n top); cbn [orb]; lia. }
+    apply le_INR in U. rewrite plus_INR in U. rewrite S_INR.
+    specialize (H n (Nat.lt_succ_diag_r n)) as Hn.
+    assert (INR (number (any tests n) top) <= INR n * k) by (apply IH; intros; apply H; auto).
+    lra.
+Qed.
+
+(** If running sums of upper and lower bounds, from either end, differ by at most [slack], of all
+    strings of so many bits at most (n + 1) (2 slack / total + 2 / 2^bits) leave the outcome
+    open. So it is decided with probability 1 if the bounds get closer. *)
+Theorem undecided_is_rare (w : weights) (n : nat) (bits slack : Z) :
+  (0 <= bits)%Z -> (0 <= slack)%Z -> length (least w) = S n -> sorted (least w) ->
+  nth 0 (least w) 0%Z = 0%Z -> (0 < last (least w) 0)%Z ->
+  last (least w) 0%Z = nth n (least w) 0%Z ->
+  (forall i, (i <= n)%nat ->
+     (nth i (least w) 0 <= nth i (most w) 0 <= nth i (least w) 0 + slack)%Z
+     /\ (last (most w) 0 - nth i (most w) 0 + beyond w
+         <= last (least w) 0 - nth i (least w) 0 + slack)%Z) ->
+  let total := IZR (last (least w) 0%Z) in
+  INR (number (fun x => match resolve w (Z.of_nat x) bits with
+                        | Some _ => false
+                        | None => true
+                        end) (Z.to_nat (2 ^ bits)))
+  <= INR (S n) * (2 * IZR slack / total * IZR (2 ^ bits) + 2).
+Proof.
+  intros Hb Hs L S Z0 T En E total.
+  set (l := last (least w) 0%Z) in *. set (p := (2 ^ bits)%Z).
+  assert (P : (0 < p)%Z) by (apply Z.pow_pos_nonneg; lia).
+  set (near := fun (j x : nat) =>
+    (((nth j (least w) 0 - slack) * p - l <? Z.of_nat x * l)
+     && (Z.of_nat x * l <? (nth j (least w) 0 + slack) * p))%Z).
+  assert (LR : 0 < IZR l) by (apply IZR_lt; assumption).
+  apply Rle_trans with (INR (number (any near (Datatypes.S n)) (Z.to_nat p))).
+  - apply le_INR, number_le. intros x Hx R.
+    destruct (resolve w (Z.of_nat x) bits) eqn:Q; [discriminate|]. clear R.
+    unfold resolve, place in Q. fold l in Q.
+    set (a := Z.shiftr (Z.of_nat x * l) bits) in Q.
+    set (m := length (filter (fun sum => (sum <=? a)%Z) (least w))) in Q.
+    assert (Xp : (Z.of_nat x < p)%Z) by lia.
+    assert (A1 : (a * p <= Z.of_nat x * l < (a + 1) * p)%Z).
+    { unfold a. rewrite Z.shiftr_div_pow2 by assumption. fold p.
+      pose proof (Z.div_mod (Z.of_nat x * l) p ltac:(lia)).
+      pose proof (Z.mod_pos_bound (Z.of_nat x * l) p P). lia. }
+    assert (A0 : (0 <= a)%Z) by (apply Z.shiftr_nonneg; nia).
+    assert (Al : (a < l)%Z) by nia.
+    assert (m1 : (1 <= m)%nat).
+    { apply (counted (least w) a 0 S); [lia|]. rewrite Z0. assumption. }
+    assert (mn : (m <= n)%nat).
+    { destruct (le_lt_dec m n) as [G|G]; [assumption|exfalso].
+      apply (counted (least w) a n S) in G; [|lia]. rewrite <- En in G. lia. }
+    replace (Nat.pred (Nat.min m (Nat.pred (length (least w))))) with (m - 1)%nat in Q
+      by (rewrite L; simpl; lia).
+    replace (Datatypes.S (m - 1)) with m in Q by lia.
+    assert (B1 : (nth (m - 1) (least w) 0 <= a)%Z) by (apply (counted (least w) a (m - 1) S); lia).
+    destruct (E (m - 1)%nat ltac:(lia)) as [E1 _]. destruct (E m mn) as [_ E2].
+    assert (hit : forall j, (j <= n)%nat -> near j x = true -> any near (Datatypes.S n) x = true).
+    { clear. intros j Hj N. induction n as [|n IH].
+      - replace j with O in N by lia. simpl. rewrite N. reflexivity.
+      - cbn [any] in *. destruct (Nat.eq_dec j (Datatypes.S n)) as [->|D].
+        + rewrite N. reflexivity.
+        + rewrite IH by lia. apply orb_true_r. }
+    destruct (_ && _) eqn:C in Q; [discriminate|]. clear Q.
+    rewrite !Z.shiftl_mul_pow2 in C by assumption. fold p in C.
+    apply andb_false_iff in C. destruct C as [C|C]; apply Z.leb_gt in C.
+    + apply (hit (m - 1)%nat); [lia|]. unfold near. apply andb_true_iff.
+      split; apply Z.ltb_lt; nia.
+    + assert (B2 : (a < nth m (least w) 0)%Z).
+      { destruct (Z_lt_ge_dec a (nth m (least w) 0%Z)) as [G|G]; [assumption|exfalso].
+        assert (m < m)%nat; [|lia]. apply (counted (least w) a m S); lia. }
+      apply (hit m mn). unfold near. apply andb_true_iff. split; apply Z.ltb_lt; nia.
+  - apply number_any. intros j _.
+    set (c := IZR (nth j (least w) 0%Z)). set (g := IZR slack). set (q := IZR p).
+    assert (Q0 : 0 < q) by (apply IZR_lt; assumption).
+    assert (G0 : 0 <= g) by (apply (IZR_le 0); assumption).
+    set (lower := ((c - g) * q - total) / total). set (upper := (c + g) * q / total + 1).
+    assert (D : upper - lower = 2 * g / total * q + 2).
+    { unfold upper, lower. field. unfold total. fold l. lra. }
+    assert (D0 : 0 <= 2 * g / total * q).
+    { unfold Rdiv. apply Rmult_le_pos; [|lra]. apply Rmult_le_pos; [lra|].
+      left. apply Rinv_0_lt_compat. assumption. }
+    rewrite <- D. apply Rle_trans with (Rmax 0 (Rmin (INR (Z.to_nat p)) upper - lower)).
+    + apply number_within; [lra|]. intros x _ H. unfold near in H.
+      apply andb_true_iff in H. destruct H as [H1 H2].
+      apply Z.ltb_lt, IZR_lt in H1. apply Z.ltb_lt, IZR_lt in H2.
+      rewrite minus_IZR, !mult_IZR, minus_IZR in H1. rewrite !mult_IZR, plus_IZR in H2.
+      rewrite <- INR_IZR_INZ in H1, H2. fold c g q total in H1, H2.
+      unfold lower, upper. split.
+      * apply Rmult_le_reg_r with total; [assumption|]. unfold Rdiv.
+        rewrite Rmult_assoc, Rinv_l by (unfold total; fold l; lra). lra.
+      * apply Rplus_le_compat_r. apply Rmult_le_reg_r with total; [assumption|]. unfold Rdiv.
+        rewrite Rmult_assoc, Rinv_l by (unfold total; fold l; lra). lra.
+    + apply Rmax_lub; [lra|]. apply Rplus_le_compat_r. apply Rmin_r.
+Qed.
+
+(** What is not decided after all rounds is not decided by all their bits at once. *)
+Lemma resume_undecided rounds w more uniform bits :
+  resume rounds w more uniform bits = None ->
+  let '(all, many) := read rounds more uniform bits in resolve (w many) all many = None.
+Proof.
+  revert uniform bits. induction rounds as [|rounds IH]; intros uniform bits H; simpl in *;
+    destruct (resolve (w bits) uniform bits) eqn:R; try discriminate; [assumption|].
+  apply IH. assumption.
+Qed.
+
 Print Assumptions resume_is_right.
 Print Assumptions no_outcome_is_too_likely.
+Print Assumptions undecided_is_rare.
