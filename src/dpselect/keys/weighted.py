@@ -172,7 +172,7 @@ class WeightedLaw:
 
     @property
     def half(self) -> int:
-        """Smallest number of people, of all counted keys each, released with probability 1/2."""
+        """Smallest number of people, with all their counted keys, released with chance 1/2."""
         last = self.rounds[-1]
         reached = least(lambda weight: last.chances[weight] >= 1 << BITS - 1)
         return -(-reached // int(last.weights[-1]))
