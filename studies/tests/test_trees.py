@@ -187,7 +187,7 @@ def leads(first, second):
     rows = [
         {
             "survey": "ACS", "depth": 2, "method": method, "epsilon": float(i),
-            "first_half": a, "second_half": b, "standard_error": 0.01,
+            "first_half": a, "second_half": b, "standard_error": 0.01, "runs": 10,
         }
         for method, halves in ((figure_11.PLAIN, first), (figure_11.EXPONENTIAL, second))
         for i, (a, b) in enumerate(halves)
