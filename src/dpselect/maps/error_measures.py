@@ -148,9 +148,10 @@ def grid_error(
     and a bound on the noise (:mod:`~dpselect.maps.error_measures`).
 
     Guarantee:
-        The sensitivity holds under ``measure.relation``. The bounds, grids, queries, scale and
-        the measure's own arguments are public, the points are not. There is one bound per
-        grid, as :class:`~dpselect.GeneralizedExponential` uses them; other mechanisms take
+        The sensitivity holds under ``measure.relation``, of a measure that declares
+        ``most_records`` among at most so many points: that more raise is not protected. The
+        bounds, grids, queries, scale and the measure's own arguments are public, the points
+        are not. There is one bound per grid, as :class:`~dpselect.GeneralizedExponential` uses them; other mechanisms take
         the largest.
 
     Args:
