@@ -151,8 +151,8 @@ def grid_error(
         The sensitivity holds under ``measure.relation``, of a measure that declares
         ``most_records`` among at most so many points: that more raise is not protected. The
         bounds, grids, queries, scale and the measure's own arguments are public, the points
-        are not. There is one bound per grid, as :class:`~dpselect.GeneralizedExponential` uses them; other mechanisms take
-        the largest.
+        are not. There is one bound per grid, as :class:`~dpselect.GeneralizedExponential` uses
+        them; other mechanisms take the largest.
 
     Args:
         x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
