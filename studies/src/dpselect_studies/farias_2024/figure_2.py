@@ -166,7 +166,8 @@ def _row(cell: Cell, method: str, epsilon: float, total: float, found: Values) -
 
 def plot(frame: pl.DataFrame) -> Figure:
     """Draw fitness against epsilon, a panel for each table and each reading of epsilon."""
-    shown = ~pl.col("survey").str.contains("class") & ~pl.col("method").is_in(list(DEPTHS))
+    depths = pl.col("method").str.contains("questions")
+    shown = ~pl.col("survey").str.contains("class") & ~depths
     return panels(
         both_readings(frame.filter(shown)),
         x="shown",
