@@ -29,12 +29,12 @@ test-slow: docs
 test-python: $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-python $(RUN) --python $(PYTHON) $(PYTEST) $(FAST)
 
-# The lowest versions that pyproject.toml allows.
+# The lowest versions that pyproject.toml allows, beside the libraries that ask for them.
 test-lowest: $(UV)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-lowest
 	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
 		--editable . --editable packages/planner --editable packages/pooling \
-		--editable studies
+		--editable studies 'opendp[polars]' 'diffprivlib>=0.6'
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
 # The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster

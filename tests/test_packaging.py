@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import yaml
@@ -40,6 +41,16 @@ def test_the_conda_recipe_asks_for_what_the_project_does():
     assert standard == {
         one for one in PROJECT["optional-dependencies"]["standard"] if "dpselect-" not in one
     }
+
+
+def test_the_extra_standard_stands_beside_opendp_with_polars():
+    """OpenDP asks for one version of polars, which ours must not shut out."""
+    asked = {one.partition(";")[0] for one in requires("opendp") or ()}
+    [wanted] = [one for one in asked if one.startswith("polars==")]
+    [ours] = [one for one in PROJECT["optional-dependencies"]["standard"] if "polars" in one]
+    pinned, floor = (tuple(map(int, re.findall(r"\d+", one))) for one in (wanted, ours))
+
+    assert floor <= pinned
 
 
 def test_every_python_is_in_the_table_of_what_was_run():

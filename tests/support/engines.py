@@ -3,6 +3,7 @@
 import importlib
 import os
 import shutil
+import sys
 import tempfile
 import warnings
 from functools import cache
@@ -118,7 +119,9 @@ def crossing(monkeypatch, request):
 
         def watched(self, *args, **kwargs):
             rows = collect(self, *args, **kwargs)
-            sizes.append(length(rows))
+            # Frames in memory of polars 1 are lazy ones that they collect themselves.
+            if not sys._getframe(1).f_globals["__name__"].startswith("polars."):
+                sizes.append(length(rows))
             return rows
 
         monkeypatch.setattr(kind, method, watched)
