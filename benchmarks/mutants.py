@@ -28,10 +28,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
+from cosmic_ray.ast import ast_nodes, get_ast  # type: ignore[import-not-found]
+from cosmic_ray.mutating import mutate_code  # type: ignore[import-not-found]
+from cosmic_ray.plugins import (  # type: ignore[import-not-found]
+    get_operator,
+    operator_names,
+)
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "mutants.csv"
@@ -90,7 +94,7 @@ def sites(file: Path) -> Iterator[tuple[str, int]]:
         yield from ((name, place) for place in range(places))
 
 
-def _operator(name: str):  # noqa: ANN202 -- cosmic-ray's
+def _operator(name: str) -> Any:  # noqa: ANN401 -- cosmic-ray's
     kind = get_operator(name)
     return None if getattr(kind, "arguments", tuple)() else kind()
 
@@ -167,8 +171,8 @@ def main() -> None:
             for file, name, changed in sampled(package, asked.each, asked.seed):
                 found.append(tried(copy, file, name, changed, tests))
                 print(*astuple(found[-1]), sep="  ", flush=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+    with RESULTS.open("w", newline="", encoding="utf-8") as table:
+        writer = csv.writer(table)
         writer.writerow([one.name for one in fields(Mutant)])
         writer.writerows(astuple(one) for one in sorted(found, key=lambda one: one.file))
     outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)

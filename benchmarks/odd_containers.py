@@ -35,8 +35,12 @@ from dpselect.tuning import PrivateSearchCV
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "odd_containers.csv"
 sys.path.insert(0, str(ROOT / "tests"))
-from support.odd_input import MARKER, TEXT, observed  # noqa: E402 -- beside the tests
-from support.odd_records import (  # noqa: E402
+from support.odd_input import (  # type: ignore[import-not-found] # noqa: E402 -- beside tests
+    MARKER,
+    TEXT,
+    observed,
+)
+from support.odd_records import (  # type: ignore[import-not-found] # noqa: E402
     EVERY,
     NAMED,
     ODDEST,
@@ -57,12 +61,12 @@ class Unprintable:
 
 
 MORE = ["\ud800", 10**5000, Unprintable(), TEXT, MARKER, float(MARKER), TEXT.encode()]
-PEOPLE = {"user": "who", "max_per_user": 1}
-AR = {"epsilon": 2.0, "neighbours": "add-remove"}
-BOX = {"bounds": (0, 0, 4, 4), "x": "x", "y": "y", "grid": 2}
+PEOPLE: dict[str, Any] = {"user": "who", "max_per_user": 1}
+AR: dict[str, Any] = {"epsilon": 2.0, "neighbours": "add-remove"}
+BOX: dict[str, Any] = {"bounds": (0, 0, 4, 4), "x": "x", "y": "y", "grid": 2}
 DOMAINS = {"x": trees.Bins(0, 4, bins=2), "y": trees.Categories(["a", "b", "1"], other="b")}
-PUBLIC = {"classes": ["a", "b"], "max_records": 50, "max_depth": 1}
-SURE = {"delta": 1e-6}
+PUBLIC: dict[str, Any] = {"classes": ["a", "b"], "max_records": 50, "max_depth": 1}
+SURE: dict[str, Any] = {"delta": 1e-6}
 
 
 def estimator(**more: Any) -> trees.ID3Classifier:  # noqa: ANN401
@@ -178,7 +182,7 @@ def pair(
         rows = [row for row in rows if not _same_person(row[-1], odd[-1] if odd else None)]
     place = rng.randrange(len(rows) + 1)
     there = [*rows[:place], odd, *rows[place:]]
-    return tuple(held_by(container, names, kinds, one) for one in (rows, there))  # type: ignore[return-value]
+    return tuple(held_by(container, names, kinds, one) for one in (rows, there))
 
 
 def _same_person(one: object, other: object) -> bool:

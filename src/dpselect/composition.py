@@ -89,7 +89,7 @@ def parallel_plan(
         delta = min(1.0, (1 + exp(min(most, 700.0))) * delta)
         epsilon, rho = 2 * epsilon, 4 * rho
         steps = f"the parts of the {unit} that goes and of the one that comes"
-    claims = (PARTS,)
+    claims: tuple[str, ...] = (PARTS,)
     if parts_per_user is not None:
         claims = (PARTS, f"a person has rows in at most {touched} of them")
     return Plan(
