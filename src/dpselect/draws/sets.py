@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dpselect.draws.exact import bits as source, inversion
 from dpselect.draws.exact.exp_bounds import Powers
@@ -208,4 +207,6 @@ def _drawn(logs: Values, size: int, rng: np.random.Generator) -> Indices:
 
 def _log_comb(n: Indices, k: int) -> Values:
     """Return the logarithms of binomial coefficients, of numbers of at least ``k``."""
+    from scipy.special import gammaln
+
     return np.asarray(gammaln(n + 1) - lgamma(k + 1) - gammaln(n - k + 1))
