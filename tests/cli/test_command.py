@@ -34,6 +34,7 @@ class Toy(Query[dp.Release[Any]]):
         names: Several texts.
         fast: Whether it is fast.
         share: A share in (0, 1).
+        least: The least number.
         inner: What only the library has.
         user: The column of the person.
         max_per_user: How many rows of a person count.
@@ -51,6 +52,7 @@ class Toy(Query[dp.Release[Any]]):
     names: str | Sequence[str] = ()
     fast: bool = False
     share: float = 0.25
+    least: float = 0.0
     inner: int = 7
     user: str | None = None
     max_per_user: int | None = None
@@ -154,12 +156,12 @@ class TestHelp:
         assert lines["--fast"] == "<bool> Whether it is fast."
         assert lines["--names"] == "<list[str]> Names, joined."
         assert lines["--share"] == "<str> A share in (0, 1). [default: 0.25]"
+        assert lines["--least"] == "<float> The least number. [default: 0.0]"
         assert lines["--epsilon"] == "<float> What it costs; > 0. [required]"
         assert lines["--mechanism"].startswith("<str> How it is drawn. One of exponential, per")
         assert not {"--inner", "--plot"} & set(lines)
-        assert {"--where", "--engine", "--ledger", "--dry-run", "--json", "--shout"} < set(
-            lines
-        )
+        shared = {"--where", "--engine", "--ledger", "--source-version", "--again", "--dry-run"}
+        assert {*shared, "--json", "--shout"} < set(lines)
 
     def test_options_stand_in_panels(self, toy):
         shown = toy("--help", columns=200).out
