@@ -62,6 +62,17 @@ def test_a_release_is_one_line_where_it_is_a_value_and_a_table_where_it_is_print
     ]
 
 
+def test_a_release_prints_the_error_bound_of_its_plan_where_one_says_something():
+    asked = {"candidates": ["fig", "pear"], "epsilon": 1.0, "neighbours": "add-remove"}
+    one = dp.TopKeys(k=1, **asked).release(["fig"] * 9)
+    bound = one.plan.error
+
+    assert f"error: {bound}" in str(one).splitlines()
+    assert bound.unit == "people"
+    unbounded = replace(one, plan=replace(one.plan, error=replace(bound, value=float("inf"))))
+    assert "error" not in str(unbounded)
+
+
 def test_a_release_is_a_table_and_a_frame():
     noisy = replace(RELEASE, answer=("fig", "pear"), noisy_scores=(3.5, 1000.0))
 

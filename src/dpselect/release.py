@@ -209,6 +209,8 @@ class Release(Generic[T_co]):
         if self.repeated:
             entry += ", which answered before: nothing was spent"
         lines = [*aligned(self.table()), self.plan.description]
+        if self.plan.error is not None and not self.plan.error.says_nothing:
+            lines.append(f"error: {self.plan.error}")
         if self.plan.counted:
             lines.append(f"counted: {self.plan.counted}")
         return "\n".join([*lines, f"{self.plan.price}{entry}"])

@@ -306,6 +306,14 @@ def test_decimal_commas_are_read(run, tmp_path, engine):
     assert ran.json["decimal"] == ","
 
 
+def test_a_release_says_which_method_the_number_of_records_chose(run, stays):
+    question = ["percentile", stays, *VALUE]
+
+    assert "chosen" in run(*question).out
+    assert "AboveThreshold" in run(*question, "--json").json["chosen"]
+    assert "chosen" not in run(*question, "--assumed-records", 40).out
+
+
 def test_all_that_is_missing_is_named_at_once(run, stays):
     assert "give --p, --epsilon and --neighbours" in run("percentile", stays).error
 

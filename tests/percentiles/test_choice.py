@@ -131,6 +131,7 @@ def test_a_release_says_which_method_was_chosen_and_a_budget_keeps_it(tmp_path):
 
     assert first.chosen.startswith("AboveThreshold(epsilon=0.96)")
     assert first.to_dict()["chosen"] == first.chosen
+    assert str(first).endswith(f"chosen: {first.chosen}")
     assert (again.repeated, again.chosen, again.answer) == (True, first.chosen, first.answer)
 
 

@@ -15,7 +15,7 @@ from dpselect.errors import ParameterError
 if TYPE_CHECKING:
     import typer
 
-    from dpselect.percentiles import PercentileRecord, Percentiles
+    from dpselect.percentiles import PercentileRecord, PercentileRelease, Percentiles
     from dpselect.release import Release
 
 VALUE_HELP = """Release a public value near a percentile, or several.
@@ -110,6 +110,11 @@ def _assumed_error(query: Percentiles, records: int) -> str:
     )
 
 
+def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
+    chosen = cast("PercentileRelease", release).chosen
+    return {} if chosen is None else {"chosen": chosen}
+
+
 def _record_facts(query: PercentileRecord, _given: Given) -> Mapping[str, object]:
     _warn(query)
     if query.records is not None:
@@ -149,6 +154,7 @@ VALUE = QueryCommand(
     },
     numeric=("column",),
     facts=_facts,
+    after=_after_value,
 )
 
 RECORD = QueryCommand(

@@ -45,6 +45,10 @@ class PercentileRelease(Release[float]):
     p: tuple[float, ...] = ()
     chosen: str | None = None
 
+    def __str__(self) -> str:
+        chosen = "" if self.chosen is None else f"\nchosen: {self.chosen}"
+        return f"{super().__str__()}{chosen}"
+
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
         more = {} if self.chosen is None else {"chosen": self.chosen}
