@@ -458,8 +458,7 @@ class TestText:
             ('{"query": "TopKeys", "plan": 1}', "a TopKeys has no field plan"),
             ('{"query": "TopKeys", "k": 1}', "a TopKeys needs epsilon, neighbours"),
             (
-                '{"query": "TopKeys", "k": 0, "epsilon": 1, "delta": 1e-6, '
-                '"neighbours": "add-remove"}',
+                '{"query":"TopKeys","k":0,"epsilon":1,"delta":0.1,"neighbours":"add-remove"}',
                 "k must be at least 1",
             ),
             (
