@@ -44,6 +44,7 @@ PACKAGES = {
     "matplotlib": "standard",
     "opendp": "opendp",
     "polars": "standard",
+    "pyarrow": "geo",
     "pyproj": "geo",
     "pyspark": "spark",
     "rasterio": "geo",
