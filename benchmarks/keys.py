@@ -247,7 +247,7 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
 
     return {
         "public candidates": of_top(candidates=candidates, delta=0.0),
-        "unknown domain": of_top(candidates=None, delta=DELTA),
+        "unknown domain": of_top(candidates=None, delta=DELTA, mechanism="exponential"),
         'keys, "laplace"': of_keys("laplace"),
         'keys, "gaussian"': of_keys("gaussian"),
         "OpenDP's threshold": of_opendp,

@@ -134,10 +134,16 @@ TASKS: dict[str, Task] = {
         column="key", k=10, candidates=range(KEYS), **ADDED
     ).release(table),
     "most common of unknown keys": lambda table, _: dp.TopKeys(
-        column="key", k=10, delta=1e-6, **ADDED
+        column="key", k=10, delta=1e-6, mechanism="exponential", **ADDED
     ).release(table),
     "most common in 4 groups": lambda table, _: dp.TopKeys(
-        column="key", k=10, delta=1e-6, by="code0", groups=range(4), **ADDED
+        column="key",
+        k=10,
+        delta=1e-6,
+        by="code0",
+        groups=range(4),
+        mechanism="exponential",
+        **ADDED,
     ).release(table),
     "most common of persons": lambda table, _: dp.TopKeys(
         column="key", k=10, delta=1e-6, **PERSON, **ADDED
