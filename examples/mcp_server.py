@@ -3,7 +3,7 @@
     python examples/mcp_server.py policy.toml alice
 
 JSON-RPC 2.0, one message on a line, over standard input and output. The host starts the program
-for one analyst, whom it names; a model can ask for no more than the policy and the ledger allow.
+for one analyst, whom it names; a model gets no more than the policy and the ledger allow.
 """
 
 import json

@@ -149,6 +149,7 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
         ({"data": {"path": "a", "where": ["a ~ 1"]}}, "where must be such as"),
         ({"queries": [{"query": "TopKey"}]}, "did you mean 'TopKeys'"),
         ({"queries": [{"column": "a"}]}, "needs its query"),
+        ({"queries": [{"query": ["TopKeys"]}]}, "no query .'TopKeys'. of a table"),
         ({"queries": [{"query": "Selection"}]}, "no query 'Selection' of a table"),
         ({"queries": [{"query": "TopKeys", "column": "a"}]}, "needs epsilon"),
         ({"queries": [{**TOP, "column": None}]}, "needs column"),

@@ -291,7 +291,7 @@ def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
         ParameterError: It names none that reads a table.
     """
     name = table.get("query")
-    if name not in READERS:
+    if not isinstance(name, str) or name not in READERS:
         near = get_close_matches(str(name), READERS, n=1)
         meant = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(READERS)}"
         said = (
