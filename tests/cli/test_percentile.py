@@ -314,6 +314,12 @@ def test_a_release_says_which_method_the_number_of_records_chose(run, stays):
     assert "chosen" not in run(*question, "--assumed-records", 40).out
 
 
+def test_the_help_says_what_the_relations_protect(run):
+    said = " ".join(run("percentile", "--help", columns=200).out.split())
+
+    assert "The first protects whether one is there; the second what one says" in said
+
+
 def test_all_that_is_missing_is_named_at_once(run, stays):
     assert "give --p, --epsilon and --neighbours" in run("percentile", stays).error
 

@@ -42,6 +42,12 @@ PANELS = {
 
 SCALARS = (bool, int, float, str, Path)
 
+PROTECTED = (
+    "The first protects whether one is there; the second what one says, and takes their number "
+    "as public."
+)
+"""What the help says of the two relations of tables."""
+
 
 class Given(NamedTuple):
     """Arguments of a command."""
@@ -145,6 +151,8 @@ class QueryCommand:
             shown = (stated.help if stated else "") or said[one.name]
             if one.name == "mechanism" and stated is None:
                 shown += f" One of {', '.join(MECHANISMS)}."
+            if one.name == "neighbours" and stated is None:
+                shown += f" {PROTECTED}"
             default = False if _plain_type(types[one.name]) is bool else None
             annotated: Any = Annotated[
                 _typed(types[one.name]) if stated is None else stated.kind | None,
