@@ -186,6 +186,20 @@ def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic):
             call()
 
 
+def test_a_column_that_an_engine_misses_has_its_line_too(clinic):
+    policy = (clinic / "policy.toml").read_text(encoding="utf-8").partition("[columns")[0]
+    (clinic / "policy.toml").write_text(policy, encoding="utf-8")
+    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
+    text = text.replace("[data]", '[data]\nengine = "polars"').replace('"days"', '"dais"')
+    text = text.replace("p = 50", "p = 50\nupper = 60\nstep = 1").partition(
+        '[[queries]]\nquery = "Top'
+    )[0]
+    (clinic / "wrong.toml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(ColumnError, match=r"wrong.toml:10: there is no column 'dais'"):
+        dp.Request.read(clinic / "wrong.toml").check()
+
+
 def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):
     request = dp.Request.read(clinic / "hospital.toml")
     with pytest.raises(LedgerError, match=r"hospital\.toml:1: there is no ledger"):

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from dpselect.budget import Budget
 from dpselect.composition import sequential_plan
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.neighbours import relation
 from dpselect.plan import Plan
 from dpselect.query import Query, run
@@ -212,14 +212,16 @@ class Request:
             DataError: It cannot be opened.
         """
         read = [columns_of(query) for query in self.queries.values()]
+        numeric = list(dict.fromkeys(name for one in read for name in one.numeric))
+        whole = list(dict.fromkeys(name for one in read for name in one.whole))
         with self.document.naming("data"):
-            return held(
-                self.source,
-                self.engine,
-                master=self.master,
-                numeric=list(dict.fromkeys(name for one in read for name in one.numeric)),
-                whole=list(dict.fromkeys(name for one in read for name in one.whole)),
-            )
+            try:
+                return held(
+                    self.source, self.engine, master=self.master, numeric=numeric, whole=whole
+                )
+            except ColumnError:
+                with self.document.naming("queries"):
+                    raise
 
     def budget(self) -> Budget:
         """Return what the request is charged to: the ledger, or a budget of its own price.
