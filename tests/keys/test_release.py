@@ -293,7 +293,7 @@ def test_a_picture_has_a_line_for_all_that_is_not_public():
     ax = plot_chances(top.chances())
 
     assert [line.get_label()[:7] for line in ax.get_lines()] == ["a group", "a value"]
-    with pytest.raises(ParameterError, match="what is not public"):
+    with pytest.raises(ParameterError, match="keys that are not public"):
         plot_chances(dp.TopKeys(k=1, candidates=["a"], epsilon=1.0, neighbours=ADDED).chances())
 
 
