@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
 from dpselect.networks import Graph
 
@@ -224,6 +225,20 @@ def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
     none = np.empty((0, 2), dtype=np.int64)
     assert Graph.from_edges(none, nodes=2).degrees.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("people", [{}, {"user": "who", "max_per_user": 1}])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_type_that_no_engine_has_is_refused(people, rows):
+    """Arrow raises an error of its own for complex numbers."""
+    table = pd.DataFrame({"s": [0], "t": [1j], "who": [0]}).head(rows)
+    query = dp.TopNodes(
+        nodes=2, source="s", target="t", metric="degree", k=1, epsilon=1.0, **people
+    )
+
+    for read in (query.check, query.release):
+        with pytest.raises(ColumnError, match="must name nodes, which are integers or text"):
+            read(table)
 
 
 def test_an_array_is_refused_by_its_type_also_without_a_row():

@@ -174,7 +174,7 @@ def check_types(
     two = tables.check_columns(edges, plain=ends).select(*ends)
     if isinstance(two, nw.DataFrame):
         typed = [column for column in ends if not declares_nothing(two.get_column(column))]
-        types = two.select(*typed).head(0).to_polars().schema
+        types = _in_polars(two.select(*typed).head(0)).schema
     else:
         types = two.to_native().collect_schema()
     for column, dtype in types.items():
@@ -300,7 +300,7 @@ def _opened(
         columns = [two.get_column(column) for column in ends]
         if any(map(declares_nothing, columns)):
             return zip(*(values.of_series(one).plain() for one in columns), strict=True)
-        return two.to_polars().lazy()
+        return _in_polars(two).lazy()
     native: object = two.to_native()
     if isinstance(native, pl.LazyFrame):
         return native
@@ -385,4 +385,16 @@ def _typed_ends(
     if any(declares_nothing(one) for one in series):
         pairs = zip(*(values.of_series(one).plain() for one in series), strict=True)
         return of_pairs(pairs, nodes)
-    return of_columns(rows.select(*columns).to_polars(), nodes, text=text)
+    return of_columns(_in_polars(rows.select(*columns)), nodes, text=text)
+
+
+def _in_polars(rows: nw.DataFrame[Any]) -> pl.DataFrame:
+    """Return rows as a frame of polars, which has no complex numbers, for one.
+
+    Raises:
+        ColumnError: A column is of a type that it does not have.
+    """
+    return replaced(
+        rows.to_polars,
+        lambda: ColumnError("the ends must name nodes, which are integers or text"),
+    )
