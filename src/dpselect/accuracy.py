@@ -221,9 +221,9 @@ def compare(
         >>> [round(row.expected_error, 3) for row in table.rows]
         [0.506, 0.068]
         >>> print(table)
-        mechanism         epsilon  expected error  P(best)    rho
-        permute-and-flip        1          0.5055    0.656  0.368
-        permute-and-flip        4          0.0683    0.932   3.02
+        mechanism         epsilon  expected error  P(best)   rho
+        permute-and-flip        1          0.5055    0.656  0.33
+        permute-and-flip        4          0.0683    0.932  2.55
         uniform choice                      1.667    0.333
     """
     validation.instance("objective", objective, Objective)

@@ -88,6 +88,15 @@ def test_the_bounds_enclose_the_law(wanted, decay):
             assert most / bounds.least[-1] >= upto - 1e-9
 
 
+def test_the_probability_of_each_outcome_is_its_own():
+    places = exact.Places(np.array([1, 2, 4]), np.array([3, 1, 2]), 0, 6, 4, Fraction(9))
+    law = by_places(places, Fraction(1, 4))
+
+    for (place, share), chance in np.ndenumerate(law):
+        log = places.log_probability(Fraction(1, 4), place, share)
+        assert np.exp(log) == pytest.approx(chance, rel=1e-12)
+
+
 @pytest.mark.slow
 def test_draws_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""

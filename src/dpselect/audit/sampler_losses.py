@@ -15,7 +15,9 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
-``draw_path``, ``draw_set`` the same
+``draw_path``                the same
+``draw_place``               the same
+``draw_set``                 the same
 others                       :math:`\delta(\varepsilon)`, from the exact laws of both
 ===========================  ============================================================
 
@@ -44,6 +46,7 @@ from dpselect.draws import above_threshold, path_exponential, sets
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.path_exponential import Chain
+from dpselect.draws.place_exponential import Places
 from dpselect.draws.range_exponential import Pieces
 from dpselect.typing import Indices, Values
 
@@ -197,6 +200,16 @@ def draw_path(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
+def draw_place(
+    here: Places, there: Places, public: Mapping[str, Any], drawn: tuple[int, int]
+) -> Loss | None:
+    """Return the loss of a place and a share, at those that were drawn."""
+    if any(getattr(here, one) != getattr(there, one) for one in ("first", "last", "shares")):
+        return None
+    logs = [places.log_probability(public["decay"], *drawn) for places in (here, there)]
+    return Loss(0.0, drawn=logs[0] - logs[1])
+
+
 def draw_set(
     here: Indices, there: Indices, public: Mapping[str, Any], positions: list[int]
 ) -> Loss | None:
@@ -299,6 +312,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "dpselect.draws.path_exponential.draw_path": Rule(
             ("chain", "decay"), "chain", draw_path
+        ),
+        "dpselect.draws.place_exponential.draw_place": Rule(
+            ("places", "decay"), "places", draw_place
         ),
         "dpselect.draws.sets.draw_set": Rule(("steps", "k", "decay"), "steps", draw_set),
         "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),

@@ -87,6 +87,16 @@ class Places:
         law = self.sizes[:, None] * np.exp(far.min() - far)
         return law / law.sum()
 
+    def log_probability(self, decay: Fraction, position: int, share: int) -> float:
+        """Return the natural logarithm of the probability of an outcome; private."""
+        low, step = self.ranks
+        ranks = low[:, None] + step[:, None] * np.arange(self.shares + 1)
+        logs = -float(decay) * np.abs(ranks - float(self.wanted))
+        run = int(np.searchsorted(self.starts, position, side="right")) - 1
+        with np.errstate(divide="ignore"):
+            total = np.logaddexp.reduce((np.log(self.sizes)[:, None] + logs).ravel())
+        return float(logs[run, share] - total)
+
 
 @sampler
 def draw_place(places: Places, decay: Fraction) -> tuple[int, int]:

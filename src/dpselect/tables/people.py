@@ -182,6 +182,7 @@ class PeopleCap:
 
     def _limited_texts(self, rows: pl.DataFrame, *, order_by: Sequence[str]) -> pl.DataFrame:
         """Find who has few rows by hashes, and all others if their hashes differ."""
+        needed("polars", extra="standard")
         import polars as pl
 
         hashes = rows.get_column(USER).hash().to_numpy()
@@ -435,6 +436,7 @@ def _are_persons(users: pl.Series, ends: Indices) -> bool:
 
 def _ordered(frame: pl.DataFrame, name: str) -> Indices:
     """Return integers in the order of the values of a column of polars."""
+    needed("polars", extra="standard")
     import polars as pl
 
     series = frame.get_column(name)

@@ -202,6 +202,7 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     Raises:
         ColumnError: The type is one that they cannot have.
     """
+    needed("polars", extra="standard")
     import narwhals as nw
     import polars as pl
 
@@ -220,6 +221,7 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
 
 
 def _of_texts(values: Iterable[object]) -> pl.Series:
+    needed("polars", extra="standard")
     import polars as pl
 
     return pl.Series(texts(values), dtype=pl.String)
