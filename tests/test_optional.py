@@ -106,8 +106,6 @@ def test_optional_packages_are_imported_through_the_one_helper():
         found.visit(ast.parse(path.read_text(encoding="utf-8")))
         if path.parent.name == "cli":
             found.unchecked -= {"typer", "rich"}
-        if path.name == "people.py":
-            found.unchecked -= {"duckdb"}  # there is a frame of it
 
         assert found.checked <= {*PACKAGES.items(), *of_connect}, path
         assert found.unchecked == set(), path

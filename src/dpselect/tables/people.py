@@ -52,6 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _parallel, tables, validation
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.values import names_in_memory
@@ -382,6 +383,7 @@ def _with_hashes(rows: nw.LazyFrame[Any], user: str) -> nw.LazyFrame[Any]:
         digits = f.substring(f.md5(f.col(_FIRST)), 1, DIGITS)
         return nw.from_native(native.withColumn(_FIRST, f.conv(digits, 16, 10).cast("bigint")))
     if rows.implementation.is_duckdb():
+        needed("duckdb", extra="duckdb")
         import duckdb
 
         hashed = f"('0x' || substr(md5(\"{_FIRST}\"), 1, {DIGITS}))::BIGINT"

@@ -91,6 +91,7 @@ def _start(master: str | None) -> None:
     Raises:
         DataError: With what Spark says to it.
     """
+    needed("pyspark", extra="spark")
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
