@@ -198,7 +198,8 @@ def test_what_needs_more_says_so_in_one_line(required, use, package):
     said = required.python(MISSING.format(use=use))
 
     assert said == (
-        f"this needs {package}, which is not installed: pip install 'dpselect[standard]'\n"
+        f"this needs {package}, which is not installed: pip install 'dpselect[standard]', "
+        "or '.[standard]' in a clone\n"
     )
 
 
@@ -207,7 +208,8 @@ def test_the_program_says_what_to_install(required):
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "dpselect: this needs typer, which is not installed: pip install 'dpselect[standard]'\n"
+        "dpselect: this needs typer, which is not installed: pip install 'dpselect[standard]', "
+        "or '.[standard]' in a clone\n"
     )
 
 
@@ -231,7 +233,7 @@ def test_the_program_names_the_other_extras(standard, arguments, package, extra)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         f"dpselect: this needs {package}, which is not installed: "
-        f"pip install 'dpselect[{extra}]'\n"
+        f"pip install 'dpselect[{extra}]', or '.[{extra}]' in a clone\n"
     )
 
 
