@@ -65,6 +65,33 @@ def test_a_person_changes_as_much_for_each_record(relation):
     assert max(changes) == by.changed
 
 
+@pytest.mark.parametrize("most", [1, 2, 5])
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
+    """The Rényi divergences of the noise on counts that each move by ``most``."""
+    by = tree(relation, users=PeopleCap("who", most))
+    [spend] = by.spends
+    noise = np.arange(-600 * most, 600 * most + 1)
+    near, far = (-abs(noise - moved) / by.scale for moved in (0, most))
+    moved = by.changed // most
+    for order in (1.001, 1.5, 2.0, 4.0, 16.0):
+        log_sum = np.logaddexp.reduce(order * near + (1 - order) * far)
+        divergence = moved * (log_sum - np.logaddexp.reduce(near)) / (order - 1)
+        assert divergence <= order * spend.rho
+
+    assert spend.rho <= by.epsilon**2 / 2
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+def test_integer_noise_is_not_taken_for_the_laplace_mechanism(relation):
+    """On counts that move by 1 each it has atoms of probability above 1/2 at its loss."""
+    by = tree(relation, epsilon=8.0)
+    top = 1 / (1 + np.exp(-1 / by.scale))  # of each count
+
+    assert top**by.changed > 1 / 2
+    assert not any(spend.laplace for spend in by.spends)
+
+
 def test_exact_counts_are_their_running_sums():
     leaves = np.arange(LEAVES) % 7
     exact = np.concatenate([leaves, leaves.reshape(FAN, FAN).sum(axis=1)]).astype(float)

@@ -96,8 +96,9 @@ class ByCounts:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        rho = self.changed / (2 * self.scale**2)
-        return (Spend("noise on the counts of all bins", self.epsilon, rho=rho, laplace=True),)
+        # A count that moves by m costs m ** 2 / (2 scale ** 2), and all move by `changed`.
+        rho = self.changed * self.records.per_user / (2 * self.scale**2)
+        return (Spend("noise on the counts of all bins", self.epsilon, rho=rho),)
 
     def counts(self, upto: Indices, numbers: int) -> Indices:
         """Return the counts of the bins, then those of the upper level.

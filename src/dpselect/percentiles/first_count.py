@@ -100,7 +100,7 @@ class AfterCount:
         )
         if not self.epsilon:
             return (percentiles,)
-        number = Spend("number of records, to choose the method by", self.epsilon, laplace=True)
+        number = Spend("number of records, to choose the method by", self.epsilon)
         return number, percentiles
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:
