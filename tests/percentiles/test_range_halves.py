@@ -97,6 +97,20 @@ def test_the_probability_of_each_outcome_is_its_own():
         assert np.exp(log) == pytest.approx(chance, rel=1e-12)
 
 
+@pytest.mark.parametrize("percentiles", [3, 127, 4095, 65535])
+def test_ranks_are_exact_where_all_records_stay_in_one_half(percentiles):
+    """As many levels as there are, each with the place after all records drawn."""
+    percents = tuple(np.linspace(0, 100, percentiles + 2)[1:-1].tolist())
+    by = RecursiveOfRange(percents, Range(0, 1e6, 1), Records(BOTH[0]), 1.0)
+    node, half, records = by.tree, by.half(np.zeros(60_000)), 60_000
+    while node.below is not None:
+        half, node = half.split(half.last, 0)[0], node.below
+    places = half.places(node)
+
+    assert places.ranks[0][-1] == records * places.shares**node.level
+    assert 0 < places.wanted <= (records + 1) * places.shares**node.level
+
+
 @pytest.mark.slow
 def test_draws_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""

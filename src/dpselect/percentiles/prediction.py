@@ -12,6 +12,7 @@ with a fixed seed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import erf, sqrt
 from typing import TYPE_CHECKING
 
@@ -175,7 +176,7 @@ def _halved(
     values = numbers.values()
     size = min(values.size, HELD)
     held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
-    half = _whole_half(points, held, values.size // size)
+    half = replace(_whole_half(points, held, values.size // size), shares=by.shares)
     found = np.empty((SIMULATIONS, len(method.percents)))
     for simulation in range(SIMULATIONS):
         drawn = _draw(by, by.tree, half, rng)

@@ -28,7 +28,11 @@ from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 SHARES = 16
-"""Parts of the records at a value."""
+"""Parts of the records at a value, at most."""
+
+MOST_UNITS = 30
+"""Binary logarithm of the units of a record at the last level, at most: ranks of 2**32 records
+are 64-bit integers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,12 +42,13 @@ class RangeHalf:
     Attributes:
         held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
             lies just before it.
-        weights: Weights of the records there, in units of ``SHARES ** -(level - 1)``.
+        weights: Weights of the records there, in units of ``shares ** -(level - 1)``.
         first: The first place; public.
         last: The last one; public.
         before: Shares of the records of the first place that are before the half, and ``after``
             of those of the last one that are after it; public.
         after: See ``before``.
+        shares: Parts of the records at a place; public.
     """
 
     held: Indices
@@ -52,33 +57,42 @@ class RangeHalf:
     last: int
     before: float = 0.0
     after: float = 0.0
+    shares: int = SHARES
 
     def places(self, node: Node) -> Places:
         """Return what is drawn from."""
-        unit = SHARES**node.level
-        total = Fraction(int(self.weights.sum()) * SHARES, unit)
+        unit = self.shares**node.level
+        total = Fraction(int(self.weights.sum()) * self.shares, unit)
         wanted = Fraction(node.fraction) * (total + 1) * unit
-        return Places(self.held, self.weights, self.first, self.last, SHARES, wanted)
+        return Places(self.held, self.weights, self.first, self.last, self.shares, wanted)
 
     def split(self, place: int, share: int) -> tuple[RangeHalf, RangeHalf]:
         """Return the records below and above a place; it stays in both."""
         at = int(np.searchsorted(self.held, place))
         there = at < self.held.size and int(self.held[at]) == place
-        below, above = self.weights[: at + there] * SHARES, self.weights[at:] * SHARES
+        below, above = self.weights[: at + there] * self.shares, self.weights[at:] * self.shares
         if there:
             below[-1] = self.weights[at] * share
-            above[0] = self.weights[at] * (SHARES - share)
+            above[0] = self.weights[at] * (self.shares - share)
         cut = self.cut(place, share)
         return (
-            RangeHalf(self.held[: at + there], below, self.first, place, self.before, 1 - cut),
-            RangeHalf(self.held[at:], above, place, self.last, cut, self.after),
+            RangeHalf(
+                self.held[: at + there],
+                below,
+                self.first,
+                place,
+                self.before,
+                1 - cut,
+                self.shares,
+            ),
+            RangeHalf(self.held[at:], above, place, self.last, cut, self.after, self.shares),
         )
 
     def cut(self, place: int, share: int) -> float:
         """Return which part of all records of a place is below."""
         low = self.before if place == self.first else 0.0
         high = 1 - self.after if place == self.last else 1.0
-        return low + (high - low) * share / SHARES
+        return low + (high - low) * share / self.shares
 
     def position(self, place: int, share: int, values: int) -> int:
         """Return the value that is released, nearer by the share where it lies between two."""
@@ -115,6 +129,11 @@ class RecursiveOfRange:
         return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
 
     @property
+    def shares(self) -> int:
+        """Parts of the records at a place, so few that the units of all levels fit; public."""
+        return min(SHARES, 2 ** (MOST_UNITS // len(self.percents).bit_length()))
+
+    @property
     def mechanism(self) -> str:
         levels = max(len(path) for path in self.tree.paths())
         gain = f"{levels} levels instead of {len(self.percents)} percentiles"
@@ -137,7 +156,9 @@ class RecursiveOfRange:
         twice = self.records.neighbours is Neighbours.SUBSTITUTE and node.level > 1
         relation = self.records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
-        return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * SHARES**node.level)
+        return Fraction(node.epsilon) / (
+            2 * bound * (2 if twice else 1) * self.shares**node.level
+        )
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
         """Raise: the values are not listed.
@@ -150,8 +171,9 @@ class RecursiveOfRange:
     def half(self, values: Values) -> RangeHalf:
         """Return all records."""
         held, counts = np.unique(self.points.sides(values), return_counts=True)
+        last = 2 * len(self.points)
         return RangeHalf(
-            held.astype(np.int64), counts.astype(np.int64), 0, 2 * len(self.points)
+            held.astype(np.int64), counts.astype(np.int64), 0, last, shares=self.shares
         )
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
