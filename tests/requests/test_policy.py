@@ -61,6 +61,36 @@ def test_what_widens_is_refused_with_its_clause(clinic, old, new, clause, line):
     assert said.endswith(f" (policy {clause}, policy.toml:{line_of(POLICY, line)})")
 
 
+def test_what_is_compared_with_a_policy_is_what_is_read(clinic):
+    """Without its pattern, the path is that of the policy; with it, of a table elsewhere."""
+    (clinic / "elsewhere" / "folder").mkdir(parents=True)
+    (clinic / "elsewhere" / "stays.parquet").write_bytes(b"")
+    (clinic / "link").symlink_to("elsewhere/folder")
+    text = REQUEST.replace("[data]", '[data]\npath = "lin*/../stays.parquet"', 1)
+    (clinic / "hospital.toml").write_text(text, encoding="utf-8")
+
+    [read] = dp.Request.read(clinic / "hospital.toml").source.files()
+
+    assert read.samefile(clinic / "stays.parquet")
+
+
+def test_nobody_elses_spark_reads_the_table(clinic):
+    text = REQUEST.replace("[data]", '[data]\nengine = "spark"\nmaster = "spark://mine"', 1)
+    (clinic / "wide.toml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(PolicyError, match=r"`?master`? .* \(policy \[data\] master"):
+        dp.Request.read(clinic / "wide.toml")
+
+
+def test_a_ledger_that_grants_more_than_the_policy_is_not_charged(clinic):
+    dp.Budget(
+        301.0, 1e-5, neighbours="add-remove", protects="patient", path=clinic / "clinic.budget"
+    )
+
+    with pytest.raises(LedgerError, match=r"is for epsilon 301\.0, not 300"):
+        dp.Request.read(clinic / "hospital.toml").release()
+
+
 def test_a_query_that_is_not_listed_is_refused(clinic):
     policy = clinic / "policy.toml"
     policy.write_text(POLICY.replace('"TopKeys", ', ""), encoding="utf-8")

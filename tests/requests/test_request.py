@@ -66,6 +66,40 @@ def test_a_run_is_right_and_recorded(clinic):
     assert ledger.entries[0].question["arguments"]["where"] == ["year >= 2024", "year = 2025"]
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_table_of_another_folder_is_not_answered_by_the_first(engine, tmp_path, monkeypatch):
+    """Nor is one of the same folder that is read from elsewhere drawn anew."""
+    ledger, repeated = tmp_path / "clinic.budget", []
+    dp.Budget(99.0, path=ledger, **AR)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        frame = pl.DataFrame({"ward": ["heart" if name == "one" else "lung"] * 60})
+        frame.write_parquet(tmp_path / name / "stays.parquet")
+        with duckdb.connect(str(tmp_path / name / "stays.duckdb")) as connection:
+            connection.execute("create table stays as select * from frame")
+    query = {**TOP, "epsilon": 20.0}
+    path = "stays.duckdb::stays" if engine == "duckdb" else "stays.parquet"
+    for folder, where in (("one", path), ("two", path), ("", f"two/{path}")):
+        monkeypatch.chdir(tmp_path / folder)
+        tables = {"ledger": str(ledger), **asked(query, path=where, engine=engine)}
+        [found] = dp.Request.from_dict(tables).release().values()
+        repeated.append((found.candidate, found.repeated))
+
+    assert repeated == [("heart", False), ("lung", False), ("lung", True)]
+
+
+def test_another_separator_is_another_question(tmp_path):
+    path, found = tmp_path / "stays.csv", []
+    path.write_text("ward,beds;ward\n" + "heart,1;lung\n" * 60, encoding="utf-8")
+    dp.Budget(99.0, path=tmp_path / "clinic.budget", **AR)
+    for separator in (",", ";"):
+        tables = asked({**TOP, "epsilon": 20.0}, path=str(path), separator=separator)
+        tables["ledger"] = str(tmp_path / "clinic.budget")
+        found += [one.candidate for one in dp.Request.from_dict(tables).release().values()]
+
+    assert found == ["heart", "lung"]
+
+
 def test_the_sum_is_checked_before_the_table_is_looked_for(clinic):
     dp.Budget(0.5, path=clinic / "small.budget", **AR)
     tables = asked(MEDIAN, path="absent.parquet")

@@ -178,6 +178,18 @@ def test_parts_in_a_folder_are_one_table(tmp_path, monkeypatch, kind, pattern):
         assert tables.Source.of(data).is_csv == (kind == "csv")
 
 
+@pytest.mark.parametrize("pattern", ["parts", "parts/*.csv", "parts/*/../2025.csv"])
+def test_rows_count_once_whatever_names_their_file(tmp_path, monkeypatch, pattern):
+    folder = tmp_path / "parts"
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+    as_path(folder, "csv").rename(folder / "2025.csv")
+    (folder / "latest.csv").symlink_to("2025.csv")
+    monkeypatch.chdir(tmp_path)
+
+    assert len(tables.numeric_column(pattern, "age")) == 3
+
+
 def test_a_folder_must_hold_files_of_one_kind(tmp_path):
     (tmp_path / "parts").mkdir()
     with pytest.raises(DataError, match=r"there is no file .*parts"):

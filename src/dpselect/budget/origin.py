@@ -6,6 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from glob import has_magic
+from os.path import relpath
+from pathlib import Path
 from typing import Self
 
 from dpselect.budget.entry import plain
@@ -79,6 +82,22 @@ class Asked:
             "analyst": origin.analyst,
             "key": origin.key(question.get("written")) if self.repeatable else "",
         }
+
+
+def source_name(source: str, ledger: Path) -> str:
+    """Return a file by its way from the ledger, one name wherever it is asked from.
+
+    Two files of one name in two folders are two sources, and so are the tables in them
+    (``clinic.duckdb::stays``). What is no file keeps its name.
+    """
+    file, mark, table = source.partition("::")
+    if not Path(file).exists() and not has_magic(file):
+        return source
+    where = Path(file).resolve()
+    try:
+        return Path(relpath(where, ledger.resolve().parent)).as_posix() + mark + table
+    except ValueError:  # on another drive
+        return where.as_posix() + mark + table
 
 
 def text(name: str, value: object) -> str:

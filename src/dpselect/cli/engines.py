@@ -91,10 +91,8 @@ def stated(source: str | Path | Source | None) -> tuple[str, ...]:
 
 def rows(source: str | Path | Source | None) -> dict[str, object]:
     """Return which rows of a file are asked for and how it is read, where that is stated."""
-    where, decimal = list(stated(source)), getattr(source, "decimal", ".")
-    return ({"where": where} if where else {}) | (
-        {"decimal": decimal} if decimal != "." else {}
-    )
+    given: dict[str, object] = getattr(source, "arguments", {})
+    return given
 
 
 def opened(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -117,29 +116,16 @@ def open_ledger(
             raise ParameterError(f"`{name}` goes with `ledger`")
         return None
     from dpselect.budget import Budget
+    from dpselect.budget.origin import source_name
 
     return Budget.open(path).for_request(
         note=note,
-        source=_named(str(source), path),
+        source=source_name(str(source), path),
         version=version,
         analyst=analyst or _login(),
         again=again,
         arguments={**(asked or {}), **engines.rows(source)},
     )
-
-
-def _named(source: str, ledger: Path) -> str:
-    """Return a file by its way from the ledger, one name wherever the command is called.
-
-    Two files of one name in two folders are two sources. What is no file keeps its name.
-    """
-    if not Path(source).exists() and "*" not in source:
-        return source
-    where = Path(source).resolve()
-    try:
-        return Path(relpath(where, ledger.resolve().parent)).as_posix()
-    except ValueError:  # on another drive
-        return where.as_posix()
 
 
 def _login() -> str:

@@ -214,6 +214,15 @@ class Policy:
                 path=self.ledger,
             )
 
+    def check_ledger(self) -> None:
+        """Raise unless the ledger that is there grants what ``[person]`` says, if it does.
+
+        Raises:
+            LedgerError: It has other totals.
+        """
+        if self.ledger is not None and "epsilon" in self.document.values.get("person", {}):
+            self.budget()
+
     def filled(self, document: Document) -> dict[str, Any]:
         """Return the tables of a request, with what they leave out.
 
@@ -222,8 +231,11 @@ class Policy:
         """
         asked = dict(document.values)
         data = {**self.document.values.get("data", {}), **asked.get("data", {})}
-        if "path" not in asked.get("data", {}):
-            data["path"] = anywhere(self.path, data.get("engine", "memory"))
+        engine, path = data.get("engine", "memory"), self.path
+        if "path" in asked.get("data", {}):
+            path = located(data["path"], document.folder, engine)
+        # What is compared with the policy is what is read: a pattern with `..` could be both.
+        data["path"] = anywhere(path, engine)
         data["where"] = tuple(dict.fromkeys((*self.where, *data.get("where", ()))))
         if self.ledger is not None:
             asked.setdefault("ledger", anywhere(str(self.ledger)))
@@ -264,6 +276,9 @@ class Policy:
             if source.separator != self.separator:
                 said = f"`separator` must be {self.separator!r}"
                 raise self._beyond(said, "data", "separator")
+            master = self.document.values.get("data", {}).get("master")
+            if request.master != master:
+                raise self._beyond(f"`master` must be {master!r}", "data", "master")
             if missing := [one for one in self.where if one not in source.where]:
                 raise self._beyond(f"`where` must have {missing[0]!r}", "data", "where")
             for one in source.comparisons:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from dpselect.budget import Budget
+from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.neighbours import relation
@@ -85,6 +86,7 @@ class Request:
         version: Which state of the table it is.
         note: Kept in the ledger.
         analyst: Who asks.
+        policy: What it stays within; None if nothing limits it.
         document: The file.
 
     Raises:
@@ -115,6 +117,7 @@ class Request:
     version: str = ""
     note: str = ""
     analyst: str = ""
+    policy: Policy | None = field(default=None, repr=False, compare=False)
     document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -188,6 +191,7 @@ class Request:
                 version=data.get("version", ""),
                 note=values.get("note", ""),
                 analyst=values.get("analyst", ""),
+                policy=limits,
                 document=document,
             )
         if limits is not None:
@@ -227,18 +231,21 @@ class Request:
         """Return what the request is charged to: the ledger, or a budget of its own price.
 
         Raises:
-            LedgerError: There is no ledger at that path.
+            LedgerError: There is no ledger at that path, or one that grants something else
+                than the policy.
         """
-        where, path = list(Source.of(self.source).where), self.document.path
+        path, source = self.document.path, str(self.source)
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
         with self.document.naming("ledger"):
             budget = self._own_budget() if self.ledger is None else Budget.open(self.ledger)
+        if self.policy is not None:
+            self.policy.check_ledger()
         return budget.for_request(
             note=self.note or file,
-            source=str(self.source),
+            source=source if self.ledger is None else source_name(source, self.ledger),
             version=self.version,
             analyst=self.analyst,
-            arguments={"where": where} if where else {},
+            arguments=Source.of(self.source).arguments,
         )
 
     def _own_budget(self) -> Budget:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
 from os import PathLike
+from os.path import realpath
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,6 +82,13 @@ class Source:
     def __str__(self) -> str:
         return "the table" if self.path is None else str(self.path)
 
+    @property
+    def arguments(self) -> dict[str, object]:
+        """What is asked beside the path: which rows, and how a text file is read; public."""
+        decimal = None if self.decimal == "." else self.decimal
+        given = {"where": list(self.where), "separator": self.separator, "decimal": decimal}
+        return {name: one for name, one in given.items() if one}
+
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """The comparisons of ``where``."""
@@ -103,17 +111,17 @@ class Source:
         return separator
 
     def files(self) -> list[Path]:
-        """Return the files that the path stands for; a path need not be there."""
+        """Return the files that the path stands for, each once; a path need not be there."""
         path = Path(self.path or "")
         if path.is_dir():
             # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
-            return sorted(
+            return _once(
                 file
                 for file in path.rglob("*")
                 if ending(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
             )
         if has_magic(str(path)) and not path.exists():
-            return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+            return _once(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
         return [path]
 
     def refuse_managed(self) -> None:
@@ -132,6 +140,11 @@ class Source:
             if any((folder / "metadata").glob("*.metadata.json")):
                 reader = "polars.scan_iceberg"
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
+
+
+def _once(files: Iterable[Path]) -> list[Path]:
+    """Return files in order, without links to others: rows count once, whatever names them."""
+    return sorted({realpath(file): file for file in sorted(files, reverse=True)}.values())
 
 
 def ending(path: PurePath) -> str:
