@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from dpselect.budget import Budget
 from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period, Persons, Totals, part
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
@@ -52,11 +54,39 @@ def test_persons_are_for_tables(neighbours):
 
 
 @pytest.mark.parametrize(
-    ("column", "rows"), [("", None), (None, 1), (3, 1), ("who", 0), ("who", 1.5), ("who", True)]
+    ("column", "rows"),
+    [
+        ("", None),
+        (None, 1),
+        (3, 1),
+        ("who", 0),
+        ("who", 1.5),
+        ("who", True),
+        ("who", 2**53 + 1),
+    ],
 )
 def test_persons_are_a_column_and_a_number(column, rows):
     with pytest.raises(ParameterError):
         Persons(column, rows)
+
+
+@pytest.mark.parametrize("rows", [np.int64(3), 2**53])
+def test_any_number_of_rows_can_be_kept_and_charged(rows, tmp_path):
+    granted = {
+        "neighbours": ADDED,
+        "protects": Persons("who", rows),
+        "path": tmp_path / "budget",
+    }
+    made = Budget(1e300, 1e-3, **granted).spend(1e-20, neighbours=ADDED)
+
+    assert Budget.open(tmp_path / "budget").totals.persons == Persons("who", int(rows))
+    assert (made.steps, made.epsilon) == (rows, pytest.approx(int(rows) * 1e-20))
+
+
+def test_a_column_without_a_name_is_no_record():
+    """What is released for persons is no release by rows: a row moves those that count."""
+    with pytest.raises(NeighboursError, match="with all rows"):
+        Budget(1.0, neighbours=ADDED).spend(0.5, neighbours=ADDED, user="")
 
 
 @pytest.mark.parametrize(("length", "unit"), [("week", "one-period"), ("day", "person")])

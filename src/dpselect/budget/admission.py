@@ -40,7 +40,8 @@ def checked(
         ParameterError: An argument is out of its range.
         NeighboursError: It protects another relation or unit.
     """
-    steps = totals.steps(asked.neighbours, asked.user or origin.user)
+    user = origin.user if asked.user is None else asked.user
+    steps = totals.steps(asked.neighbours, user)
     new = cost(asked.epsilon, asked.delta, asked.rho, asked.laplace_rounds)
     facts = asked.stated(origin)
     if files is not None:

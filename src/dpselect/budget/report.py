@@ -265,9 +265,9 @@ class _Html(str):
 
 def _facts(facts: Mapping[str, str | None]) -> str:
     rows = (
-        f"<dt>{name}</dt><dd>{value if isinstance(value, _Html) else escape(value)}</dd>"
-        for name, value in facts.items()
-        if value is not None
+        f"<dt>{escape(name)}</dt><dd>{one if isinstance(one, _Html) else escape(one)}</dd>"
+        for name, one in facts.items()
+        if one is not None
     )
     return f"<dl>{''.join(rows)}</dl>"
 

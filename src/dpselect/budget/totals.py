@@ -32,6 +32,10 @@ DIGITS = {"day": 10, "month": 7, "year": 4}
 """Characters of an ISO 8601 time that name a period of each length."""
 
 
+MOST_ROWS = 2**53
+"""Rows of a person, at most: all these are floats, and integers of SQLite."""
+
+
 @dataclass(frozen=True, slots=True)
 class Persons:
     """Protection of persons, with all their rows.
@@ -52,8 +56,11 @@ class Persons:
     def __post_init__(self) -> None:
         if not _is_name(self.column):
             raise ParameterError("`protects` must be 'row', or the name of a column of persons")
-        if self.rows is not None and amount.count("rows", self.rows) == 0:
-            raise ParameterError("`rows` must be at least 1")
+        if self.rows is not None:
+            rows = amount.count("rows", self.rows)
+            if not 1 <= rows <= MOST_ROWS:
+                raise ParameterError("`rows` must be at least 1 and at most 2^53")
+            object.__setattr__(self, "rows", rows)
 
 
 @dataclass(frozen=True, slots=True)
