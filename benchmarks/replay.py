@@ -6,8 +6,9 @@ Run, in the folder of the project, with 100 neighbouring pairs of each release::
         -o junit_family=xunit1 --junitxml=replay.xml
     python benchmarks/replay.py replay.xml
 
-Writes ``benchmarks/results/replay.csv`` from the report of the tests. A share of 1 is all that
-the plan states; a release whose noise must stay secret cannot be replayed and has none.
+Writes ``benchmarks/results/replay.csv`` from the report of the tests; a report of some releases
+(``pytest -k "halves and add"``) replaces their lines alone. A share of 1 is all that the plan
+states; a release whose noise must stay secret cannot be replayed and has none.
 """
 
 from __future__ import annotations
@@ -36,11 +37,17 @@ def shares(report: Path) -> dict[str, float]:
     return found
 
 
+def stored() -> dict[str, float]:
+    """Return the largest share of each release that was measured before."""
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return {row["release"]: float(row["largest share"]) for row in csv.DictReader(file)}
+
+
 def main() -> None:
     """Write and print the table."""
-    found = {
-        name: share for report in sys.argv[1:] for name, share in shares(Path(report)).items()
-    }
+    found = stored()
+    for report in sys.argv[1:]:
+        found |= shares(Path(report))
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["release", "pairs", "largest share"])

@@ -1,9 +1,11 @@
 """Replays of every releasing function, and of releases with planted faults."""
 
+import csv
 from collections import Counter
 from dataclasses import replace as with_changes
 from functools import partial
 from math import inf
+from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
@@ -27,6 +29,7 @@ PAIRS = 1 if settings.default.derandomize else 100
 """Neighbouring pairs of each case; ``HYPOTHESIS_PROFILE=exploring`` looks at many."""
 
 CASES = all_cases()
+MEASURED = Path(__file__).parents[2] / "benchmarks" / "results" / "replay.csv"
 SECRET = {"ReplacedSamples", "SwappedPools"}
 """Cases whose draws have no private input and must stay secret."""
 
@@ -46,6 +49,13 @@ def test_no_release_uses_more_than_its_plan_states(case, record_property):
     record_property("largest share", max(shares, default=0.0))
 
     assert all(share <= 1 + 1e-6 for share in shares)
+
+
+def test_the_stored_table_has_every_release():
+    with MEASURED.open(newline="", encoding="utf-8") as file:
+        measured = {row["release"] for row in csv.DictReader(file)}
+
+    assert measured == {case.name for case in CASES}
 
 
 def ballots(seed):
