@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.percentiles.count_tree import FAN, LEAVES, ByCounts, running_sums
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
@@ -79,7 +80,7 @@ def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
         divergence = moved * (log_sum - np.logaddexp.reduce(near)) / (order - 1)
         assert divergence <= order * spend.rho
 
-    assert spend.rho <= by.epsilon**2 / 2
+    assert spend.rho <= rho_of_pure(by.epsilon)
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)

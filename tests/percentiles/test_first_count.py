@@ -92,6 +92,7 @@ def test_a_public_number_costs_nothing_and_chooses_exactly():
     assert choose().mechanism == method.choice.of_number(4096.0).mechanism
 
 
-def test_an_epsilon_that_is_too_small_is_refused_before_anything_is_read():
-    with pytest.raises(dp.errors.ParameterError, match="epsilon is too small"):
-        dp.Percentiles(p=99, upper=9, step=1, epsilon=1e-15, neighbours="add-remove")
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_an_epsilon_that_is_too_small_is_refused_before_anything_is_read(relation):
+    with pytest.raises(dp.errors.ParameterError, match="is too small"):
+        dp.Percentiles(p=99, upper=9, step=1, epsilon=1e-15, neighbours=relation)

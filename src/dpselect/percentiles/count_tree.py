@@ -23,6 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -96,8 +97,9 @@ class ByCounts:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        # A count that moves by m costs m ** 2 / (2 scale ** 2), and all move by `changed`.
-        rho = self.changed * self.records.per_user / (2 * self.scale**2)
+        # rho grows faster than epsilon: most if all records of a person are in one bin.
+        most = self.records.per_user
+        rho = self.changed / most * rho_of_pure(most / self.scale)
         return (Spend("noise on the counts of all bins", self.epsilon, rho=rho),)
 
     def counts(self, upto: Indices, numbers: int) -> Indices:

@@ -64,10 +64,7 @@ class AfterCount:
         Raises:
             ParameterError: Epsilon is too small.
         """
-        of = choice.records
-        if of.are_public:
-            return cls(choice, 0.0)
-        epsilon = SHARE * choice.epsilon
+        epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
         if made.scale > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for a noisy number of records")
