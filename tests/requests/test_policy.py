@@ -195,6 +195,7 @@ shares = { alice = 120.0 }
         ("step = 1", "stride = 1", "stride", "[columns.days] has no key 'stride'"),
         ("step = 1", "candidates = [1]", "candidates", "candidates say all"),
         ('["heart", "lung", "skin"]', '"heart"', "candidates", "candidates must be a list"),
+        ('"skin"]', "{ a = 1 }]", "candidates", "candidates must be texts, numbers"),
         ("[columns.days]", "[columns]\nb = 3\n[columns.days]", "b", "b of [columns] must be"),
     ],
 )

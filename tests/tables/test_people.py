@@ -314,6 +314,16 @@ def test_a_collation_makes_no_persons_one():
     assert collected(kept) == expected
 
 
+@every_engine
+def test_zeros_that_end_a_text_are_a_part_of_a_person(engine):
+    frame = pl.DataFrame({"text": ["a", "a\0", "b\0\0"] * 9, "count": range(27)})
+    pairs = [(person, (count,)) for person, count in frame.rows()]
+
+    kept = limited(PeopleCap("text", 2), nw.from_native(held_by(engine, frame)), ["count"])
+
+    assert collected(kept) == [(person, *value) for person, value in by_definition(pairs, 2)]
+
+
 def test_texts_with_one_hash_are_told_apart(monkeypatch):
     frame = random_table(4).select("text", "count")
     cap = PeopleCap("text", 2)

@@ -342,6 +342,8 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
         if step is not None and not (step > 0 and low is not None and isfinite(low)):
             raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
         values = None if listed is None else written.read("candidates", listed)
+        if any(isinstance(one, Mapping | tuple) for one in values or ()):
+            raise ParameterError("`candidates` must be texts, numbers, days or truth values")
         return Released(
             listed=values, low=low, high=table.get("upper"), step=step, anything=not table
         )

@@ -178,7 +178,10 @@ class PeopleCap:
     ) -> pl.DataFrame:
         users, columns = rows.get_column(USER), [_ordered(rows, name) for name in order_by]
         persons = _ordered(rows, USER)
-        kept = self._counted(persons, columns, lambda some: users[some], distinct=distinct)
+        # As objects: an array of texts of one width loses the zeros that end a text.
+        kept = self._counted(
+            persons, columns, lambda some: users[some].to_numpy(), distinct=distinct
+        )
         return rows.filter(np.asarray(kept))
 
     def _limited_texts(self, rows: pl.DataFrame, *, order_by: Sequence[str]) -> pl.DataFrame:
@@ -193,7 +196,7 @@ class PeopleCap:
         kept = self._counted(
             persons,
             columns,
-            lambda some: users[some],
+            lambda some: users[some].to_numpy(),
             check=lambda some, ends: _are_persons(users[some], ends),
         )
         if kept is None:
@@ -228,7 +231,7 @@ class PeopleCap:
         self,
         persons: Indices,
         columns: Sequence[Indices],
-        names: Callable[[Indices], Any],
+        names: Callable[[Indices], NDArray[Any]],
         *,
         distinct: bool = False,
         check: Callable[[Indices, Indices], bool] | None = None,
@@ -238,7 +241,7 @@ class PeopleCap:
         Args:
             persons: Shape ``(n,)``, an integer for each person.
             columns: Integers by which a person's rows are put in order.
-            names: Returns the persons of some rows, an array or a column of polars.
+            names: Returns the persons of some rows.
             distinct: Whether equal rows of a person are one.
             check: Returns whether some rows are those of different persons, given where those
                 of each person end.
@@ -259,7 +262,7 @@ class PeopleCap:
             if check is not None and not check(rows, ends):
                 wrong.append(piece)
                 return
-            first, second = _residues(np.asarray(names(rows[ends - 1])))
+            first, second = _residues(names(rows[ends - 1]))
             word = _cubed(first + WORDS[0])
             words = word, _cubed(word + second + WORDS[1])
             count_least(rows, ends, words, PRIME, self.most, counted)
