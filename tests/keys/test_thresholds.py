@@ -119,6 +119,16 @@ def test_only_the_largest_noisy_counts_are_released_in_their_order():
     assert dp.TopKeys(**asked).release(rows.clear()).answer == ()
 
 
+@pytest.mark.parametrize("by", [{}, {"by": "ward"}, {"by": "ward", "groups": ["nowhere"]}])
+@pytest.mark.parametrize("rows", [ROWS.clear(), ROWS.head(1)], ids=["no row", "one row"])
+def test_no_rows_are_answered_as_one_is(rows, by):
+    """An error would tell that nobody has a key."""
+    query = dp.TopKeys(k=2, epsilon=1.0, **ASKED, **by)
+
+    for data in (rows, rows.lazy(), duckdb.from_arrow(rows.to_arrow()), rows.to_pandas()):
+        assert query.release(data).answer == ()
+
+
 @pytest.mark.parametrize("by", [{}, {"by": "ward"}, {"by": "ward", "groups": ["C", "A"]}])
 def test_engines_release_the_same(by):
     query = dp.TopKeys(k=2, epsilon=1e5, **ASKED, **by)

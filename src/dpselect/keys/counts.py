@@ -155,7 +155,7 @@ class RowsOfPeople:
                 group.decode(groups[first]),
                 Counted(found["key"][first:end], people[first:end], self.rows.keys),
             )
-            for first, end in zip(firsts, [*firsts[1:], groups.size], strict=True)
+            for first, end in zip(firsts, np.append(firsts, groups.size)[1:], strict=True)
         ]
 
     def of_groups(self) -> RowsOfPeople:
