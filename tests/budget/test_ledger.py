@@ -339,7 +339,7 @@ def test_the_file_itself_refuses_an_amount_that_is_no_number(path, budget, value
 
 
 def test_opening_never_makes_a_file(path):
-    with pytest.raises(LedgerError, match=r"there is no ledger at .*budget\.db"):
+    with pytest.raises(LedgerError, match=r"no ledger at .*budget\.db; make one first, by "):
         Budget.open(path)
     assert not path.exists()
 

@@ -207,7 +207,10 @@ class Ledger:
         """
         where = _absolute(path)
         if not where.exists():
-            raise LedgerError(f"there is no ledger at {where}")
+            raise LedgerError(
+                f"there is no ledger at {where}; make one first, by `dpselect budget FILE "
+                "--create` or dpselect.Budget(..., path=...)"
+            )
         with connected(where) as connection:
             ledger = cls(where, _stored_totals(connection, where)[0])
         ledger.entries()
