@@ -30,6 +30,7 @@ import numpy as np
 
 from dpselect import _written as written, validation
 from dpselect._numbers import largest_to_three_digits
+from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.composition import sequential_plan
 from dpselect.errors import InsufficientBudgetError, ParameterError
@@ -418,6 +419,8 @@ def run(
     asked = [validation.instance("queries", one, Query) for one in queries]
     if len(asked) != 1:
         sequential_plan([one.plan for one in asked])  # raises what does not go together
+    if isinstance(budget, Budget):
+        budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in asked]
     new = [one for one, entry in zip(asked, entries, strict=True) if entry is None]
     plans = [one.plan for one in new]

@@ -11,6 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import InsufficientBudgetError
+from dpselect.tables import Source
 
 AR = "add-remove"
 WARDS = dp.TopKeys(column="ward", k=1, candidates=["heart", "lung"], epsilon=0.5, neighbours=AR)
@@ -76,6 +77,16 @@ def test_another_field_is_another_question(changed):
 
     assert not other.release(DATA, budget=budget).repeated
     assert len(budget.entries) == 2
+
+
+def test_other_rows_of_a_source_are_another_question(budget):
+    board, top = budget.for_request(source="stays.csv"), WARDS
+    rows = [Source(frame=DATA, where=[where]) for where in ("who < 9", "who >= 9")]
+    found = [top.release(data, budget=board).repeated for data in (*rows, rows[0])]
+
+    assert found == [False, False, True]
+    stated = [entry.question["arguments"]["where"] for entry in budget.entries]
+    assert stated == [["who < 9"], ["who >= 9"]]
 
 
 def test_the_last_answer_is_given_after_a_new_one_was_drawn(budget):

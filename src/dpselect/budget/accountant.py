@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -356,6 +356,16 @@ class Budget:
             user=user,
             again=again,
         )
+        return self._view(origin)
+
+    def for_rows_of(self, data: object) -> Self:
+        """Return the same budget, which knows the rows that a source of data asks for."""
+        # Of the class: to a frame of pandas such a name is a column.
+        stated = getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
+        asked = {**self._origin.arguments, **stated}
+        return self._view(replace(self._origin, arguments=asked))
+
+    def _view(self, origin: Origin) -> Self:
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         view._origin = origin.checked()

@@ -91,7 +91,7 @@ def stated(source: str | Path | Source | None) -> tuple[str, ...]:
 
 def rows(source: str | Path | Source | None) -> dict[str, object]:
     """Return which rows of a file are asked for and how it is read, where that is stated."""
-    given: dict[str, object] = getattr(source, "arguments", {})
+    given: dict[str, object] = getattr(source, "stated_rows", {})
     return given
 
 

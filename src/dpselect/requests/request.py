@@ -245,7 +245,7 @@ class Request:
             source=source if self.ledger is None else source_name(source, self.ledger),
             version=self.version,
             analyst=self.analyst,
-            arguments=Source.of(self.source).arguments,
+            arguments=Source.of(self.source).stated_rows,
         )
 
     def _own_budget(self) -> Budget:

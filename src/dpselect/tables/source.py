@@ -83,7 +83,7 @@ class Source:
         return "the table" if self.path is None else str(self.path)
 
     @property
-    def arguments(self) -> dict[str, object]:
+    def stated_rows(self) -> dict[str, object]:
         """What is asked beside the path: which rows, and how a text file is read; public."""
         decimal = None if self.decimal == "." else self.decimal
         given = {"where": list(self.where), "separator": self.separator, "decimal": decimal}
