@@ -144,6 +144,8 @@ def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
         ("none.parquet", None, "there is no file"),
         ("none.csv", None, "there is no file"),
         ("staff.xlsx", b"", "must be a .parquet, .csv or .tsv file: save the sheet as CSV"),
+        ("staff.duckdb", b"", "a table of DuckDB is read as clinic.duckdb::stays by --engine"),
+        ("staff.duckdb::pay", b"", "a table of DuckDB is read as clinic.duckdb::stays by"),
         ("staff", b"", "must be a .parquet, .csv or .tsv file"),
         ("staff.parquet", b"secret", "cannot be read: it must be a Parquet file"),
         ("staff.csv", b"", "cannot be read: it must have a header"),

@@ -159,10 +159,13 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     found = source.files()
     kinds = {ending(file) for file in found}
     if not kinds <= PARQUET | CSV:
-        sheets = {".xlsx", ".xls", ".ods"} & {Path(file).suffix.lower() for file in found}
-        cure = (
-            ": save the sheet as CSV, or give the frame of polars.read_excel" if sheets else ""
-        )
+        suffixes = {Path(file).suffix.lower().partition("::")[0] for file in found}
+        cure = ""
+        if suffixes & {".xlsx", ".xls", ".ods"}:
+            cure = ": save the sheet as CSV, or give the frame of polars.read_excel"
+        elif suffixes & {".duckdb", ".db"}:
+            cure = ": a table of DuckDB is read as clinic.duckdb::stays by --engine duckdb, "
+            cure += "or in Python as a relation of DuckDB"
         raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
     if not (kinds <= PARQUET or len(kinds) == 1):
         raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
