@@ -51,7 +51,8 @@ a value above the threshold; with --candidates groups are released first.
 
 With --above in place of --k all candidates of at least so many noisy people are released.
 
-With --engine spark only counts of the candidates, or the largest ones, leave the cluster.
+With --engine spark only counts leave the cluster: those of the candidates, or of all values;
+with --mechanism exponential the largest ones.
 """
 
 
