@@ -1,7 +1,7 @@
 """Rank errors of three methods for several percentiles on a small grid, and a joint law.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_joint.py [PICTURE]``; it prints the
-table of ``docs/percentiles.md`` and draws the law of two percentiles. The error is the
+table of ``docs/measurements.md`` and draws the law of two percentiles. The error is the
 expected distance of ``a(n + 1)`` from the ranks that a released value holds, averaged over the
 percentiles, from exact marginal laws; of the recursion from 60 exact draws.
 """

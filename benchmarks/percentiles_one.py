@@ -1,7 +1,7 @@
 """Exact expected errors of one percentile: our methods, and the algorithms of two libraries.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the table of
-``docs/percentiles.md`` in some minutes, and stores it in ``results/percentiles_one.csv``. The
+``docs/measurements.md`` in some minutes, and stores it in ``results/percentiles_one.csv``. The
 error is the mean distance of the released value from the percentile, from exact
 laws under add/remove: nothing is drawn.
 

@@ -1,7 +1,7 @@
 """Exact expected errors of one percentile: ours beside published rivals, by ``compare``.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_rivals.py``; it prints the table of
-``docs/percentiles.md``. Substitution, as the rivals are stated; the error is the mean distance
+``docs/measurements.md``. Substitution, as the rivals are stated; the error is the mean distance
 of the released value from the percentile, in units of the values.
 """
 

@@ -1,6 +1,6 @@
 """Percentiles of private numbers: the record at a percentile, or a public value near it.
 
-``docs/percentiles.md`` compares the two by exact expected errors.
+``docs/measurements.md`` compares the two by exact expected errors.
 """
 
 from dpselect._help import clean_room

@@ -59,7 +59,7 @@ def percentile(
         labels: What to release for each record; row numbers from 0 if not given.
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
             dampening looks only at distance 0, and the shifted mechanism is best near 1
-            on the histograms of ``docs/percentiles.md`` and up to twice worse without.
+            on the histograms of ``docs/measurements.md`` and up to twice worse without.
         missing_as: What a missing value counts as, in ``[0, upper]``. Public.
         on_invalid: ``"raise"`` instead of repairing, if it is public that nothing needs it.
 
@@ -94,7 +94,7 @@ def percentile(
         PercentileSensitivity(numbers, k, upper, validation.at_least("horizon", horizon, 0)),
         candidates=labels,
         highest=0.0,
-        # On the histograms of docs/percentiles.md; any direction is admissible.
+        # On the histograms of docs/measurements.md; any direction is admissible.
         direction="non-decreasing",
     )
 
@@ -128,7 +128,7 @@ def percentile_rank(
         Add/remove: :math:`\Delta = \max(a, 1 - a)`, and the number of records is private.
         Substitution: :math:`\Delta = 1`. Not monotone under either. ``candidates`` and
         ``p`` are public. All forms: a record more moves :math:`l` and :math:`h` up by 0 to
-        1 each and :math:`w` by :math:`a` (``docs/percentiles.md`` has the proof).
+        1 each and :math:`w` by :math:`a` (``docs/methods.md`` has the proof).
 
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
@@ -158,7 +158,7 @@ def percentile_rank(
     Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
         mechanism (Durfee 2025); signed is ours. Compared with each other and with
         :math:`|(1-a)L - aG|`, which prefers a wrong value where many records share the right
-        one, in ``docs/percentiles.md``.
+        one, in ``docs/measurements.md``.
     """
     percent(p)
     relation = validation.table_neighbours(neighbours)

@@ -46,7 +46,7 @@ class PercentileRecord(Query[Release[Any]]):
         upper: The largest value that can occur. Values are repaired into ``[0, upper]``; not
             to be read off the data.
         horizon: From this distance on the sensitivity is taken to be ``upper``. At least 0.
-            The default is the best of the shifted mechanism in ``docs/percentiles.md``.
+            The default is the best of the shifted mechanism in ``docs/measurements.md``.
         missing_as: What a missing value counts as, in ``[0, upper]``. Without a value a record
             would have no score, and which ones can be released would be private.
         records: How many records there are, to have the error bound stated. Data of another
@@ -55,7 +55,7 @@ class PercentileRecord(Query[Release[Any]]):
         mechanism: How the record is drawn, by default by ``"shifted"``. A short name
             (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. The
             default has the least expected error on average over the histograms of
-            ``docs/percentiles.md``.
+            ``docs/measurements.md``.
         on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
             They are repaired to the nearest end, a missing one to ``missing_as``; raise if it
             is public that there is none.
