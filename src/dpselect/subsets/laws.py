@@ -180,7 +180,7 @@ def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> Di
     likely than :math:`e^{-\varepsilon}` times one at ``beta``, the mass beyond is reduced to
     that ratio: the law of the pure scheme, with :math:`\delta = 0`.
 
-    Source: the optimum is ours; ``docs/subsets.md`` has the proof.
+    Source: the optimum is ours; ``docs/theory.md`` has the proof.
     """
     most = min(d, n - d)
     pure = DistanceLaw(n, d, (Part(0, most, 1.0, epsilon),))

@@ -47,7 +47,7 @@ def theorem_1_lower(
         - e^\varepsilon f.
 
     At :math:`\varepsilon = f = 0` this is Theorem 1's bound; for others it is ours. It holds
-    for outputs of any size; ``docs/subsets.md`` has the proof.
+    for outputs of any size; ``docs/theory.md`` has the proof.
 
     Args:
         n: Number of people.

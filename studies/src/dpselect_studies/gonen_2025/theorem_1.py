@@ -131,7 +131,7 @@ A1 as stated draws from the sphere, *exactly* beta swaps away, and **breaks its 
 speaks of, keeps the bound in all four and is better than it (.261). At epsilon 0 the ball is
 the optimum, so the gap between the two printed bounds, .167 to .333, is closed. Above epsilon
 0 a tilt by distance is better than the ball (.185 at epsilon 1), and the [closed
-form](subsets.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
+form](theory.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
 bound subtracts e^epsilon - 1 and is soon 0; ours is by the same
 argument.
 
