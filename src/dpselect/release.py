@@ -47,6 +47,8 @@ class Release(Generic[T_co]):
         version: The version of dpselect that drew it.
         entry: The number of its entry in the budget; None if nothing was recorded.
         repeated: Whether that entry answered once more: nothing was drawn or spent.
+        cap: The cap on rows of a person that was drawn, if it was to be chosen
+            (:class:`~dpselect.Choose`).
     """
 
     answer: tuple[T_co, ...]
@@ -57,6 +59,7 @@ class Release(Generic[T_co]):
     version: str = field(default_factory=version, kw_only=True)
     entry: int | None = field(default=None, kw_only=True)
     repeated: bool = field(default=False, kw_only=True)
+    cap: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         kinds = np.number | np.bool_ | np.str_
@@ -112,6 +115,8 @@ class Release(Generic[T_co]):
             more["noisy_scores"] = list(self.noisy_scores)
         if self.refunded:
             more["refunded"] = self.refunded
+        if self.cap is not None:
+            more["cap"] = self.cap
         return {"answer": list(self.answer), **more}
 
     def table(self) -> dict[str, list[Any]]:
@@ -120,6 +125,10 @@ class Release(Generic[T_co]):
         if self.noisy_scores is not None:
             columns["noisy_score"] = list(self.noisy_scores)
         return columns
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return :meth:`table` as people read it."""
+        return self.table()
 
     def to_frame(self) -> pl.DataFrame:
         """Return :meth:`table` as a polars frame.
@@ -191,12 +200,12 @@ class Release(Generic[T_co]):
         )
 
     def _repr_html_(self) -> str:
-        columns = self.table()
+        columns = self.shown()
         error = self.plan.error
         facts = {
             "price": self.plan.price,
             "mechanism": self.plan.mechanism,
-            "counted": self.plan.counted,
+            "counted": self.plan.counted_at(self.cap),
             "error": None if error is None or error.says_nothing else error,
             "entry": self.entry,
             "spent": "nothing: this entry answered before" if self.repeated else None,
@@ -208,11 +217,11 @@ class Release(Generic[T_co]):
         entry = "" if self.entry is None else f", entry {self.entry}"
         if self.repeated:
             entry += ", which answered before: nothing was spent"
-        lines = [*aligned(self.table()), self.plan.description]
+        lines = [*aligned(self.shown()), self.plan.description]
         if self.plan.error is not None and not self.plan.error.says_nothing:
             lines.append(f"error: {self.plan.error}")
-        if self.plan.counted:
-            lines.append(f"counted: {self.plan.counted}")
+        if counted := self.plan.counted_at(self.cap):
+            lines.append(f"counted: {counted}")
         return "\n".join([*lines, f"{self.plan.price}{entry}"])
 
 
@@ -245,7 +254,7 @@ class Simulation:
 
 def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
     """Return columns as lines of text: a head, and a line for each row."""
-    cells = [[name, *map(_text, column)] for name, column in columns.items()]
+    cells = [[name, *map(as_text, column)] for name, column in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     return [
         "  ".join(
@@ -256,7 +265,8 @@ def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
     ]
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return a value as it stands in a table."""
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

@@ -97,7 +97,7 @@ def print_release(
 
 def _answer(release: Release[Any]) -> list[str]:
     """Return one value as it is, and more as the lines of a table."""
-    columns = release.table()
+    columns = release.shown()
     head, *rows = aligned(columns)
     if len(columns) == len(rows) == 1:
         return [rows[0].strip()]

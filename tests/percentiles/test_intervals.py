@@ -1,0 +1,330 @@
+"""Intervals of percentiles: their exact coverage on every small database, and their price."""
+
+from bisect import bisect
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import ceil, comb, exp, factorial, floor, prod
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.intervals import Intervals, cuts_around
+from dpselect.percentiles.objectives import exact_fraction
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.rank_noise import noise_tail
+from dpselect.percentiles.reading import Records
+
+VALUES, RECORDS = 4, 6
+FAR = 24
+"""Noise beyond it has a probability below 1e-8 for the scales here."""
+
+
+def intervals(p, points, *, scale, probability=0.9, of="records"):
+    records = Records(Neighbours.ADD_REMOVE)
+    made = Intervals((p,), np.array(points, float), records, 1 / scale, probability, of)
+    assert made.scale == pytest.approx(scale)
+    return made
+
+
+def laplace(scale, most=FAR):
+    z = np.arange(-most, most + 1)
+    return np.exp(-np.abs(z) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
+
+
+def databases(most, fewest=0):
+    for n in range(fewest, most + 1):
+        yield from combinations_with_replacement(range(VALUES), n)
+
+
+def bins_of(rows, points, cuts):
+    """Return the counts between cuts, each record by its own place."""
+    found = [0] * (len(cuts) + 1)
+    for row in rows:
+        place = sum(2 * (row > c) + (row == c) for c in points)
+        found[sum(place > cut for cut in cuts)] += 1
+    return found
+
+
+class Passes:
+    """Which noisy differences pass the tests of each cut, by total; of public arguments."""
+
+    def __init__(self, made, p, cuts, totals):
+        self.part, self.cuts = exact_fraction(p), cuts
+        whole, share = self.part.denominator, self.part.numerator
+        self.totals = totals
+        held = np.arange(-2 * FAR, 2 * FAR + 1)
+        self.held = held
+        self.low, self.high = [], []
+        for total in totals:
+            below, above = made._tests(self.part, len(cuts), total)
+            rows = [
+                (j + 1, [whole * int(c) - share * total for c in held])
+                for j in range(len(cuts))
+            ]
+            self.low.append([first_not(below, j, row) for j, row in rows])
+            self.high.append([first_not(above, j, row[::-1]) for j, row in rows])
+
+    def missed(self, counts, noise, first_low, last_high):
+        """Return the probability that the lower end passes a cut, or the upper one does.
+
+        Args:
+            counts: Of the bins.
+            noise: The law of the noise on each.
+            first_low: The first cut that the lower end must not pass.
+            last_high: The last one that the upper end must not pass.
+        """
+        size, found = self.held.size, 0.0
+        laws = [
+            np.convolve(np.eye(1, size, count + 2 * FAR)[0], noise, "same") for count in counts
+        ]
+        for at, total in enumerate(self.totals):
+            low = scan(laws, self.low[at], first_low, total)
+            high = scan(
+                laws[::-1],
+                self.high[at][::-1],
+                len(self.cuts) - 1 - last_high,
+                total,
+                self.held,
+                backwards=True,
+            )
+            found += low + high
+        return found
+
+
+def first_not(test, before, differences):
+    """Return how many differences pass from the first on: they pass up to some point."""
+    return bisect(range(len(differences)), 0, key=lambda at: not test(differences[at], before))
+
+
+def scan(laws, passing, until, total, held=None, *, backwards=False):
+    """Return the probability that all cuts up to one are passed, with a total."""
+    if until >= len(passing) or until < 0:
+        return 0.0
+    size = laws[0].size
+    now = np.eye(1, size, size // 2)[0]
+    for j, law in enumerate(laws):
+        now = np.convolve(now, law, "same")
+        if j <= until:
+            # Forwards the running sum is small; backwards what is left of the total is large.
+            kept = passing[j]
+            if not backwards:
+                now[kept:] = 0
+            else:
+                before = total - np.arange(-(size // 2), size // 2 + 1)
+                now[before < held[size - kept] if kept else before < np.inf] = 0
+    place = total + size // 2
+    return float(now[place]) if 0 <= place < size else 0.0
+
+
+def rank_of_place(rows, points, rank):
+    return sorted(sum(2 * (x > c) + (x == c) for c in points) for x in rows)[rank - 1]
+
+
+@pytest.mark.parametrize("points", [(0, 1, 2, 3), (0.5, 2)])
+@pytest.mark.parametrize("p", [25, 75, 90])
+def test_intervals_hold_the_percentile_of_every_small_database(p, points):
+    made, worst = intervals(p, points, scale=1.2), 0.0
+    part, noise = exact_fraction(p), laplace(1.2)
+    for released in range(len(points)):
+        cuts = cuts_around([released], len(points))
+        passes = Passes(made, p, cuts, range(-20, 26))
+        for rows in databases(RECORDS, 1):
+            n = len(rows)
+            low = rank_of_place(rows, points, ceil(part * n))
+            high = rank_of_place(rows, points, min(n, ceil(part * (n + 1))))
+            first = next((j for j, cut in enumerate(cuts) if cut >= low), len(cuts))
+            last = max((j for j, cut in enumerate(cuts) if cut < high), default=-1)
+            worst = max(worst, passes.missed(bins_of(rows, points, cuts), noise, first, last))
+    assert worst <= 0.1
+    # Each side has its half, and the law of the noise is a lattice.
+    assert worst >= 0.01
+
+
+@pytest.mark.parametrize("p", [75])
+def test_intervals_hold_the_percentile_of_populations(p):
+    """The released value is the worst one for every sample."""
+    points, n, scale = (0, 1, 2, 3), 7, 0.3
+    made = intervals(p, points, scale=scale, probability=0.7, of="population")
+    part, noise = exact_fraction(p), laplace(scale)
+    tested = [
+        (cuts, Passes(made, p, cuts, range(n - 8, n + 9)))
+        for at in range(4)
+        for cuts in [cuts_around([at], 4)]
+    ]
+    worst = 0.0
+    for weights in [(1, 1, 1, 1), (1, 0, 0, 1), (0, 1, 1, 0), (3, 1, 2, 2), (1, 5, 1, 1)]:
+        chances = [Fraction(one, sum(weights)) for one in weights]
+        upto = np.cumsum(chances)
+        quantiles = [q for q in range(4) if upto[q] >= part and upto[q] - chances[q] <= part]
+        missed = 0.0
+        for rows in combinations_with_replacement(range(4), n):
+            held = [rows.count(value) for value in range(4)]
+            chance = factorial(n) * prod(
+                float(a) ** b / factorial(b) for a, b in zip(chances, held, strict=True)
+            )
+            if chance == 0:
+                continue
+            far = 0.0
+            for cuts, passes in tested:
+                low, high = 2 * min(quantiles) + 1, 2 * max(quantiles) + 1
+                first = next((j for j, cut in enumerate(cuts) if cut >= low), len(cuts))
+                last = max((j for j, cut in enumerate(cuts) if cut < high), default=-1)
+                far = max(far, passes.missed(bins_of(rows, points, cuts), noise, first, last))
+            missed += chance * far
+        worst = max(worst, missed)
+    assert 0.02 <= worst <= 0.3
+
+
+@pytest.mark.parametrize("of", ["records", "population"])
+def test_ends_are_those_of_the_tests(of):
+    made = intervals(90, range(10), scale=2.0, of=of)
+    cuts, rng = cuts_around([6], 10), np.random.default_rng(0)
+    part = Fraction(9, 10)
+    for _ in range(50):
+        noisy = rng.integers(-4, 60, len(cuts) + 1).tolist()
+        total = sum(noisy)
+        below, above = made._tests(part, len(cuts), total)
+        sums = [sum(noisy[: j + 1]) for j in range(len(cuts))]
+        differences = [10 * held - 9 * total for held in sums]
+        low = [below(one, j + 1) for j, one in enumerate(differences)]
+        high = [above(one, j + 1) for j, one in enumerate(differences)]
+        expected_low = 0 if not low[0] else cuts[[*low, False].index(False) - 1] // 2
+        passed = [*high[::-1], False].index(False)
+        expected_high = cuts[len(cuts) - passed] // 2 if passed else 9
+        assert list(made.ends(noisy, cuts, 10)) == [(expected_low, expected_high)]
+
+
+@pytest.mark.parametrize(
+    ("scale", "part"), [(0.7, Fraction(9, 10)), (1.5, Fraction(1, 2)), (1.1, Fraction(1))]
+)
+def test_tails_are_those_of_the_noise(scale, part):
+    before, after = 2, 1
+    whole, share = part.denominator, part.numerator
+    one, law = laplace(scale, 60), {}
+    two = np.convolve(one, one)
+    for a, chance_a in zip(range(-120, 121), two, strict=True):
+        for b, chance_b in zip(range(-60, 61), one, strict=True):
+            sum_ = (whole - share) * a - share * b
+            law[sum_] = law.get(sum_, 0) + chance_a * chance_b
+    tail = noise_tail(scale, part, before, after)
+    for units in (-5, 0, 1, 3, 11, 40):
+        exact = sum(chance for value, chance in law.items() if value >= units)
+        assert tail.at(np.array([units]))[0] == pytest.approx(exact, abs=1e-12)
+
+
+def test_tails_on_a_grid_are_no_smaller():
+    fine, coarse = (noise_tail(300.0, Fraction(a, b), 3, 2) for a, b in ((1, 2), (500, 1000)))
+    assert coarse.grid == fine.grid == 1
+    part = Fraction(50_001, 100_000)
+    rough = noise_tail(300.0, part, 3, 2)
+    assert rough.grid > 1
+    for records in (-1000, 0, 500, 2000):
+        near = fine.at(np.array([2 * records]))[0]
+        assert near <= rough.at(np.array([part.denominator * records]))[0] <= near + 0.01
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_one_step_changes_the_counts_by_what_is_paid(relation):
+    records, points = Records(Neighbours(relation)), np.arange(VALUES) * 1.0
+    made = Intervals((50,), points, records, 1.0, 0.95, "records")
+    most = 0
+    for at in range(VALUES):
+        cuts = cuts_around([at], VALUES)
+        counts = {rows: np.array(bins_of(rows, points, cuts)) for rows in databases(3)}
+        for (one, held), (other, now) in product(counts.items(), repeat=2):
+            more = sorted(other) in (sorted((*one, x)) for x in range(VALUES))
+            swapped = len(one) == len(other) and any(
+                sorted(other) == sorted((*one[:i], *one[i + 1 :], x))
+                for i in range(len(one))
+                for x in range(VALUES)
+            )
+            if more if relation == "add-remove" else swapped:
+                most = max(most, int(np.abs(held - now).sum()))
+    assert made.scale == pytest.approx(most)
+
+
+def test_ranges_and_lists_have_the_same_intervals():
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 30, 500) / 2
+    records = Records(Neighbours.ADD_REMOVE)
+    for points in (Range(0, 12, 1), np.arange(13.0), np.arange(13.0)[::-1].copy()):
+        made = Intervals((25, 75), points, records, 1e6, 0.95, "records")
+        [(low, high), (lower, upper)] = made.prepare(records.of(values))((4.0, 11.0))
+        first, last = np.quantile(values, [0.25, 0.75], method="inverted_cdf")
+        assert low <= first <= high <= low + 1
+        assert lower <= last <= upper <= lower + 1
+
+
+def query(**more):
+    return dp.Percentiles(
+        **{
+            "p": 50,
+            "upper": 20,
+            "step": 1,
+            "epsilon": 50.0,
+            "neighbours": "add-remove",
+            "interval": 0.95,
+            **more,
+        }
+    )
+
+
+def test_without_noise_the_interval_is_the_value():
+    release = query(p=[25, 50]).release([3] * 40 + [7] * 60)
+    assert release.answer == (3.0, 7.0)
+    assert release.interval == ((3.0, 3.0), (7.0, 7.0))
+    assert release.table() == {"p": [25, 50], "value": [3, 7], "low": [3, 7], "high": [3, 7]}
+    assert "50  7 (7 to 7)" in str(release)
+    assert release.released()["interval"] == [[3.0, 3.0], [7.0, 7.0]]
+
+
+def test_a_sample_leaves_more_open_than_the_noise():
+    values = np.random.default_rng(1).normal(10, 3, 300)
+    ends = [
+        query(step=0.1, epsilon=5000.0, interval_of=of).release(values).interval[0]
+        for of in ("records", "population")
+    ]
+    (low, high), (lower, upper) = ends
+    assert upper - lower > 3 * (high - low)
+    assert lower < 10 < upper
+
+
+def test_the_values_themselves_get_all_but_a_part_of_fifty_one():
+    plan = query(epsilon=51.0, assumed_records=1000).plan
+    assert [spend.epsilon for spend in plan.spends] == pytest.approx([50.0, 1.0])
+    assert plan.epsilon == 51.0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"interval": 1.0},
+        {"interval": 0.0},
+        {"interval": 95},
+        {"interval_of": "sample"},
+        {"interval": None, "interval_of": "population"},
+        {"column": "x", "user": "who", "max_per_user": 2, "interval_of": "population"},
+    ],
+)
+def test_intervals_refuse(more):
+    with pytest.raises(ParameterError, match="interval"):
+        query(**more)
+
+
+def test_binomial_without_noise_is_the_order_statistic_interval():
+    """With hardly any noise the interval is the classical one, but for the number's part."""
+    n, p = 200, 50
+    values = np.arange(n)
+    made = Intervals(
+        (p,), np.arange(n) * 1.0, Records(Neighbours.ADD_REMOVE), 60.0, 0.95, "population"
+    )
+    [(low, high)] = made.prepare(Records(Neighbours.ADD_REMOVE).of(values))((100.0,))
+    upto = np.cumsum([comb(n, k) * 0.5**n for k in range(n + 1)])
+    classical = int(np.searchsorted(upto, 0.025))
+    # Cuts are at distances that double.
+    inside = [100 - 2**i for i in range(7) if 100 - 2**i <= classical + 1]
+    assert low == max(inside)
+    assert floor(high) >= n - classical - 1
