@@ -22,7 +22,7 @@ def test_the_citation_is_of_this_version():
 
     assert citation["version"] == PROJECT["version"] == dp.__version__
     assert citation["license"] == PROJECT["license"]
-    page = (ROOT / "docs" / "cite.md").read_text("utf-8")
+    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
     assert f"version = {{{dp.__version__}}}" in page
     assert f"title   = {{{citation['title']}}}" in page
 

@@ -23,7 +23,7 @@ a choice by chance or a constant. What it would meet too shows nothing, and is c
 null**, not as agreement. Where a number **differs**, the reason names the stored run that shows
 it, and a test fails if that run does not; where no run of ours shows why, it is unexplained.
 Formulas of the papers, and words that we put as numbers, are counted **apart**. One in twenty
-true numbers differs by more than its tolerance. [Which mechanism](which-mechanism.md) draws
+true numbers differs by more than its tolerance. [Mechanisms](mechanisms.md#which-one) draws
 the conclusions."""
 
 
