@@ -115,3 +115,6 @@ from .tuning import (
     Search as Search,
     StableArgmax as StableArgmax,
 )
+from .until import (
+    run_until as run_until,
+)
