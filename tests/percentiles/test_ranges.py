@@ -87,7 +87,7 @@ def test_few_values_of_a_range_are_listed():
     asked = {"p": 50, "lower": -5, "epsilon": 1.0, "neighbours": "add-remove"}
 
     listed = dp.Percentiles(upper=4, step=9e-5, **asked)
-    pieces = dp.Percentiles(upper=4, step=8.9999e-5, **asked)
+    pieces = dp.Percentiles(upper=4.00009, step=9e-5, **asked)
 
     assert listed.design().points.size == 100_001
     assert listed.plan.mechanism == "PermuteAndFlip(epsilon=1.0)"

@@ -111,8 +111,9 @@ def _assumed_error(query: Percentiles, records: int) -> str:
 
 
 def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
-    chosen = cast("PercentileRelease", release).chosen
-    return {} if chosen is None else {"chosen": chosen}
+    made = cast("PercentileRelease", release)
+    more = {"interval": made.meaning, "chosen": made.chosen}
+    return {name: one for name, one in more.items() if one is not None}
 
 
 def _record_facts(query: PercentileRecord, _given: Given) -> Mapping[str, object]:

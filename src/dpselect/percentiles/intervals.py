@@ -122,12 +122,6 @@ class Intervals:
         rho = self._changed / most * rho_of_pure(most / self.scale)
         return Spend("intervals: noise on the counts of bins", self.epsilon, rho=rho)
 
-    @property
-    def meaning(self) -> str:
-        """What an interval is, in words."""
-        of = "these records" if self.of == "records" else "the population they are a sample of"
-        return f"holds the percentile of {of} with probability {self.probability:g}, each"
-
     def prepare(self, numbers: Numbers) -> Callable[[Answer], Ends]:
         """Count all that any released values need, and return the draw for released ones.
 

@@ -76,6 +76,17 @@ CASES = [
             _values("of a range", relation, upper=UPPER, step=1e-5),
             _values("by halves of a range", relation, (25, 50, 75), upper=UPPER, step=1e-5),
             _values("after a count", relation, 99),
+            _values("with intervals", relation, interval=0.9),
+            _values(
+                "with intervals of a range", relation, upper=UPPER, step=1e-5, interval=0.9
+            ),
+            _values(
+                "with an interval for a population",
+                relation,
+                50,
+                interval=0.9,
+                interval_of="population",
+            ),
             _values("from noisy counts", relation, method="noisy-counts"),
             _values("one by one", relation, (25, 50, 75), method="one-by-one"),
             *(
