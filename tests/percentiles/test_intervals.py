@@ -273,7 +273,7 @@ def query(**more):
 
 
 def test_without_noise_the_interval_is_the_value():
-    release = query(p=[25, 50]).release([3] * 40 + [7] * 60)
+    release = query(p=[25, 50]).release([3] * 400 + [7] * 600)
     assert release.answer == (3.0, 7.0)
     assert release.interval == ((3.0, 3.0), (7.0, 7.0))
     assert release.table() == {"p": [25, 50], "value": [3, 7], "low": [3, 7], "high": [3, 7]}
