@@ -16,6 +16,7 @@ from . import (
     tables as tables,
     trees as trees,
     tuning as tuning,
+    variants as variants,
 )
 from ._optional import (
     __version__ as __version__,
@@ -84,7 +85,6 @@ from .plan import (
 )
 from .query import (
     Query as Query,
-    run as run,
 )
 from .release import (
     Release as Release,
@@ -93,6 +93,7 @@ from .release import (
 from .requests import (
     Policy as Policy,
     Request as Request,
+    run as run,
 )
 from .sensitivity import (
     ElementSensitivity as ElementSensitivity,
@@ -104,6 +105,9 @@ from .sensitivity import (
 from .subsets import (
     Statuses as Statuses,
     Subset as Subset,
+)
+from .tables import (
+    Choose as Choose,
 )
 from .trees import (
     BestColumns as BestColumns,
@@ -117,4 +121,7 @@ from .tuning import (
 )
 from .until import (
     run_until as run_until,
+)
+from .variants import (
+    TopVariants as TopVariants,
 )

@@ -1,0 +1,69 @@
+"""``dpselect variants``: the variants most associated with a disease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpselect.cli import engines
+from dpselect.cli.command import Option, QueryCommand
+
+if TYPE_CHECKING:
+    import typer
+
+    from dpselect.variants import TopVariants
+
+HELP = """Release the k variants that are most associated with a disease.
+
+The table has one row for each variant, with four counts of people: cases with one copy of an
+allele and with two, controls with one and with two. One person's genotypes at all variants are
+protected. Which variants there are is public, and who is a case.
+
+[bold]dpselect variants counts.csv --cases 5000 --controls 5000 --k 10 --epsilon 1[/bold]
+
+A variant's score is how many people lie between it and significance, at --significance. With
+every --engine the counts are read into memory.
+"""
+
+
+def _variants() -> type[TopVariants]:
+    from dpselect.variants import TopVariants
+
+    return TopVariants
+
+
+def _columns(given: Mapping[str, Any]) -> list[str]:
+    from dpselect.variants.top import COUNTS
+
+    return list(given["counts"] or COUNTS)
+
+
+def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the number of variants: that of the rows, which is public."""
+    from dpselect import tables
+
+    source = engines.rows_of(given["data"], given["separator"])
+    table = engines.opened(source, given["engine"], given["master"])
+    return {"variants": tables.count_records(table, plain=_columns(given))}
+
+
+VARIANTS = QueryCommand(
+    name="variants",
+    query=_variants,
+    help=HELP,
+    options={
+        "counts": Option(
+            kind=list[str],
+            help="A column of counts: four times, or case_one, case_two, control_one and "
+            "control_two.",
+        ),
+    },
+    left_out=("variants",),
+    declared=_declared,
+    numeric=_columns,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    VARIANTS.register(app)

@@ -1,0 +1,162 @@
+"""The variants that are most associated with a disease."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+from dpselect import validation
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.plan import Plan
+from dpselect.query import Design, Query, query
+from dpselect.release import Release
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.variants.reading import VariantRows
+
+COUNTS = ("case_one", "case_two", "control_one", "control_two")
+"""Columns of the counts, if not given."""
+
+MOST_PEOPLE = 10**6
+"""Cases, and controls, at most: a number is kept for each copy that they can have."""
+
+
+@query
+class TopVariants(Query[Release[Any]]):
+    r"""The variants of a genome-wide study that are most associated with a disease.
+
+    A variant's score is how many people's genotypes can change while it stays significant by
+    the allelic test, or minus how many must change until it is. One person moves a score by at
+    most 1, whatever the frequency of the allele, where the statistic itself moves by several.
+
+    Data are a table with a row for each variant, or an array of the four counts
+    (:func:`genotype_counts`). The answer has the variants in the order drawn, by their names or
+    row numbers.
+
+    Guarantee:
+        ``epsilon``-DP under ``Neighbours.SUBSTITUTE``: one person's genotypes are replaced, at
+        all variants. Who is a case is public, and so are the variants: one that was left
+        out for its counts, such as a rare one, tells of people. A missing call is to be counted
+        as no copy. All fields are public.
+
+    Attributes:
+        label: The column of the variants' names.
+        counts: Four columns: cases with one copy and with two, controls with one and with two.
+            Which allele is counted does not matter. The others have no copy.
+        variants: How many variants there are.
+        cases: How many people have the disease; at most 1,000,000.
+        controls: How many have not; at most 1,000,000.
+        significance: The p-value at which a variant is significant; in (0, 1). By default that
+            of a genome-wide study. Not to be read off the data.
+        k: How many variants.
+        epsilon: What the release costs, in nats; finite, > 0.
+        mechanism: How variants are drawn. A short name
+            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
+            permute-and-flip.
+
+    Source: Johnson and Shmatikov, KDD 2013 (distance to significance); Simmons and Berger,
+        Cell Systems 2016 (in constant time for the allelic test).
+
+    Examples:
+        >>> import dpselect as dp
+        >>> counts = [[400, 300, 300, 100], [420, 90, 410, 100], [480, 250, 490, 240]]
+        >>> top = dp.TopVariants(variants=3, cases=1000, controls=1000, k=1, epsilon=1.0)
+        >>> top.release(counts).answer
+        (0,)
+    """
+
+    label: str = "variant"
+    counts: Sequence[str] = COUNTS
+    variants: int
+    cases: int
+    controls: int
+    significance: float = 5e-8
+    k: int
+    epsilon: float
+    mechanism: MechanismLike | None = None
+
+    def design(self) -> _Variants:
+        validation.instance("label", self.label, str)
+        if len(set(self.counts)) != len(COUNTS) or self.label in self.counts:
+            raise ParameterError("`counts` must name four columns, none of them the `label`")
+        rows = VariantRows(
+            variants=validation.at_least("variants", self.variants, 1),
+            label=self.label,
+            counts=self.counts,
+            cases=_people("cases", self.cases),
+            controls=_people("controls", self.controls),
+        )
+        facts = _objective([0] * rows.variants)
+        draw = TopK.choose(
+            facts,
+            k=self.k,
+            above=None,
+            mechanism=self.mechanism,
+            rounds=PermuteAndFlip(epsilon=self.epsilon),
+            of="variants",
+        )
+        return _Variants(
+            mechanism=repr(draw.mechanism),
+            spends=(draw.spend,),
+            epsilon=draw.mechanism.epsilon,
+            delta=draw.spend.times * draw.spend.delta,
+            neighbours=facts.neighbours,
+            public=(
+                "the variants",
+                f"the {rows.cases:,} cases and the {rows.controls:,} controls",
+            ),
+            error=draw.error(facts, "people"),
+            exact=draw.mechanism.exact,
+            rows=rows,
+            statistic=_statistic(self.significance),
+            draw=draw,
+        )
+
+    def objective(self, data: object) -> Objective:
+        """Return the objective that a release draws by, to measure on public data; private.
+
+        Args:
+            data: As for a release.
+        """
+        return self.design().objective(data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Variants(Design[Release[Any]]):
+    rows: VariantRows
+    statistic: float
+    draw: TopK
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)
+
+    def objective(self, data: object) -> Objective:
+        from dpselect.variants.distances import distances, least_differences
+
+        counts, names = self.rows.read(data)
+        people = self.rows.cases, self.rows.controls
+        least = least_differences(*people, self.statistic)
+        return _objective(distances(counts, *people, least), names)
+
+    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+        return self.draw.prepare(self.objective(data))
+
+
+def _objective(scores: Any, names: Any = None) -> Objective:  # noqa: ANN401
+    return Objective(scores, GlobalSensitivity(1, Neighbours.SUBSTITUTE), names, step=1)
+
+
+def _people(name: str, number: int) -> int:
+    return validation.at_least(name, number, 1, MOST_PEOPLE)
+
+
+def _statistic(significance: float) -> float:
+    """Return the value of chi-square with one degree of freedom at a p-value."""
+    p = validation.finite("significance", significance)
+    if not 0 < p < 1:
+        raise ParameterError(f"`significance` must be above 0 and below 1, not {p:g}")
+    return NormalDist().inv_cdf(p / 2) ** 2
