@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -267,6 +268,8 @@ def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
 
 def as_text(value: object) -> str:
     """Return a value as it stands in a table."""
+    if isinstance(value, timedelta):
+        return str(value).removesuffix(", 0:00:00")
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

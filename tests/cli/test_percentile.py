@@ -234,7 +234,7 @@ def test_the_help_names_every_mechanism(run, command):
         ((*ASKED, *STEPS), "give --p"),
         ((*ASKED, *STEPS, "--p", 0.9), "--p 0.9 is a percentile below 1: give 90 for"),
         ((*ASKED, *STEPS, "--p", "half"), "--p must be numbers"),
-        ((*VALUE, "--lower", "some"), "'--lower'"),
+        ((*VALUE, "--lower", "some"), "--lower must be a number, a date"),
         ((*VALUE, "--lower", 90), "--upper must be finite and above --lower"),
         ((*VALUE, "--candidates", "1,2"), "--candidates go without a range: leave out --lower"),
         ((*VALUE, "--user", "name"), "--user and --max-per-user go together"),

@@ -1,0 +1,107 @@
+"""Units of values that may be released: what public arguments are given as, answers are.
+
+Dates, times and durations are counted as :mod:`dpselect.tables.moments` counts those of a
+column, money in decimals is a number, and so are integers; what is released is turned back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from math import ceil
+from typing import Any, Literal, TypeAlias
+
+from dpselect.errors import ParameterError
+from dpselect.tables.moments import CODES, FIRST, ORIGINS, Moment
+
+Quantity: TypeAlias = float | Decimal | date | timedelta
+"""A value that may be released; a ``datetime`` is a ``date``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What values are given as, and what answers become.
+
+    Attributes:
+        moment: As a column holds them; numbers else.
+        number: What a number is.
+    """
+
+    moment: Moment
+    number: Literal["float", "integer", "decimal"] = "float"
+
+    @classmethod
+    def of(cls, values: Iterable[object], step: object) -> Unit:
+        """Return the unit of public values, other than open ends and a lower end of 0.
+
+        Raises:
+            ParameterError: They are of different units.
+        """
+        kinds = {_kind(one) for one in values} or {"duration" if _is_span(step) else "integer"}
+        if kinds <= {"float", "integer", "decimal"}:
+            if _is_span(step):
+                raise ParameterError("`step` is a duration: give dates, times or durations")
+            both = kinds | ({"integer"} if step is None else {_kind(step)})
+            number = next(one for one in ("decimal", "float", "integer") if one in both)
+            return cls("number", number)  # type: ignore[arg-type] # one of the three
+        if len(kinds) > 1 or not (step is None or _is_span(step)):
+            raise ParameterError(
+                "`lower`, `upper`, `candidates` and `step` must be of one unit: numbers; or "
+                "dates, times or durations, with a duration as `step`"
+            )
+        [moment] = kinds
+        if moment == "day" and isinstance(step, timedelta) and step % timedelta(days=1):
+            raise ParameterError("`step` must be whole days between dates")
+        return cls(moment)  # type: ignore[arg-type] # what is no number is a moment
+
+    def coded(self, value: Any) -> Any:  # noqa: ANN401 -- a value, or what is checked later
+        """Return a value as a number."""
+        if self.moment == "number":
+            return float(value) if isinstance(value, Decimal) else value
+        return CODES[self.moment](value)
+
+    def span(self, step: Any) -> Any:  # noqa: ANN401 -- as above
+        """Return the distance of two values as a number."""
+        if not isinstance(step, timedelta):
+            return float(step) if isinstance(step, Decimal) else step
+        return float(step.days if self.moment == "day" else step // timedelta(microseconds=1))
+
+    def value(self, number: float) -> Any:  # noqa: ANN401 -- of the unit
+        """Return a released number in its unit."""
+        if self.moment == "number":
+            return _numbers(number, self.number)
+        if self.moment == "day":
+            return FIRST + timedelta(days=round(number))
+        span = timedelta(microseconds=round(number))
+        return span if self.moment == "duration" else ORIGINS[self.moment] + span
+
+    def distance(self, number: float) -> float | timedelta:
+        """Return a distance of two values in their unit, of times in whole seconds."""
+        if self.moment == "number":
+            return number
+        seconds = number * 86_400 if self.moment == "day" else number / 1_000_000
+        return timedelta(seconds=ceil(seconds))
+
+
+def _numbers(number: float, kind: str) -> float | Decimal:
+    if kind == "integer":
+        return int(number)
+    return Decimal(repr(number)) if kind == "decimal" else number
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, timedelta)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, datetime):
+        return "local time" if value.tzinfo is None else "time"
+    if isinstance(value, date):
+        return "day"
+    if isinstance(value, timedelta):
+        return "duration"
+    if isinstance(value, Decimal):
+        return "decimal"
+    return "integer" if isinstance(value, int) and not isinstance(value, bool) else "float"

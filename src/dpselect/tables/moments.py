@@ -1,0 +1,279 @@
+"""Columns of days, points in time and durations as numbers, and differences of two columns.
+
+Days are counted from 1970-01-01, points in time and durations in microseconds, points in time
+from the beginning of that day. Each value is coded by itself and exactly, in whatever holds it:
+what is finer than a microsecond is cut off as the engines cut it. What is of another type in a
+container that declares none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from math import nan
+from typing import Any, Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables.columns import as_numbers
+from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.opening import check_columns, is_table, open_table, schema
+from dpselect.tables.source import Frame, Source
+from dpselect.tables.spark import functions, on_spark
+from dpselect.tables.values import is_listed
+from dpselect.typing import Values
+
+Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
+"""What a column holds; a local time has no time zone."""
+
+FIRST = date(1970, 1, 1)
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+
+NAMES: dict[Moment, str] = {
+    "number": "numbers",
+    "day": "dates",
+    "local time": "times without a zone",
+    "time": "times of a zone",
+    "duration": "durations",
+}
+
+ORIGINS: dict[Moment, datetime] = {
+    "local time": datetime(1970, 1, 1),  # noqa: DTZ001 -- it has no zone
+    "time": datetime(1970, 1, 1, tzinfo=UTC),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How the numbers of a column are read; public.
+
+    Attributes:
+        moment: What is measured: what the column holds, or the difference.
+        minus: The column that is subtracted, of the same type.
+    """
+
+    moment: Moment = "number"
+    minus: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.minus is not None and self.moment not in {"number", "duration"}:
+            raise ParameterError("the difference by `minus` is a number or a duration")
+
+    def of(self, data: object, column: str | None) -> object:
+        """Return data whose numbers can be read: of a table, with the column as float64.
+
+        Raises:
+            ColumnError: A column is missing, or not of the type.
+            DataError: The data cannot be read, or are of another type.
+            ParameterError: A column is named, and the data are no table.
+        """
+        if self == NUMBERS:
+            return data
+        if not is_table(data):
+            if column is not None or self.minus is not None:
+                raise ParameterError("`column` and `minus` are for tables: leave them out")
+            return self._of_values(data)
+        if column is None:
+            raise ColumnError("data is a table: name the column")
+        columns = [column, *([] if self.minus is None else [self.minus])]
+        if self.moment == "number":
+            check_columns(data, numeric=columns)
+            table = as_numbers(open_table(data), data, columns)
+            number = nw.col(column).cast(nw.Float64) - nw.col(columns[-1]).cast(nw.Float64)
+            return nw.to_native(table.with_columns(number.alias(column)))
+        table = check_columns(data, plain=columns)
+        held = {self._held(table, one, data) for one in columns}
+        if len(held) > 1:
+            raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
+        for one in columns:
+            table = _counted(table, one, held.copy().pop(), text=Source.of(data).is_csv)
+        # Days between two days are whole, so the factor is exact.
+        unit = DAY if self.moment == "duration" and held == {"day"} else 1
+        number = nw.col(column)
+        if self.minus is not None:
+            number = (number - nw.col(self.minus)) * unit
+        return nw.to_native(table.with_columns(number.cast(nw.Float64).alias(column)))
+
+    def _held(self, table: Frame, column: str, data: object) -> Moment:
+        """Return what a column holds."""
+        dtype = schema(table, data)[column]
+        if Source.of(data).is_csv or dtype == nw.Object:
+            return "local time" if self.minus is not None else self.moment
+        zone = getattr(dtype, "time_zone", None)
+        found: Moment = "number"
+        if dtype == nw.Date:
+            found = "day"
+        elif dtype == nw.Datetime:
+            found = "local time" if zone is None else "time"
+        elif dtype == nw.Duration:
+            found = "duration"
+        allowed = {self.moment} if self.minus is None else {"day", "local time", "time"}
+        if found not in allowed:
+            raise ColumnError(
+                f"column {column!r} is of type {dtype}, and the values that may be released "
+                f"are {NAMES[self.moment]}: give both alike"
+            )
+        return found
+
+    def _of_values(self, values: object) -> Values:
+        """Return an array, a list or a Series as float64."""
+        series = nw.from_native(values, allow_series=True, pass_through=True)
+        if isinstance(series, nw.Series) and not declares_nothing(series):
+            frame = series.alias("value").to_frame()
+            held: Any = nw.from_native(self.of(nw.to_native(frame), "value"))
+            found = held["value"].to_numpy().astype(np.float64)
+            return np.where(held["value"].is_null().to_numpy(), nan, found)
+        array = np.asarray(values) if not is_listed(values) else None
+        kinds = {"day": "M", "local time": "M", "duration": "m"}
+        if array is not None and array.dtype.kind in "mM":
+            if array.dtype.kind != kinds.get(self.moment) or array.ndim != 1:
+                raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
+            return _of_array(array, self.moment)
+        if array is not None and array.dtype != object:
+            raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
+        return _of_objects(values, self.moment)  # type: ignore[arg-type]
+
+
+NUMBERS = Measure()
+"""A column of numbers, as it is."""
+
+
+def _of_array(array: Any, moment: Moment) -> Values:  # noqa: ANN401 -- of NumPy's dates
+    if moment == "day":
+        if array.dtype != np.dtype("datetime64[D]"):
+            raise DataError("an array of days must be of datetime64[D]")
+        held = array
+    elif moment == "duration":
+        # NumPy rounds down, and engines to 0.
+        past = array < np.timedelta64(0, "us")
+        held = np.where(past, -(-array).astype("m8[us]"), array.astype("m8[us]"))
+    else:
+        held = array.astype("M8[us]")
+    return np.where(np.isnat(held), nan, held.astype(np.int64).astype(np.float64))
+
+
+def _of_objects(values: Iterable[object], moment: Moment) -> Values:
+    code = CODES[moment]
+    return np.array([_coded(value, code) for value in values], dtype=np.float64)
+
+
+def _coded(value: object, code: Callable[[Any], float | None]) -> float:
+    try:
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            value = value.item() if value.dtype.str.endswith("[D]") else _microseconds(value)
+        found = code(value)
+    except Exception:  # noqa: BLE001 -- whatever is raised, it is none
+        return nan
+    return nan if found is None else float(found)
+
+
+def _microseconds(value: np.datetime64 | np.timedelta64) -> object:
+    found: object = value.astype(f"{value.dtype.kind}8[us]").item()
+    return found
+
+
+def _day(value: object) -> int | None:
+    return (value - FIRST).days if type(value) is date else None
+
+
+def _time(value: object, moment: Moment) -> int | None:
+    if type(value) is date and moment == "local time":
+        return (value - FIRST).days * DAY
+    if not isinstance(value, datetime) or (value.tzinfo is None) != (moment == "local time"):
+        return None
+    return (value - ORIGINS[moment]) // timedelta(microseconds=1)
+
+
+def _duration(value: object) -> int | None:
+    is_one = isinstance(value, timedelta)
+    return value // timedelta(microseconds=1) if is_one else None  # type: ignore[operator]
+
+
+CODES: dict[Moment, Callable[[Any], float | None]] = {
+    "day": _day,
+    "local time": lambda value: _time(value, "local time"),
+    "time": lambda value: _time(value, "time"),
+    "duration": _duration,
+}
+"""The number of one value, None for what is none."""
+
+
+def _counted(table: Frame, column: str, moment: Moment, *, text: bool) -> Any:  # noqa: ANN401
+    """Return the table with a column as integers, or as float64 where nothing is declared."""
+    if text:
+        return _of_text(table, column, moment)
+    if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
+        return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
+    if isinstance(table, nw.DataFrame) and _is_pandas(table) and moment == "duration":
+        # pandas counts microseconds in floats of seconds.
+        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
+    if isinstance(table, nw.LazyFrame) and on_spark(table):
+        return _of_spark(table, column, moment)
+    value = nw.col(column)
+    if moment == "duration":
+        number = value.dt.total_microseconds()
+    elif isinstance(table, nw.LazyFrame) and table.implementation.is_duckdb():
+        origin = FIRST if moment == "day" else ORIGINS[moment]
+        number = value - nw.lit(origin)
+        number = number if moment == "day" else number.dt.total_microseconds()
+    else:
+        number = value.dt.timestamp("us")
+        number = number // DAY if moment == "day" else number
+    return table.with_columns(number.alias(column))
+
+
+def _is_pandas(table: Frame) -> bool:
+    return table.implementation.is_pandas_like()
+
+
+def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame[Any]:
+    """Return the table with a column of float64, null for NaN."""
+    held = nw.new_series(column, values, nw.Float64, backend=table.implementation)
+    return table.with_columns(held).with_columns(nw.when(~nw.col(column).is_nan()).then(column))
+
+
+def _of_spark(table: nw.LazyFrame[Any], column: str, moment: Moment) -> nw.LazyFrame[Any]:
+    f, native = functions(table), nw.to_native(table)
+    value = native[column]
+    if moment == "day":
+        number = f.unix_date(value)
+    elif moment == "time":
+        number = f.unix_micros(value)
+    elif moment == "local time":
+        # A session's time zone would shift it, and skip hours.
+        seconds = (f.hour(value) * 60 + f.minute(value)) * 60
+        fraction = (f.date_part(f.lit("SECOND"), value) * 1_000_000).cast("long")
+        days = f.unix_date(value.cast("date")).cast("long") * DAY
+        number = days + seconds.cast("long") * 1_000_000 + fraction
+    else:
+        raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
+    return nw.from_native(native.withColumn(column, number))
+
+
+def _of_text(table: Frame, column: str, moment: Moment) -> Frame:
+    """Return fields in ISO 8601 as integers; others are null."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    native: Any = nw.to_native(table)
+    if not isinstance(native, pl.DataFrame | pl.LazyFrame):
+        raise ColumnError(f"column {column!r} is text: cast it in its engine first")
+    field = pl.col(column).str.strip_chars()
+    if moment == "day":
+        number = field.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
+    elif moment == "local time":
+        spaced = field.str.replace("T", " ", literal=True)
+        times = [
+            spaced.str.to_datetime(form, time_unit="us", strict=False)
+            for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
+        ]
+        days = spaced.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
+        number = pl.coalesce(*times, days).to_physical()
+    else:
+        raise ColumnError(f"column {column!r}: a text file has days and local times alone")
+    return nw.from_native(native.with_columns(number.alias(column)))
