@@ -24,9 +24,9 @@ MOST_VALUES = 10_000
 HELP = """Compare all methods by their exact expected errors, to pick one.
 
 They are those of 'dpselect percentile', for a value of --lower, --lower + --step and so on up
-to --upper; the error is in ranks. With --record they are the mechanisms of 'dpselect record',
-which releases the record that holds the percentile; the error is in units of the column. All is
-computed without noise: use public or synthetic data that look like the data to be protected,
+to --upper; the error is in ranks. The first row is what it releases by default. With --record
+they are the mechanisms of 'dpselect record', which releases the record that holds the
+percentile; the error is in units of the column. All is computed without noise: use public or synthetic data that look like the data to be protected,
 and say --data-is-public.
 
 [bold]dpselect compare synthetic.csv --column days --p 90 --upper 60 --step 1 \
@@ -55,6 +55,9 @@ def compare(
     record: Annotated[
         bool, typer.Option("--record", help="Releases of the record that holds the percentile.")
     ] = False,
+    assumed_records: Annotated[
+        int | None, typer.Option(help="How many records there are, about, for the default.")
+    ] = None,
     data_is_public: options.DataIsPublic = False,
     plot: options.Plot = None,
     as_json: options.Json = False,
@@ -74,7 +77,8 @@ def compare(
             table = _of_records(values, p, upper, epsilons)
         else:
             ends = (lower, upper, step)
-            table = _of_values(values, p, ends, epsilons, validation.neighbours(neighbours))
+            relation = validation.neighbours(neighbours)
+            table = _of_values(values, p, ends, epsilons, relation, assumed_records)
     if plot is not None:
         output.save(table.plot()[0], plot)
     if as_json:
@@ -102,6 +106,7 @@ def _of_values(
     ends: tuple[float, float, float],
     epsilons: Sequence[float],
     neighbours: Neighbours,
+    assumed_records: int | None,
 ) -> Comparison:
     import numpy as np
 
@@ -114,7 +119,7 @@ def _of_values(
         values,
         p=p,
         candidates=lower + steps * np.arange(count + 1),
-        assumed_records=max(len(values), 1),
+        assumed_records=assumed_records,
         epsilons=epsilons,
         neighbours=neighbours,
     )
@@ -133,7 +138,9 @@ def _table(comparison: Comparison, unit: str) -> Table:
             for row in comparison.rows
             if row.mechanism == mechanism
         }
-        table.add_row(mechanism, *(cells[epsilon] for epsilon in epsilons))
+        style = "bold" if mechanism == "default" else None
+        row = [cells.get(epsilon, "") for epsilon in epsilons]
+        table.add_row(mechanism, *row, style=style)
     if comparison.uniform is not None:
         one = comparison.uniform
         cell = f"{one.expected_error:.4g}  {one.best:.3f}"

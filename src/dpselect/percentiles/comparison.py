@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import get_args
 
 import numpy as np
@@ -16,7 +17,10 @@ from dpselect.percentiles.percentiles import Percentiles
 from dpselect.percentiles.single import MethodName
 from dpselect.typing import Values
 
-MAY_NOT_FIT: tuple[MethodName, ...] = ("recursive", "joint", "noisy-counts")
+DEFAULT = "default"
+"""The method that public arguments choose."""
+
+MAY_NOT_FIT = (DEFAULT, "recursive", "joint", "noisy-counts")
 """Methods that some candidates do not suit, or whose law has no closed form."""
 
 
@@ -30,7 +34,7 @@ def compare_percentiles(
     epsilons: Iterable[float],
     neighbours: NeighboursLike,
 ) -> Comparison:
-    """Compare all methods for percentiles by their exact distributions.
+    """Compare the default and all methods for percentiles by their exact distributions.
 
     The error is the distance of a wanted rank ``a(n + 1)`` from those that the released value
     holds, in the mean over the percentiles. A method that does not fit the candidates is left
@@ -43,13 +47,15 @@ def compare_percentiles(
         column: The numeric column, if ``data`` is a table.
         p: The percentile, or several.
         candidates: The values that may be released.
-        assumed_records: As for :class:`dpselect.Percentiles`.
+        assumed_records: As for :class:`dpselect.Percentiles`. Methods that are named assume
+            the number of the data if it is not given.
         epsilons: Compare at each of these, in nats.
         neighbours: ``"add-remove"`` or ``"substitute"``.
 
     Returns:
-        A row for each method and epsilon, and a uniform choice; ``P(best)`` is the probability
-        that no candidate is nearer, in the mean over the percentiles.
+        A row for each method and epsilon, and a uniform choice. The first is ``default``, which
+        is what :class:`dpselect.Percentiles` releases. ``P(best)`` is the probability that no
+        candidate is nearer, in the mean over the percentiles.
 
     Raises:
         ParameterError, NeighboursError, ColumnError, DataError: As for the release.
@@ -61,6 +67,7 @@ def compare_percentiles(
         ...     neighbours="add-remove",
         ... ))
         mechanism        epsilon  expected error  P(best)    rho
+        default                1           6.481    0.955  0.429
         one-by-one             1           6.389    0.965  0.143
         above-threshold        1           9.014    0.722  0.165
         recursive              1           6.379    0.964  0.199
@@ -72,7 +79,6 @@ def compare_percentiles(
         p=p,
         candidates=candidates,
         assumed_records=assumed_records,
-        method="one-by-one",
         epsilon=1.0,
         neighbours=neighbours,
     )
@@ -81,17 +87,30 @@ def compare_percentiles(
     wanted = np.array(design.percents)[:, None] / 100 * (ranks.numbers + 1)
     far = np.maximum(0, np.maximum(ranks.below - wanted, wanted - ranks.upto))
     best = far == far.min(axis=1, keepdims=True)
+    named = replace(usual, assumed_records=assumed_records or max(ranks.numbers, 1))
+    asked = {DEFAULT: usual, **{one: replace(named, method=one) for one in _fitting(named)}}
     rows = []
-    for method in get_args(MethodName):
-        for epsilon in epsilons:
-            try:
-                query = replace(usual, method=method, epsilon=epsilon)
-                laws = query.probabilities(data)
-            except ParameterError:
-                if method not in MAY_NOT_FIT:
-                    raise
-                continue
-            error, right = (float((laws * one).sum()) / len(laws) for one in (far, best))
-            rows.append(Row(method, epsilon, error, right, query.plan.rho, right))
+    for (name, query), epsilon in product(asked.items(), epsilons):
+        at = replace(query, epsilon=epsilon)
+        try:
+            laws = at.probabilities(data)
+        except ParameterError:
+            if name not in MAY_NOT_FIT:
+                raise
+            continue
+        error, right = (float((laws * one).sum()) / len(laws) for one in (far, best))
+        rows.append(Row(name, epsilon, error, right, at.plan.rho, right))
     uniform = Row("uniform choice", 0.0, float(far.mean()), float(best.mean()), 0.0, 0.0)
     return Comparison(tuple(rows), uniform=uniform)
+
+
+def _fitting(query: Percentiles) -> Iterator[MethodName]:
+    """Yield the methods that suit the candidates."""
+    for method in get_args(MethodName):
+        try:
+            replace(query, method=method)
+        except ParameterError:
+            if method not in MAY_NOT_FIT:
+                raise
+            continue
+        yield method
