@@ -184,6 +184,17 @@ def test_a_release_stays_within_the_stated_passes_and_rows(case, asked):
         assert isinstance(bound, str) or most <= bound
 
 
+def test_a_run_reads_the_records_less_often_than_it_counts():
+    one, two = percentiles(p=50, candidates=range(9)), keys(method="rounds")
+    of_both = [plan.passes for plan, _ in (one, two, two)]
+    rows = {"kept": 1, "not kept": 2}
+
+    assert len(of_both[1]) == 2
+    assert passes.of_run(of_both, kept=True) == rows["kept"]
+    assert passes.of_run(of_both, kept=False) == rows["not kept"]
+    assert passes.of_run(of_both[1:2], kept=True) == 2
+
+
 def test_nobody_is_told_of_what_was_not_expected():
     shown = []
 

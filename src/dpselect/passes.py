@@ -85,6 +85,19 @@ def load(passes: Sequence[Pass], *, spark: bool = False) -> Load:
     return Load(len(rows), rows, int(START + largest))
 
 
+def of_run(queries: Sequence[Sequence[Pass]], *, kept: bool, spark: bool = False) -> int:
+    """Return how often a run reads the records, at most.
+
+    Args:
+        queries: The passes of each query.
+        kept: Whether the engine keeps the columns that several queries count, as DuckDB and
+            Spark do, and polars does not: it answers the next pass of all at once.
+        spark: Whether that engine is Spark.
+    """
+    each = [load(one, spark=spark).passes for one in queries]
+    return min(max(each), 1) if kept and len(each) > 1 else max(each)
+
+
 def _bytes(one: Pass, *, spark: bool) -> int:
     if not isinstance(one.rows, int):
         return 0

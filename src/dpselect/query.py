@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache, cached_property, partial
@@ -28,11 +29,10 @@ from typing import (
 
 import numpy as np
 
-from dpselect import _written as written, validation
+from dpselect import _written as written
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
-from dpselect.composition import sequential_plan
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours, relation
 from dpselect.passes import Pass
@@ -68,6 +68,11 @@ given, such as scores: it does not say what it asks of a source."""
 
 Draw = Callable[[Plan], Out]
 """Draws once and returns what may be published, with the plan that was charged."""
+
+Preparation = Callable[
+    [Sequence["Query[Any]"], object], AbstractContextManager[list[Draw[Any]]]
+]
+"""Reads and counts for queries of the same data, and keeps what their draws still read."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -266,7 +271,16 @@ class Query(ABC, Generic[Out]):
             InsufficientBudgetError: The budget does not allow it; nothing was drawn.
             NeighboursError: The budget is kept for another neighbour relation.
         """
-        return run([self], data, budget=budget)[0]
+        return released([self], data, budget=budget, prepared=_one_by_one)[0]
+
+    @final
+    def prepare(self, data: Any) -> Draw[Out]:  # noqa: ANN401 -- each query takes its own data
+        """Read and count, and return the draw, which charges nothing.
+
+        Raises:
+            ColumnError, DataError, PublicClaimError: As for :meth:`release`.
+        """
+        return self._designed.prepare(data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the query as plain values that JSON can hold; None is left out by default.
@@ -374,66 +388,38 @@ class Query(ABC, Generic[Out]):
 
 # Whether NumPy warns of an overflow depends on private numbers, so it never does.
 @np.errstate(all="ignore")
-def run(
+def released(
     queries: Sequence[Query[Out]],
     data: Any,  # noqa: ANN401 -- each query takes its own data
     *,
-    budget: SupportsSpend | None = None,
+    budget: SupportsSpend | None,
+    prepared: Preparation,
 ) -> tuple[Out, ...]:
-    """Release several queries of the same data, all or nothing as to the budget.
-
-    The sum of all prices is checked before any row is read. All queries are counted, then all
-    prices are charged in one step, each as an entry of its own, and then all are drawn. What a
-    failure after the charge leaves without an answer stays paid for. Queries that the budget
-    answers again cost nothing, as in :meth:`Query.release`.
-
-    Guarantee:
-        That of ``dpselect.sequential_plan`` of the plans, against an analyst who chose all
-        queries before the first answer.
+    """Return releases of the same data, all or nothing as to the budget.
 
     Args:
         queries: What is released, for one neighbour relation.
-        data: What to choose from. Private.
-        budget: Where to record the spends, such as a :class:`~dpselect.Budget`.
-
-    Returns:
-        The releases, in the order of the queries.
-
-    Raises:
-        ParameterError: There is no query.
-        NeighboursError: The queries, or the budget, are for several neighbour relations.
-        InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.
-        ColumnError, DataError, PublicClaimError: As for :meth:`Query.release`.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> wards = dict(column=None, candidates=["heart", "lung"], neighbours="add-remove")
-        >>> first, both = dp.run(
-        ...     [dp.TopKeys(k=1, epsilon=9.0, **wards), dp.TopKeys(k=2, epsilon=1.0, **wards)],
-        ...     ["heart"] * 9 + ["lung"] * 2,
-        ...     budget=dp.Budget(10.0, neighbours="add-remove"),
-        ... )
-        >>> first.answer, sorted(both.answer), both.entry
-        (('heart',), ['heart', 'lung'], 2)
+        data: Private.
+        budget: Where to record the spends.
+        prepared: Reads and counts for those that are not answered again.
     """
-    asked = [validation.instance("queries", one, Query) for one in queries]
-    if len(asked) != 1:
-        sequential_plan([one.plan for one in asked])  # raises what does not go together
     if isinstance(budget, Budget):
         budget = budget.for_rows_of(data)
-    entries = [one.plan.answered(budget) for one in asked]
-    new = [one for one, entry in zip(asked, entries, strict=True) if entry is None]
+    entries = [one.plan.answered(budget) for one in queries]
+    new = [one for one, entry in zip(queries, entries, strict=True) if entry is None]
     plans = [one.plan for one in new]
     check(plans, budget)
-    if len(new) > 1:
-        for one in new:
-            one.check(data)
-    draws = [one._designed.prepare(data) for one in new]  # noqa: SLF001 -- its own
-    drawn = iter(zip(new, draws, charge(plans, budget), strict=True))
-    return tuple(
-        _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
-        for one, entry in zip(asked, entries, strict=True)
-    )
+    with prepared(new, data) as draws:
+        drawn = iter(zip(new, draws, charge(plans, budget), strict=True))
+        return tuple(
+            _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
+            for one, entry in zip(queries, entries, strict=True)
+        )
+
+
+@contextmanager
+def _one_by_one(queries: Sequence[Query[Any]], data: object) -> Iterator[list[Draw[Any]]]:
+    yield [one.prepare(data) for one in queries]
 
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:

@@ -30,6 +30,7 @@ from dpselect.tables import values
 from dpselect.tables.kinds import declares_nothing
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import silenced
+from dpselect.tables.together import collected
 from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
@@ -329,13 +330,10 @@ def _of_table(table: pl.LazyFrame, nodes: Sequence[Hashable], *, text: bool) -> 
         _position(column, dtype, nodes, text=text)
         for column, dtype in table.collect_schema().items()
     )
-    ends = (
-        table.select(
-            low=pl.min_horizontal(first, second), high=pl.max_horizontal(first, second)
-        )
-        .unique()
-        .collect(engine="streaming")
-    )
+    folded = table.select(
+        low=pl.min_horizontal(first, second), high=pl.max_horizontal(first, second)
+    ).unique()
+    ends = collected(folded, streaming=True)
     return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
 
 

@@ -7,3 +7,6 @@ from .policy import (
 from .request import (
     Request as Request,
 )
+from .runs import (
+    run as run,
+)

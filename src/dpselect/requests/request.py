@@ -18,11 +18,12 @@ from dpselect.composition import sequential_plan
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.neighbours import relation
 from dpselect.plan import Plan
-from dpselect.query import Query, run
+from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.requests.document import OF_DATA, Document, Kind, check_keys, located
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS, columns_of
+from dpselect.requests.runs import run
 from dpselect.tables import Source
 from dpselect.tables.engines import check_where, checked_engine, held
 

@@ -17,6 +17,7 @@ from dpselect.passes import MOST_SUMS, Pass
 from dpselect.tables.opening import unreadable
 from dpselect.tables.source import Frame
 from dpselect.tables.spark import on_spark, silenced
+from dpselect.tables.together import collected
 from dpselect.typing import Indices
 
 Column: TypeAlias = NDArray[Any]
@@ -85,8 +86,10 @@ def _rows(table: nw.LazyFrame[Any], most: int) -> dict[str, Column]:
         rows: Any = nw.to_native(table).collect()
         names = table.collect_schema().names()
         return {name: _plain([row[i] for row in rows]) for i, name in enumerate(names)}
-    how: dict[str, Any] = {"engine": "streaming"} if table.implementation.is_polars() else {}
-    frame = table.collect(**how)
+    if table.implementation.is_polars():
+        frame = nw.from_native(collected(nw.to_native(table), streaming=True))
+    else:
+        frame = table.collect()
     return {name: _of_series(frame.get_column(name)) for name in frame.columns}
 
 

@@ -22,6 +22,7 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
+from dpselect.tables.together import collected
 from dpselect.tables.values import of_series, of_values
 from dpselect.tables.where import numbers_of_text
 from dpselect.typing import Values
@@ -114,11 +115,14 @@ def series_numbers(series: nw.Series[Any]) -> Values:
 def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
     if isinstance(table, nw.DataFrame):
         return table
-    spark = table.implementation.is_spark_like()
     with query(), silenced(table):
-        return replaced(
-            lambda: _of_spark(table) if spark else table.collect(), lambda: unreadable(data)
-        )
+        return replaced(lambda: _rows(table), lambda: unreadable(data))
+
+
+def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    if table.implementation.is_polars():
+        return nw.from_native(collected(nw.to_native(table), streaming=False))
+    return _of_spark(table) if table.implementation.is_spark_like() else table.collect()
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
