@@ -31,7 +31,7 @@ OF_LAWS = {
 }
 """Functions whose epsilon or relation is what they are about, not a price."""
 
-PRICED_BY = {"Selection": "mechanism", "BestOf": "epsilon_per_run"}
+PRICED_BY = {"Selection": "mechanism", "BestOf": "repetitions"}
 """Queries whose epsilon follows from another required field."""
 
 LONGEST_SENTENCE = 100

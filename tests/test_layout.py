@@ -155,8 +155,12 @@ def who_calls(method, *options):
 
 
 def test_only_plans_spend_and_only_queries_charge_them():
-    """A stream of queries is charged where it is entered, before there are any."""
-    charging = {"dpselect.query", "dpselect.mechanisms.above_threshold"}
+    """A stream of queries and a study are charged at their start, before there is any."""
+    charging = {
+        "dpselect.query",
+        "dpselect.mechanisms.above_threshold",
+        "dpselect.tuning.study",
+    }
 
     assert who_calls("spend", "neighbours") == set()
     assert who_calls("spend_all") == {"dpselect.plan", "dpselect.budget.accountant"}

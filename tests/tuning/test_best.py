@@ -13,7 +13,7 @@ from dp_accounting.rdp import RdpAccountant
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.repetitions import one_run
+from dpselect.draws.repetitions import Trials
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.tuning import (
     Geometric,
@@ -270,7 +270,10 @@ def test_the_release_has_the_output_its_score_and_the_plan():
 
 
 def test_a_score_that_is_no_number_counts_as_the_lowest():
-    assert one_run(lambda: (float("nan"), "odd")) == (float("-inf"), "odd")
+    trials = Trials(2, 1, None)
+    trials.tell(float("nan"), "odd")
+
+    assert trials.best == (float("-inf"), "odd")
 
 
 def test_nothing_is_released_below_the_threshold_or_without_a_run():

@@ -300,7 +300,7 @@ class _Replay:
             within.append(compose(used, inf, 0.0)[0])
         elif frozen.name == BEST_OF:
             *_, cost = frozen.args
-            self.losses.append(Loss(cost(max(runs or [], default=0.0))))
+            self.losses.append(Loss(*cost(max(runs or [], default=0.0))))
         return output
 
     def _compare(self, here: _Draw, there: _Draw) -> None:

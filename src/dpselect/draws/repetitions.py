@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from dpselect.draws.exact import inversion, uniform
 from dpselect.draws.exact.inversion import Weights
@@ -19,6 +19,9 @@ from dpselect.draws.exact.samplers import sampler, scope
 T = TypeVar("T")
 
 FIRST_BITS = 128
+
+Cost: TypeAlias = Callable[[float], tuple[float, Callable[[float], float] | None]]
+"""Epsilon of the best of runs of an epsilon, and its delta for each epsilon if one is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,47 @@ def weights(law: NumberLaw, bits: int) -> Weights:
         k += 1
 
 
+@dataclass(slots=True)
+class Trials(Generic[T]):
+    """Runs of randomly picked candidates, of which the best is kept.
+
+    Attributes:
+        left: The number of runs that are left. Secret.
+        candidates: The number of candidates to pick from.
+        threshold: A score that ends the runs and is alone released; None to keep the best.
+        best: The best so far, the first of those with equal scores; or what reached the
+            threshold. Secret before the end.
+    """
+
+    left: int
+    candidates: int
+    threshold: float | None
+    best: tuple[float, T] | None = None
+
+    def ask(self) -> int | None:
+        """Return the candidate to run next; None at the end."""
+        if self.left == 0:
+            return None
+        self.left -= 1
+        [which] = uniform.sample(range(self.candidates), 1)
+        return int(which)
+
+    def tell(self, score: float, output: T) -> None:
+        """Take what a run returned; a score that is no number counts as the lowest."""
+        score = float("-inf") if score != score else float(score)  # noqa: PLR0124 -- NaN
+        if self.threshold is not None:
+            if score >= self.threshold:
+                self.left, self.best = 0, (score, output)
+        elif self.best is None or score > self.best[0]:
+            self.best = score, output
+
+
 @scope
 def best_of(
     runs: Sequence[Callable[[], tuple[float, T]]],
     law: NumberLaw,
     threshold: float | None,
-    cost: Callable[[float], float],  # noqa: ARG001 -- for replays, which know what a run uses
+    cost: Cost,  # noqa: ARG001 -- for replays, which know what a run uses
 ) -> tuple[float, T] | None:
     """Run randomly chosen candidates a random number of times; keep the best.
 
@@ -92,25 +130,19 @@ def best_of(
         runs: Each returns a score and an output; what they read is private.
         law: Law of the number of runs. Public.
         threshold: Return the first run with at least this score, and no other.
-        cost: Epsilon of the whole, by that of a run.
+        cost: What the whole costs, by the epsilon of a run.
 
     Returns:
         The first of those with equal scores; None if there was no run, or none that reached
         the threshold.
     """
-    best: tuple[float, T] | None = None
-    for _ in range(draw_number(law)):
-        [which] = uniform.sample(range(len(runs)), 1)
-        found = one_run(runs[which])
-        if threshold is not None and found[0] >= threshold:
-            return found
-        if threshold is None and (best is None or found[0] > best[0]):
-            best = found
-    return best
+    trials = Trials[T](draw_number(law), len(runs), threshold)
+    while (which := trials.ask()) is not None:
+        trials.tell(*one_run(runs[which]))
+    return trials.best
 
 
 @scope
 def one_run(run: Callable[[], tuple[float, T]]) -> tuple[float, T]:
-    """Run one; a score that is no number counts as the lowest."""
-    score, output = run()
-    return (float("-inf") if score != score else float(score)), output  # noqa: PLR0124 -- NaN
+    """Run one."""
+    return run()

@@ -9,6 +9,10 @@ from .marginals import (
     marginal_error as marginal_error,
     select_marginal as select_marginal,
 )
+from .profiles import (
+    Profile as Profile,
+    profile_of_best as profile_of_best,
+)
 from .repetitions import (
     Geometric as Geometric,
     Logarithmic as Logarithmic,
@@ -23,4 +27,7 @@ from .search import (
 )
 from .stable import (
     StableArgmax as StableArgmax,
+)
+from .study import (
+    PrivateStudy as PrivateStudy,
 )

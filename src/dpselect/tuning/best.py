@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,18 +19,81 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
+from dpselect.tuning.profiles import (
+    Profile,
+    ProfileLike,
+    least_epsilon,
+    of_zcdp,
+    profile_of_best,
+)
 from dpselect.tuning.repetitions import (
     Geometric,
     Repetitions,
     RepetitionsLike,
     as_repetitions,
     log_odds_gain,
+    renyi_epsilon,
     rho_of_best,
 )
 from dpselect.typing import Probabilities, Scores
 
-Run: TypeAlias = Callable[[], tuple[float, Hashable]]
+RunLike: TypeAlias = Callable[[], tuple[float, Hashable]]
 """Makes one private release and returns a score and an output, both safe to publish."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is stated of the privacy of each run, its score included; None of what is not.
+
+    Attributes:
+        epsilon: In nats.
+        delta: Beside ``epsilon``.
+        rho: Of zCDP.
+        curve: A privacy profile.
+    """
+
+    epsilon: float | None
+    delta: float
+    rho: float | None
+    curve: ProfileLike | None
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The profile that all of it implies."""
+        stated: list[ProfileLike] = []
+        if self.epsilon is not None:
+            stated.append([(self.epsilon, self.delta)])
+        if self.rho is not None:
+            stated.append(of_zcdp(self.rho))
+        if self.curve is not None:
+            stated.append(self.curve)
+        if not stated:
+            raise ParameterError("give `epsilon_per_run`, `rho_per_run` or `profile_per_run`")
+        return Profile.of(*stated)
+
+    def least_epsilon(self, delta: float, law: Repetitions) -> float:
+        """Return the least epsilon of the best of runs at a delta, of every known bound.
+
+        Raises:
+            ParameterError: There is none.
+        """
+        bounds = [least_epsilon(self.profile, delta, law)]
+        if self.epsilon is not None and law.mean * self.delta <= delta:
+            bounds.append(law.epsilon_of(self.epsilon))
+        if self.rho is not None:
+            bounds.append(renyi_epsilon(self.rho, delta, law))
+        if min(bounds) == inf:
+            raise ParameterError("runs of this privacy have no epsilon at this `delta`")
+        return min(bounds)
+
+    def allows(self, own: Plan) -> bool:
+        """Return whether a run of this plan has at least the privacy stated."""
+        if self.rho is not None and own.delta == 0 and own.rho <= self.rho:
+            return True
+        if self.curve is not None:
+            return self.profile.allows(Profile.of([(own.epsilon, own.delta)]))
+        within = self.epsilon is not None and own.epsilon <= self.epsilon
+        return within and own.delta <= self.delta
 
 
 @query
@@ -45,26 +109,39 @@ class BestOf(Query[Release[Any]]):
     only candidate, with its score as the noisy score; of runs with equal scores the first. It
     is empty if there was no run, or none that reached the threshold.
 
+    Without a ``delta`` the price is that of runs that are ``(epsilon_per_run,
+    delta_per_run)``-DP. With one it is the least epsilon that any statement about a run implies
+    at that delta: for its ``rho_per_run``, its ``profile_per_run``, or all together
+    (:mod:`~dpselect.tuning.profiles`). So runs of Gaussian noise have a price, and others a
+    lower one.
+
     Guarantee:
-        As the plan states, under ``neighbours``, if every run is
-        ``(epsilon_per_run, delta_per_run)``-DP, *its score included*, under that relation, and
-        if neither the number of runs nor any other outcome is published. The time that the
-        release takes tells the number of runs: do not publish it. A run may not raise where
-        that depends on the data.
+        As the plan states, under ``neighbours``, if every run has the privacy stated, *its
+        score included*, under that relation, and if neither the number of runs nor any other
+        outcome is published. The time that the release takes tells the number of runs: do not
+        publish it. A run may not raise where that depends on the data, and the candidates may
+        not depend on the data or on another run.
 
     Attributes:
         repetitions: How the number of runs is drawn. :class:`Geometric`,
             :class:`Logarithmic`, :class:`TruncatedNegativeBinomial` or :class:`Poisson`; or a
             mapping such as ``{"name": "geometric", "mean": 10}``.
         threshold: If given, the first run with at least this score is released, and nothing
-            if the runs end before. With :class:`Geometric` only. Not to be read off the data.
-        epsilon_per_run: What each run costs, its score included, in nats; finite, > 0.
+            if the runs end before. With :class:`Geometric` only, and without ``delta``. Not
+            to be read off the data.
+        epsilon_per_run: What each run costs, its score included, in nats; finite, > 0. Not
+            needed where ``rho_per_run`` or ``profile_per_run`` is known.
         delta_per_run: What each run costs besides; in [0, 1].
         rho_per_run: The zCDP parameter of each run, where it is known.
+        profile_per_run: The privacy profile of each run, where it is known. A function of an
+            epsilon that returns its delta, or pairs of an epsilon and a delta.
+        delta: The delta of the whole, in [0, 1). With 0 it is ``delta_per_run`` times the mean
+            number of runs.
         neighbours: The relation that each run is private for.
 
     Source: Liu and Talwar 2019, arXiv:1811.07971, Theorems 3.1 (threshold) and 3.2; Papernot
-        and Steinke 2022, arXiv:2110.03620, Theorems 2 and 6.
+        and Steinke 2022, arXiv:2110.03620, Theorems 2 and 6; Koskela, Redberg and Wang 2024,
+        arXiv:2402.06701, by profiles, here with a lower bound.
 
     Examples:
         >>> import dpselect as dp
@@ -74,35 +151,48 @@ class BestOf(Query[Release[Any]]):
         ... )
         >>> round(best.plan.epsilon, 4)
         1.3125
+        >>> gaussian = dp.BestOf(
+        ...     repetitions=Geometric(mean=10), rho_per_run=0.05, delta=1e-6,
+        ...     neighbours="add-remove",
+        ... )
+        >>> round(gaussian.plan.epsilon, 2)
+        2.25
     """
 
     repetitions: RepetitionsLike
     threshold: float | None = None
-    epsilon_per_run: float
+    epsilon_per_run: float | None = None
     delta_per_run: float = 0.0
     rho_per_run: float | None = None
+    profile_per_run: ProfileLike | None = None
+    delta: float = 0.0
     neighbours: NeighboursLike
 
-    def design(self) -> _BestDesign:
-        law = as_repetitions(self.repetitions)
-        epsilon = validation.positive("epsilon_per_run", self.epsilon_per_run)
-        delta = validation.within("delta_per_run", self.delta_per_run, 0, 1)
-        threshold = self.threshold
+    def design(self) -> BestDesign:
+        law, threshold = as_repetitions(self.repetitions), self.threshold
         if threshold is not None:
             threshold = validation.finite("threshold", threshold)
-        whole = epsilon_of_best(law, threshold, epsilon)
-        rho = rho_of_pure(whole)
-        if self.rho_per_run is not None:
-            given = validation.positive("rho_per_run", self.rho_per_run)
-            if threshold is None and delta == 0:
-                rho = min(rho, rho_of_best(epsilon, given, law))
+        run, rho = self._run(), None
+        delta = validation.within("delta", self.delta, 0, 1)
+        if delta > 0:
+            if threshold is not None:
+                raise ParameterError("with a `threshold` there is no price for a `delta`")
+            whole, failure = run.least_epsilon(delta, law), delta
+        elif run.epsilon is None or run.curve is not None:
+            raise ParameterError(
+                "without a `delta` give `epsilon_per_run` and no `profile_per_run`"
+            )
+        else:
+            whole = epsilon_of_best(law, threshold, run.epsilon)
+            failure = min(law.mean * run.delta, 1.0)
+            if run.rho is not None and threshold is None and run.delta == 0:
+                rho = min(rho_of_pure(whole), rho_of_best(run.epsilon, run.rho, law))
         if threshold is None:
             mechanism, purpose = f"best of {law!r}", "the best of a hidden number of runs"
         else:
             mechanism = f"first above {threshold:g} of {law!r}"
             purpose = "the first run that reaches the threshold, of a hidden number"
-        failure = min(law.mean * delta, 1.0)
-        return _BestDesign(
+        return BestDesign(
             mechanism=mechanism,
             spends=(Spend(purpose, whole, delta=failure, rho=rho),),
             epsilon=whole,
@@ -110,18 +200,38 @@ class BestOf(Query[Release[Any]]):
             neighbours=validation.neighbours(self.neighbours),
             public=("the runs and what each of them costs",),
             composition="the number of runs is random and hidden, and one outcome is released: "
-            "Theorem 47",
+            + ("by the profile of a run" if delta > 0 else "Theorem 47"),
             law=law,
             threshold=threshold,
-            most=(epsilon, delta),
+            run=run,
+            by_profile=delta > 0,
+        )
+
+    def _run(self) -> Run:
+        epsilon, rho = self.epsilon_per_run, self.rho_per_run
+        return Run(
+            None if epsilon is None else validation.positive("epsilon_per_run", epsilon),
+            validation.within("delta_per_run", self.delta_per_run, 0, 1),
+            None if rho is None else validation.positive("rho_per_run", rho),
+            self.profile_per_run,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BestDesign(Design[Release[Any]]):
+class BestDesign(Design[Release[Any]]):
+    """The best of runs whose fields were checked.
+
+    Attributes:
+        law: How the number of runs is drawn.
+        threshold: What ends the runs; None for the best.
+        run: What is stated of a run.
+        by_profile: Whether the price follows from the profile of a run.
+    """
+
     law: Repetitions
     threshold: float | None
-    most: tuple[float, float]
+    run: Run
+    by_profile: bool
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         from dpselect.draws import repetitions as draws
@@ -131,34 +241,50 @@ class _BestDesign(Design[Release[Any]]):
             raise ParameterError("runs must be at least one function without arguments")
 
         def drawn(plan: Plan) -> Release[Any]:
-            found = draws.best_of(
-                [partial(self._checked, run) for run in runs],
-                self.law.number_law,
-                self.threshold,
-                lambda used: epsilon_of_best(self.law, self.threshold, used),
-            )
-            if found is None:
-                return Release((), plan, noisy_scores=())
-            score, output = found
-            exact = getattr(output, "exact", True) is True
-            return Release((output,), plan, exact=exact, noisy_scores=(score,))
+            checked = [partial(self._checked, run) for run in runs]
+            law = self.law.number_law
+            return self.released(draws.best_of(checked, law, self.threshold, self._cost), plan)
 
         return drawn
 
-    def _checked(self, run: Run) -> tuple[float, Hashable]:
-        """Return what a run returns, unless its output states more than a run may cost."""
+    def released(self, found: tuple[float, Any] | None, plan: Plan) -> Release[Any]:
+        """Return the release of the best score and its output, or of nothing."""
+        if found is None:
+            return Release((), plan, noisy_scores=())
+        score, output = found
+        parts = output if isinstance(output, tuple) else (output,)
+        exact = all(getattr(part, "exact", True) is True for part in parts)
+        return Release((output,), plan, exact=exact, noisy_scores=(score,))
+
+    def check_run(self, own: Plan | None) -> None:
+        """Raise if what a run's output states is more than a run may cost."""
+        run = self.run
+        if own is None or (own.neighbours is self.neighbours and run.allows(own)):
+            return
+        allowed = {"epsilon": run.epsilon, "delta": run.delta, "rho": run.rho}
+        stated = ", ".join(
+            f"`{name}_per_run` = {one!r}" for name, one in allowed.items() if one is not None
+        )
+        raise ParameterError(
+            f"a run states epsilon = {own.epsilon!r}, delta = {own.delta!r} for "
+            f"{own.neighbours} neighbours; the release allows {stated} and the profile, for "
+            f"{self.neighbours} neighbours"
+        )
+
+    def _checked(self, run: RunLike) -> tuple[float, Hashable]:
         found = run()
-        own = plan_of(found[1])
-        epsilon, delta = self.most
-        if own is not None and (
-            own.epsilon > epsilon or own.delta > delta or own.neighbours is not self.neighbours
-        ):
-            raise ParameterError(
-                f"a run states epsilon = {own.epsilon!r}, delta = {own.delta!r} for "
-                f"{own.neighbours} neighbours; the release allows `epsilon_per_run` = "
-                f"{epsilon!r}, `delta_per_run` = {delta!r} for {self.neighbours} neighbours"
-            )
+        self.check_run(plan_of(found[1]))
         return found
+
+    def _cost(self, used: float) -> tuple[float, Callable[[float], float] | None]:
+        """Return the epsilon of the whole for runs of an epsilon, and its profile."""
+        whole = epsilon_of_best(self.law, self.threshold, used)
+        if not self.by_profile or not isfinite(used):
+            return whole, None
+        of_run = Profile.of([(used, 0.0)])
+        return whole, lambda epsilon: float(
+            profile_of_best(epsilon, of_run, repetitions=self.law)
+        )
 
 
 def epsilon_of_best(

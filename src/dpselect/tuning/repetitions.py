@@ -68,6 +68,22 @@ class Repetitions(ABC):
         """Return the mean of ``x**number``, for ``x`` in [0, 1]."""
 
     @abstractmethod
+    def rate(self, shares: Values) -> Values:
+        """Return the derivative of the generating function at ``1 - shares``.
+
+        So many times as probable as in one run is an outcome that a run beats with that
+        probability: falling from ``mean`` at 0.
+        """
+
+    @abstractmethod
+    def shares_better(self, steps: Values) -> Values:
+        """Return shares from 0 to 1 between which :meth:`rate` falls by equal factors.
+
+        Args:
+            steps: Evenly from 0 to 1.
+        """
+
+    @abstractmethod
     def epsilon_of(self, epsilon_per_run: float) -> float:
         r"""Return the least epsilon of the best of runs that are ``epsilon_per_run``-DP.
 
@@ -164,6 +180,14 @@ class TruncatedNegativeBinomial(Repetitions):
             return x
         return np.expm1(-self.shape * logs) / expm1(-self.shape * log(self.stop))
 
+    def rate(self, shares: Values) -> Values:
+        return self.mean * (1 + (1 / self.stop - 1) * shares) ** -(1 + self.shape)
+
+    def shares_better(self, steps: Values) -> Values:
+        if self.stop == 1:
+            return steps
+        return np.expm1(-log(self.stop) * steps) / (1 / self.stop - 1)
+
     def epsilon_of(self, epsilon_per_run: float) -> float:
         gain = (1 + self.shape) * log_odds_gain(epsilon_per_run, self.stop)
         return nextafter(epsilon_per_run + gain, inf) if gain else epsilon_per_run
@@ -244,6 +268,12 @@ class Poisson(Repetitions):
 
     def generating_function(self, x: Values) -> Values:
         return np.exp(-self.mean * (1 - x))
+
+    def rate(self, shares: Values) -> Values:
+        return self.mean * np.exp(-self.mean * shares)
+
+    def shares_better(self, steps: Values) -> Values:
+        return steps
 
     def epsilon_of(self, epsilon_per_run: float) -> float:
         return (epsilon_per_run + self.mean * tanh(epsilon_per_run / 2)) * (1 + SLACK)
@@ -389,6 +419,19 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
     # it is at most the pure epsilon.
     below = np.concatenate([[1.0], ORDERS])
     return min(float((np.append(bounds, whole) / below).max()) * (1 + SLACK), implied)
+
+
+def renyi_epsilon(rho_per_run: float, delta: float, repetitions: Repetitions) -> float:
+    """Return an epsilon of the best of several zCDP runs, by :func:`renyi_of_best`, or inf."""
+    if isinstance(repetitions, Poisson) and repetitions.mean < 1:
+        return inf
+    bounds = renyi_of_best(ORDERS, rho_per_run * ORDERS, repetitions=repetitions)
+
+    def enough(epsilon: float) -> bool:
+        return delta_of(ORDERS, bounds, epsilon) <= delta
+
+    most = float(bounds[-1])
+    return boundary(enough, 0.0, most)[1] if enough(most) else inf
 
 
 def renyi_of_pure(epsilon: float, order: float) -> float:

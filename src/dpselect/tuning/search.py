@@ -351,7 +351,10 @@ class SearchDesign(Design[SearchRelease]):
         positions = range(len(self.candidates))
         if self.law is not None:
             runs = [partial(scored, position) for position in positions]
-            found = draws.best_of(runs, self.law.number_law, None, self.law.epsilon_of)
+            law = self.law
+            found = draws.best_of(
+                runs, law.number_law, None, lambda used: (law.epsilon_of(used), None)
+            )
             if found is None:
                 raise AssertionError("there is at least one run")
             return found[1]._replace(score=found[0])

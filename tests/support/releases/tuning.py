@@ -38,12 +38,14 @@ def one_vote_less(rng):
 
 
 def best(repetitions, **more):
-    query = dp.BestOf(repetitions=repetitions, epsilon_per_run=0.5, neighbours=RELATION, **more)
+    given = more if "profile_per_run" in more else {"epsilon_per_run": 0.5, **more}
+    query = dp.BestOf(repetitions=repetitions, neighbours=RELATION, **given)
     return ReleaseCase(
         name=f"BestOf, {repetitions!r}, {more}",
         query=query,
         data=lambda votes: [partial(run, votes, names, 0.5) for names in ("ab", "bc", "ca")],
         pair=one_vote_less,
+        delta=more.get("delta", 0.0),
     )
 
 
@@ -94,6 +96,8 @@ CASES = [
     best(Logarithmic(mean=3)),
     best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
     best(Poisson(mean=3)),
+    best(Geometric(mean=3), delta=0.01),
+    best(Poisson(mean=3), profile_per_run=[(0.5, 0.0)], delta=0.01),
     *(
         one
         for relation in (RELATION, Neighbours.SUBSTITUTE)
