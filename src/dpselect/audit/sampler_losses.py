@@ -15,6 +15,7 @@ noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \m
 ``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
                              were drawn
 ``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
+``..._of_each``              the sum over the rows, each as by itself
 ``draw_path``                the same
 ``draw_place``               the same
 ``draw_set``                 the same
@@ -83,6 +84,16 @@ def noisy_maximum(
         spread += int(np.ptp(moved[left]))
         left[position] = False
     return Loss(public["epsilon"] / public["k"] * spread / (2 * SENSITIVITY))
+
+
+def largest_of_each(
+    here: Values, there: Values, public: Mapping[str, Any], _: Indices
+) -> Loss | None:
+    """Return the loss of one round of a noisy maximum in each row."""
+    if np.shape(here) != np.shape(there):
+        return None
+    moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
+    return Loss(public["epsilon"] * int(np.ptp(moved, axis=1).sum()) / (2 * SENSITIVITY))
 
 
 def discrete_laplace(
@@ -163,6 +174,21 @@ def first_above(
         for queries in (here, there)
     ]
     return Loss(0.0, drawn=logs[0] - logs[1])
+
+
+def first_above_of_each(
+    here: Indices, there: Indices, public: Mapping[str, Any], found: Indices
+) -> Loss | None:
+    """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
+    if np.shape(here) != np.shape(there):
+        return None
+    rows = zip(np.asarray(here), np.asarray(there), np.asarray(found).tolist(), strict=True)
+    each = [
+        first_above(a, b, {**public, "stops": 1}, [one] if one < a.size else [])
+        for a, b, one in rows
+        if not np.array_equal(a, b)
+    ]
+    return Loss(0.0, drawn=fsum(one.drawn for one in each if one is not None))
 
 
 def is_above(
@@ -291,6 +317,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.exact.selection.top_k_exponential_noise": _MAXIMUM,
         "dpselect.draws.exact.selection.top_k_gumbel_noise": _MAXIMUM,
         "dpselect.draws.exact.selection.top_k_laplace_noise": _MAXIMUM,
+        "dpselect.draws.exact.selection.largest_of_each": Rule(
+            ("scores", "epsilon"), "scores", largest_of_each
+        ),
         "dpselect.draws.exact.noisy_counts.discrete_laplace": Rule(
             ("counts", "scale"), "counts", discrete_laplace
         ),
@@ -304,6 +333,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             ("queries", "threshold", "threshold_scale", "query_scale", "stops"),
             "queries",
             first_above,
+        ),
+        "dpselect.draws.above_threshold.first_above_of_each": Rule(
+            ("queries", "threshold", "threshold_scale", "query_scale"),
+            "queries",
+            first_above_of_each,
         ),
         "dpselect.draws.above_threshold.is_above": Rule(
             ("stream", "threshold", "threshold_scale", "query_scale", "stops", "found"),

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from math import inf, isfinite
+from datetime import date, datetime, timedelta
+from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect._numbers import shown
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
+from dpselect.release import as_text
 
 if TYPE_CHECKING:
     import typer
 
     from dpselect.percentiles import PercentileRecord, PercentileRelease, Percentiles
     from dpselect.release import Release
+
+ENDS = ("lower", "upper", "step")
+"""Options whose values have the unit of the column."""
+
+WORDS = {"d": "days", "h": "hours", "min": "minutes", "s": "seconds"}
+SPAN = re.compile(r"(?P<number>-?[\d.]+)(?P<unit>d|h|min|s)")
+"""A duration as it is typed."""
 
 VALUE_HELP = """Release a public value near a percentile, or several.
 
@@ -32,6 +45,15 @@ records, by which the method is chosen; the guarantee does not depend on it.
 
 [bold]dpselect percentile pay.csv --column pay --p 99 --step 0.01 \
 --assumed-records 4000 --neighbours add-remove --epsilon 1[/bold]
+
+[bold]dpselect percentile stays.parquet --column days --p 50,90 --upper 60 --step 1 \
+--by ward --groups wards.txt --neighbours add-remove --epsilon 1[/bold]
+
+With --by each group is answered, for one epsilon: public groups (--groups), or those that
+enough people are in, which need --delta.
+
+[bold]dpselect percentile stays.csv --column discharged --minus admitted --p 90 --upper 60d \
+--step 1d --neighbours add-remove --epsilon 1[/bold]
 
 With --engine polars or spark only the ranks of at most 100,001 values leave the engine; with
 more values the column is read.
@@ -70,11 +92,53 @@ def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float
     return listed if len(listed) > 1 else listed[0]
 
 
+def _in_unit(value: object) -> str:
+    return shown(value) if isinstance(value, int | float) else as_text(value)
+
+
+def _quantity(name: str, text: str) -> object:
+    """Return a number, or a day, a time or a duration.
+
+    Raises:
+        ParameterError: The text is none of these.
+    """
+    if span := SPAN.fullmatch(text):
+        return timedelta(**{WORDS[span["unit"]]: float(span["number"])})
+    for read in (int, float, date.fromisoformat, datetime.fromisoformat):
+        with suppress(ValueError):
+            return read(text)
+    raise ParameterError(
+        f"`{name}` must be a number, a date such as 2024-01-31, a time such as "
+        f"2024-01-31T12:00, or a duration such as 7d, 12h, 30min or 10s, got {text!r}"
+    )
+
+
+def _read_end(name: str, text: str, _given: Given) -> object:
+    return _quantity(name, text)
+
+
+def _quantities(text: str, _given: Given) -> list[object]:
+    return [_quantity("candidates", part) for part in text.split(",")]
+
+
+def _numeric(given: Mapping[str, Any]) -> list[str]:
+    """Return the columns that are read as numbers: none that is a day, a time or a duration."""
+    typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
+    first = _quantity("upper", typed[0].split(",")[0]) if typed else 0
+    columns = [given[name] for name in ("column", "minus") if given[name] is not None]
+    return columns if isinstance(first, int | float) else []
+
+
 def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
     """Return what can be released, and the error in percentiles and in units."""
-    points, column, records = query.design().points, query.column, query.assumed_records
-    ends = f"{shown(points[0])} to {shown(points[len(points) - 1])}"
+    from dpselect.percentiles.prediction import expected
+
+    design, column, records = _of_one(query), query.column, query.assumed_records
+    points, unit = design.points, design.unit
+    ends = " to ".join(_in_unit(unit.value(points[at])) for at in (0, len(points) - 1))
     facts: dict[str, object] = {"values": f"{len(points):,} from {ends}, in units of {column}"}
+    if query.ends_early is not None:
+        facts["values end"] = query.ends_early.replace("`lower`", "--lower")
     if records is None:
         facts[f"error in {column}"] = "give --assumed-records, such as 10000, to have it"
         return facts
@@ -86,33 +150,26 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
             if share < 100
             else f"the bound says nothing of {records:,} records"
         )
-    is_open = query.upper in {None, inf} or query.lower in {None, -inf}
-    if query.candidates is not None or not is_open:
-        facts[f"error in {column}"] = _assumed_error(query, records)
+    if (within := expected(query, records)) is not None:
+        facts[f"error in {column}"] = within
     return facts
 
 
-def _assumed_error(query: Percentiles, records: int) -> str:
-    """Return how far values are from their percentiles with probability 0.95, in words."""
-    from dpselect.percentiles.prediction import predicted, shapes
-
-    design = query.design()
-    errors = predicted(design, records, 0.95)
-    within = [f"within about {shown(error)}" if error else "none" for error in errors.tolist()]
-    each = (
-        "; ".join(f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True))
-        if len(within) > 1
-        else within[0]
-    )
-    return (
-        f"{each} with probability 0.95, assuming about {records:,} records of one of these "
-        f"shapes: {', '.join(shapes(1))}"
-    )
+def _of_one(query: Percentiles) -> Any:  # noqa: ANN401 -- one of several designs
+    """Return the design of all records, or of those of one group."""
+    made = query.design()
+    return getattr(made, "each", made)
 
 
 def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
     made = cast("PercentileRelease", release)
-    more = {"interval": made.meaning, "chosen": made.chosen}
+    early = cast("Percentiles", made.query).ends_early
+    more = {
+        "values": None if early is None else early.replace("`lower`", "--lower"),
+        "interval": made.meaning,
+        "chosen": made.chosen,
+        f"error in {cast('Percentiles', made.query).column}": made.expected_error,
+    }
     return {name: one for name, one in more.items() if one is not None}
 
 
@@ -149,11 +206,13 @@ VALUE = QueryCommand(
             help="The percentile, up to 100; or several, as 50,90,99.",
         ),
         "candidates": Option(
-            read=lambda text, _given: options.numbers("candidates", text),
+            read=_quantities,
             help="In place of a range: the values that may be released, as 0,7,14.",
         ),
+        **{name: Option(read=partial(_read_end, name)) for name in ENDS},
+        "groups": values_of("groups", "by"),
     },
-    numeric=("column",),
+    numeric=_numeric,
     facts=_facts,
     after=_after_value,
 )

@@ -72,6 +72,38 @@ def first_above(
     return found[:stops]
 
 
+@sampler
+def first_above_of_each(
+    queries: Indices, threshold: int, threshold_scale: float, query_scale: float
+) -> Indices:
+    """Return the position of the first query of each row above a noisy threshold of its own.
+
+    Args:
+        queries: Shape ``(rows, n)``, else as for :func:`first_above`. Private.
+        threshold: As for :func:`first_above`, and so are the next two.
+        threshold_scale: ``b_1``.
+        query_scale: ``b_2``.
+
+    Returns:
+        Shape ``(rows,)``, ``n`` where there is none; a release.
+    """
+    noisy = threshold + geometric(len(queries), threshold_scale)
+    found = np.full(len(queries), queries.shape[1])
+    left = np.arange(len(queries))
+    size = max(1, min(BLOCK, CELLS // max(1, len(queries))))
+    for start in range(0, queries.shape[1], size):
+        block = queries[left, start : start + size]
+        noise = geometric(block.size, query_scale).reshape(block.shape)
+        above = block + noise >= noisy[left, None]
+        first = above.argmax(axis=1)
+        stops = above[np.arange(left.size), first]
+        found[left[stops]] = start + first[stops]
+        left = left[~stops]
+        if left.size == 0:
+            break
+    return found
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Stream:
     """Queries that come one at a time, and the noisy threshold of all of them; private.

@@ -70,7 +70,7 @@ class Rows:
         """Return the table of the data without some public keys, as the engine has them."""
         rows = self.every
         if keys:
-            rows = rows.filter(~nw.col(_KEY).is_in(_integers(rows, keys)))
+            rows = rows.filter(~nw.col(_KEY).is_in(integers(rows, keys)))
         cap = self.question.cap
         return rows if cap is None else _limited(rows, self.question, cap)
 
@@ -119,10 +119,10 @@ def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.
 
 
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
-    return rows.filter(nw.col(column).is_in(_integers(rows, values)))
+    return rows.filter(nw.col(column).is_in(integers(rows, values)))
 
 
-def _integers(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
+def integers(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
     """Return values as an engine takes them: Ibis finds no type for all of unsigned ones."""
     large = any(isinstance(one, int) and one >= 2**63 for one in values)
     if large and rows.implementation.is_ibis():

@@ -20,10 +20,10 @@ from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.percentiles.ranks import Ranks, ranks_in
+from dpselect.percentiles.ranks import GroupedRanks, Ranks, ranks_in
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import OnInvalid, Values
+from dpselect.typing import Indices, OnInvalid, Values
 
 RankForm: TypeAlias = Literal["signed", "interpolated", "held"]
 """Ranks of a candidate between two records: interpolated, or those of the record below; and
@@ -192,17 +192,37 @@ def by_rank(
         neighbours: Add/remove or substitution of a person.
         per_user: How many records a person has at most.
     """
-    fraction = percent(p) / 100
-    wanted = Fraction(fraction) * (ranks.numbers + 1)
-    low, high, share = ranks.below, ranks.upto, np.zeros(points.size)
+    return Objective(
+        rank_scores(ranks, p=p, points=points, form=form),
+        GlobalSensitivity(per_user * rank_bound(percent(p) / 100, neighbours), neighbours),
+        candidates=points.tolist(),
+        highest=None if form == "signed" else 0.0,
+        # One sensitivity for all candidates: both directions hold.
+        direction="non-decreasing",
+    )
+
+
+def rank_scores(
+    ranks: Ranks | GroupedRanks, *, p: float, points: Values, form: RankForm
+) -> Twofold:
+    """Return the scores of :func:`by_rank`, in the shape of the ranks; private.
+
+    Args:
+        ranks: Of one group of numbers, or of several.
+        p: The percentile.
+        points: The candidates.
+        form: The form of the ranks.
+    """
+    low, high, share = ranks.below, ranks.upto, np.zeros(ranks.below.shape)
+    extra = Fraction(0)
     if form != "held":
-        wanted += Fraction(1, 2)
+        extra = Fraction(1, 2)
         shared = high > low
         share = np.where(shared, 0.0, share_of_gap(ranks, points))
         low = low + shared
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole = floor(wanted)
-    rest = share - float(wanted - whole)
+    whole, part = _wanted(percent(p) / 100, ranks.numbers, extra)
+    rest = share - part
     before = exact_sum((low - whole).astype(np.float64), rest)
     beyond = exact_sum((whole - high).astype(np.float64), -rest)
     ahead = (before.high > beyond.high) | (
@@ -212,14 +232,17 @@ def by_rank(
     if form != "signed":
         inside = off <= 0
         off, rest = (np.where(inside, 0.0, part) for part in (off, rest))
-    return Objective(
-        Twofold(0.0 - off, 0.0 - rest),
-        GlobalSensitivity(per_user * rank_bound(fraction, neighbours), neighbours),
-        candidates=points.tolist(),
-        highest=None if form == "signed" else 0.0,
-        # One sensitivity for all candidates: both directions hold.
-        direction="non-decreasing",
-    )
+    return Twofold(0.0 - off, 0.0 - rest)
+
+
+def _wanted(fraction: float, numbers: int | Indices, extra: Fraction) -> tuple[Indices, Values]:
+    """Return the wanted rank of so many numbers: integers, and what is left of them."""
+    different, which = np.unique(numbers, return_inverse=True)
+    exact = [Fraction(fraction) * (n + 1) + extra for n in different.tolist()]
+    whole = np.array([floor(one) for one in exact])
+    part = np.array([float(one - floor(one)) for one in exact])
+    shape = (*np.shape(numbers), 1)
+    return whole[which].reshape(shape), part[which].reshape(shape)
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
@@ -233,7 +256,7 @@ def rank_bound(fraction: float, neighbours: Neighbours) -> float:
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
 
 
-def share_of_gap(ranks: Ranks, points: Values) -> Values:
+def share_of_gap(ranks: Ranks | GroupedRanks, points: Values) -> Values:
     """Return where each candidate lies between the numbers next to it, in [0, 1].
 
     The public ends of the candidates stand in for numbers that are missing or beyond them.
@@ -242,7 +265,7 @@ def share_of_gap(ranks: Ranks, points: Values) -> Values:
     low = np.maximum(ranks.nearest_below, lowest)
     high = np.minimum(ranks.nearest_above, highest)
     gap = high - low
-    return np.divide(points - low, gap, out=np.full(points.size, 0.5), where=gap > 0)
+    return np.divide(points - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0)
 
 
 def rank_of(p: float, n: int) -> int:

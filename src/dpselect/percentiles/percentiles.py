@@ -5,9 +5,12 @@ Which one is chosen, and why, is in :mod:`dpselect.percentiles.choice`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
+from math import ceil, isinf, log2, sqrt
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -15,50 +18,29 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect._numbers import in_short
 from dpselect.errors import ParameterError
+from dpselect.keys.grouping import check_ungrouped
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.percentiles.by_group import GroupedPercentiles, grouped
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.first_count import AfterCount
+from dpselect.percentiles.intervals import SHARE, Ends, IntervalOf, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import passes
-from dpselect.percentiles.reading import Records, records_cap
-from dpselect.percentiles.single import Method, MethodName
+from dpselect.percentiles.reading import Numbers, Records, records_cap
+from dpselect.percentiles.release import PercentileRelease
+from dpselect.percentiles.single import Answer, Method, MethodName
+from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
-from dpselect.release import Release
+from dpselect.query import Query, query
+from dpselect.release import as_text
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
+from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn by pieces."""
-
-
-@dataclass(frozen=True, repr=False)
-class PercentileRelease(Release[float]):
-    """Values at percentiles, ascending.
-
-    Attributes:
-        p: The percentile of each value.
-        chosen: The method that the number of records chose, if one did.
-    """
-
-    p: tuple[float, ...] = ()
-    chosen: str | None = None
-
-    def __str__(self) -> str:
-        chosen = "" if self.chosen is None else f"\nchosen: {self.chosen}"
-        return f"{super().__str__()}{chosen}"
-
-    def released(self) -> dict[str, Any]:
-        """Return all that was released, as plain Python values by name."""
-        more = {} if self.chosen is None else {"chosen": self.chosen}
-        return {**super().released(), **more}
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return the percentiles and their values as columns."""
-        column = self.arguments.get("column")
-        name = "value" if column in {None, "p"} else str(column)
-        return {"p": list(self.p), name: list(self.answer)}
 
 
 @query
@@ -80,7 +62,8 @@ class Percentiles(Query[PercentileRelease]):
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
     frame (polars, DuckDB, PySpark) only ranks of listed values leave the engine. The answer
-    has one value for each percentile, ascending.
+    has one value for each percentile, ascending; with ``by``, pairs of a group and these
+    values (:mod:`~dpselect.percentiles.by_group`).
 
     The plan has one spend per percentile one by one, and one per level of the recursion: of
     the levels on the path with the largest rho, since a record is in one half of a level, or
@@ -91,13 +74,17 @@ class Percentiles(Query[PercentileRelease]):
     from those between the released candidate and the one visited before it.
 
     Guarantee:
-        ``epsilon``-DP under ``neighbours``; under add/remove the number of records is
-        private. All fields are public. With ``user`` a neighbour has all records of one person
-        more, fewer or others. Which of a person's records are counted depends on that person's
+        ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP where groups are
+        released first; under add/remove, and of each group, the number of records is private.
+        All fields are public. With ``user`` a neighbour has all records of one person more,
+        fewer or others. Which of a person's records are counted depends on that person's
         records alone (``dpselect.tables.people``).
 
     Attributes:
-        column: The numeric column.
+        column: The column: of numbers, dates, times or durations, as the values that may be
+            released are given.
+        minus: The column that is subtracted from it, such as the day of admission. The
+            values are then differences, of dates and times durations.
         p: The percentile, above 0 and up to 100; or several that increase.
         lower: The smallest value that may be released, by default 0; ``-inf`` if none is
             known. None says the same.
@@ -106,11 +93,21 @@ class Percentiles(Query[PercentileRelease]):
         step: The distance of two values that may be released.
         candidates: In place of a range: the values that may be released. Finite; not to be
             read off the data.
+        by: A column of groups: the percentiles of each are released.
+        groups: The public groups, of which each is answered; other rows are dropped. If not
+            given, the groups that enough people are in are released first, as by
+            :class:`~dpselect.Keys`, with a part of epsilon and with ``delta``.
+        groups_share: Share of epsilon for groups that are released first; in (0, 1), by
+            default 0.2.
+        other: Whether the records of all groups that were not released are one group more, of
+            the name None. It costs nothing more.
         user: The column of the person that a record belongs to. Text, integers, booleans or
             dates; each record is a person of its own if not given, and a record without a
             person is dropped.
-        max_per_user: How many records of a person are counted. They are chosen at random, as
-            are those of all applications; with 1 each person counts as one.
+        max_per_user: How many records of a person are counted, over all groups. They are
+            chosen at random, as are those of all applications; with 1 each person counts as
+            one. Where groups are released first, it is how many groups of a person are
+            counted, too. Or :class:`~dpselect.Choose`, by how precise ranks are.
         assumed_records: How many records there are, about, to choose the method by. The
             guarantee does not depend on it. Not to be read off the data. If it is not given,
             the number is taken where it is public, under substitution of a record; else 4 % of
@@ -121,7 +118,15 @@ class Percentiles(Query[PercentileRelease]):
             jointly all are drawn at once, from a few hundred candidates that increase. The
             recursion needs candidates that increase, and the exponential mechanism,
             permute-and-flip or report noisy max; noisy counts need candidates that increase.
-        epsilon: What the release costs, in nats; finite, > 0.
+        interval: The probability that an interval around a value holds the percentile, as
+            0.95, at least. It costs 1/51 of epsilon for all percentiles
+            together; of each percentile apart from the others it holds on all data.
+        interval_of: Whose percentile an interval holds. ``"records"`` for the percentile of
+            these records, so that it says what the noise did; ``"population"`` for that of
+            the population that they were drawn from, independently and alike.
+        epsilon: What the release costs, in nats; finite, > 0. Of all groups together.
+        delta: What it costs besides, far below one over the number of people, where groups are
+            released first; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
         mechanism: How a value is drawn. A short name
             (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; then from
@@ -146,52 +151,96 @@ class Percentiles(Query[PercentileRelease]):
     """
 
     column: str | None = None
+    minus: str | None = None
     p: float | Sequence[float] | Values
-    lower: float | None = 0.0
-    upper: float | None = None
-    step: float | None = None
-    candidates: ArrayLike | None = None
+    lower: Quantity | None = 0.0
+    upper: Quantity | None = None
+    step: float | Decimal | timedelta | None = None
+    candidates: ArrayLike | Sequence[Quantity] | None = None
+    by: str | None = None
+    groups: Iterable[Hashable] | None = None
+    groups_share: float | None = None
+    other: bool = False
     user: str | None = None
-    max_per_user: int | None = None
+    max_per_user: CapLike | None = None
     assumed_records: int | None = None
     method: MethodName | None = None
+    interval: float | None = None
+    interval_of: IntervalOf = "records"
     epsilon: float
+    delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
     on_invalid: OnInvalid = "repair"
 
-    def design(self) -> PercentilesDesign:
+    def design(
+        self,
+    ) -> PercentilesDesign | GroupedPercentiles | ChosenCap[PercentileRelease]:
+        if self.by is not None:
+            return grouped(self)
+        check_ungrouped(self)
+        return ChosenCap.of(self) or self.at_cap()
+
+    def at_cap(self) -> PercentilesDesign:
+        """Return the design for one cap, which is not to be chosen."""
         relation = validation.table_neighbours(self.neighbours)
         users = records_cap(self.column, self.user, self.max_per_user)
-        records = Records(relation, self.column, users, self.on_invalid)
-        percents, points = checked_percents(self.p), self._points()
+        unit = self._unit()
+        measure = Measure(unit.moment, self.minus)
+        records = Records(relation, self.column, users, self.on_invalid, measure)
+        percents, points = checked_percents(self.p), self._points(unit)
+        epsilon = validation.positive("epsilon", self.epsilon)
+        part, intervals = 0.0, None
+        if self.interval is not None:
+            part, around = epsilon * float(SHARE), (self.interval, self.interval_of)
+            intervals = Intervals(percents, points, records, part, *around)
+        elif self.interval_of != "records":
+            raise ParameterError(
+                "`interval_of` is for intervals: give `interval`, such as 0.95"
+            )
         method = Choice(
             percents=percents,
             points=points,
             records=records,
-            epsilon=validation.positive("epsilon", self.epsilon),
+            epsilon=epsilon - part,
             mechanism=self.mechanism,
         ).method(self.method, self.assumed_records)
+        noisy = () if intervals is None else (intervals.spend,)
+        listed = None if isinstance(points, Range) else points
         public = ["the candidates", "p"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if users is None else 'persons'}")
         return PercentilesDesign(
             mechanism=method.mechanism,
-            spends=method.spends,
-            epsilon=float(self.epsilon),
+            spends=(*method.spends, *noisy),
+            epsilon=epsilon,
             neighbours=relation,
             public=tuple(public),
             composition=method.composition,
             error=method.error,
-            passes=passes(method.ranked),
+            passes=passes([listed] if noisy else method.ranked),
             exact=method.exact,
             percents=percents,
             points=points,
             records=records,
             method=method,
+            intervals=intervals,
+            unit=unit,
         )
 
-    def _points(self) -> Values | Range:
+    def _unit(self) -> Unit:
+        """Return what values are given as."""
+        if self.candidates is not None:
+            listed = self.candidates if isinstance(self.candidates, tuple | range) else ()
+            return Unit.of(listed, None)
+        ends = [one for one in (self.lower, self.upper) if not _is_open(one)]
+        unit = Unit.of([one for one in ends if one != 0], self.step)
+        of_time = unit.moment not in {"number", "duration"}
+        if unit.moment != "number" and (len(ends) < 2 or (of_time and self.lower == 0)):
+            raise ParameterError("give `lower` and `upper` of dates, times and durations")
+        return unit
+
+    def _points(self, unit: Unit) -> Values | Range:
         """Return the values that may be released, listed unless there are too many."""
         if self.candidates is not None:
             default = isinstance(self.lower, int | float) and self.lower == 0
@@ -199,13 +248,30 @@ class Percentiles(Query[PercentileRelease]):
                 raise ParameterError(
                     "`candidates` go without a range: leave out `lower`, `upper` and `step`"
                 )
-            return checked_candidates(self.candidates)
+            if unit.moment == "number":
+                listed: Any = self.candidates
+                return checked_candidates(listed)
+            return checked_candidates([unit.coded(one) for one in self.candidates])  # type: ignore[union-attr] # a tuple
         if self.step is None:
             raise ParameterError(
                 "give `step`, the distance of two values that may be released, or `candidates`"
             )
-        points = Range(self.lower, self.upper, self.step)
+        lower = 0.0 if self.lower == 0 else unit.coded(self.lower)
+        points = Range(lower, unit.coded(self.upper), unit.span(self.step))
         return points.at(range(len(points))) if len(points) <= MOST_LISTED else points
+
+    @property
+    def ends_early(self) -> str | None:
+        """What is the largest value where ``upper`` is none, in words."""
+        unit = self._unit()
+        points = self._points(unit)
+        last = points[len(points) - 1]
+        if _is_open(self.upper) or last == unit.coded(self.upper):
+            return None
+        return (
+            f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is no whole "
+            "number of steps above `lower`"
+        )
 
     def probabilities(self, data: object) -> Probabilities:
         """Return the exact distribution of each percentile's value; as private as the data.
@@ -233,12 +299,14 @@ class Percentiles(Query[PercentileRelease]):
             array([[0.206, 0.589, 0.197, 0.009],
                    [0.006, 0.115, 0.692, 0.187]])
         """
-        design = self.design()
+        if self.by is not None:
+            raise ParameterError("the law is that of the numbers of one group: leave out `by`")
+        design = self.at_cap()
         return design.method.probabilities(design.records.of(data))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PercentilesDesign(Design[PercentileRelease]):
+class PercentilesDesign(CapDesign[PercentileRelease]):
     """The method of a release, with its public facts.
 
     Attributes:
@@ -246,30 +314,98 @@ class PercentilesDesign(Design[PercentileRelease]):
         points: The values that may be released.
         records: How records are read.
         method: How percentiles are drawn.
+        intervals: Those around the values, if they were asked for.
+        unit: What answers become.
     """
 
     percents: tuple[float, ...]
     points: Values | Range
     records: Records
     method: Method
+    intervals: Intervals | None = None
+    unit: Unit
 
     def check(self, data: object) -> None:
         self.records.check(data)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        numbers, p = self.records.of(data), self.percents
-        if not isinstance(self.method, AfterCount):
-            draw_values = self.method.prepare(numbers)
-            return lambda plan: PercentileRelease(draw_values(), plan, p=p)
-        choose = self.method.choosing(numbers)
+        return self._of_numbers(self.records.of(data))
+
+    def scores(self, every: Sequence[PercentilesDesign]) -> Precisions:
+        return Precisions([one.precision for one in every])
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], PercentileRelease]]:
+        numbers = self.records.of(data)
+        return numbers.number(self.points), self._of_numbers(numbers)
+
+    @property
+    def precision(self) -> Precision:
+        """How precise ranks are, of the percentile with the most noise, about.
+
+        Noise is that of permute-and-flip with an equal part of epsilon for each percentile, or
+        each level of the recursion.
+        """
+        parts = min(len(self.percents), ceil(log2(len(self.percents) + 1)))
+        # In deviations of the rank of a percentile in a sample of one.
+        noise = max(
+            2 * self.records.rank_bound(p) / sqrt(max(p * (100 - p), 100)) * 100
+            for p in self.percents
+        )
+        return Precision(noise * parts / self.epsilon, moved=self.records.per_user)
+
+    def _of_numbers(self, numbers: Numbers) -> Callable[[Plan], PercentileRelease]:
+        draw_values = self.values_of(numbers)
 
         def draw(plan: Plan) -> PercentileRelease:
-            chosen = choose()
+            values, chosen, ends = draw_values()
             return PercentileRelease(
-                chosen.prepare(numbers)(), plan, p=p, chosen=in_short(chosen.mechanism)
+                self.in_units(values),
+                plan,
+                p=self.percents,
+                chosen=None if chosen is None else in_short(chosen[0].mechanism),
+                records=None if chosen is None else chosen[1],
+                interval=None if ends is None else tuple(map(self.in_units, ends)),
             )
 
         return draw
+
+    def in_units(self, values: Iterable[float]) -> tuple[Any, ...]:
+        """Return numbers in the unit that values are given in."""
+        return tuple(self.unit.value(one) for one in values)
+
+    def values_of(
+        self, numbers: Numbers
+    ) -> Callable[[], tuple[Answer, tuple[Method, int] | None, Ends | None]]:
+        """Return the draw of the values, of what a number chose with it, and of intervals."""
+        # The candidates of all intervals are counted once, with those of any method.
+        around = None if self.intervals is None else self.intervals.prepare(numbers)
+        draw_method = self._choosing(numbers)
+
+        def draw() -> tuple[Answer, tuple[Method, int] | None, Ends | None]:
+            draw_values, chosen = draw_method()
+            values = draw_values()
+            return values, chosen, None if around is None else around(values)
+
+        return draw
+
+    def _choosing(
+        self, numbers: Numbers
+    ) -> Callable[[], tuple[Callable[[], Answer], tuple[Method, int] | None]]:
+        """Count, and return the draw of a method, with the number that chose it if one did."""
+        if not isinstance(self.method, AfterCount):
+            draw_values = self.method.prepare(numbers)
+            return lambda: (draw_values, None)
+        choose = self.method.choosing(numbers)
+
+        def draw() -> tuple[Callable[[], Answer], tuple[Method, int]]:
+            chosen = choose()
+            return chosen[0].prepare(numbers), chosen
+
+        return draw
+
+
+def _is_open(end: object) -> bool:
+    return end is None or (isinstance(end, float) and isinf(end))
 
 
 def checked_percents(p: object) -> tuple[float, ...]:

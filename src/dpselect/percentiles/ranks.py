@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -58,6 +58,46 @@ class Ranks:
             numbers=self.numbers,
             missing=self.missing,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GroupedRanks:
+    """Ranks in several groups of numbers, a row of each array for a group; private.
+
+    Attributes:
+        below: As of :class:`Ranks`, shape ``(groups, k)``, and so are the next three.
+        upto: Numbers below or equal to each candidate.
+        nearest_below: The largest number below each candidate.
+        nearest_above: The smallest number above each.
+        numbers: How many numbers each group has, shape ``(groups,)``.
+    """
+
+    below: Indices
+    upto: Indices
+    nearest_below: Values
+    nearest_above: Values
+    numbers: Indices
+
+    def of(self, group: int) -> Ranks:
+        """Return those of one group."""
+        return Ranks(*self._of(group), numbers=int(self.numbers[group]), missing=0)
+
+    def some(self, groups: Indices) -> GroupedRanks:
+        """Return those of some groups."""
+        return GroupedRanks(*self._of(groups), numbers=self.numbers[groups])
+
+    def at(self, places: Indices) -> GroupedRanks:
+        """Return those of some of the candidates."""
+        return GroupedRanks(*self._of((slice(None), places)), numbers=self.numbers)
+
+    def among(self, points: Values, some: Values) -> GroupedRanks:
+        """Return those of some of the points that these are the ranks of."""
+        order = np.argsort(points, kind="stable")
+        return self.at(order[np.searchsorted(points, some, sorter=order)])
+
+    def _of(self, where: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- an index
+        parts = (self.below, self.upto, self.nearest_below, self.nearest_above)
+        return tuple(part[where] for part in parts)
 
 
 class SupportsRanks(Protocol):

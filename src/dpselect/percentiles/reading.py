@@ -16,13 +16,12 @@ from dpselect.percentiles.objectives import (
 )
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
+from dpselect.tables.moments import NUMBERS, Measure
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid, Values
 
 
-def records_cap(
-    column: str | None, user: str | None, max_per_user: int | None
-) -> PeopleCap | None:
+def records_cap(column: str | None, user: str | None, max_per_user: object) -> PeopleCap | None:
     """Return the limit of public arguments, None if every record is a person of its own.
 
     Raises:
@@ -63,12 +62,14 @@ class Records:
         column: The numeric column, of a table.
         users: The persons of the records, if one can have several.
         on_invalid: What happens to a record without a number.
+        measure: How its number is read.
     """
 
     neighbours: Neighbours
     column: str | None = None
     users: PeopleCap | None = None
     on_invalid: OnInvalid = "repair"
+    measure: Measure = NUMBERS
 
     def __post_init__(self) -> None:
         validation.on_invalid(self.on_invalid)
@@ -93,6 +94,7 @@ class Records:
         Raises:
             ColumnError, DataError: As for the release.
         """
+        data = self.measure.of(data, self.column) if tables.is_table(data) else data
         if (column := checked_column(data, self.column)) is None:
             return
         tables.check_columns(data, numeric=[column])
@@ -103,7 +105,7 @@ class Records:
 
     def of(self, data: object) -> Numbers:
         """Return the numbers of some data; private."""
-        return Numbers(data, self)
+        return Numbers(self.measure.of(data, self.column), self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -119,6 +121,13 @@ class Numbers:
     records: Records
     _read: list[tuple[Values, Ranks]] = field(default_factory=list, init=False)
     _values: list[Values] = field(default_factory=list, init=False)
+
+    @classmethod
+    def counted(cls, points: Values, ranks: Ranks, records: Records) -> Numbers:
+        """Return numbers of which the ranks of points are known, and nothing else is asked."""
+        made = cls((), records)
+        made._read.append((points, ranks))
+        return made
 
     def ranks(self, points: Values) -> Ranks:
         """Return the ranks of public points, counted once; of a lazy frame no row is read.

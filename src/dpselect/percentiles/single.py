@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from dpselect._twofold import Twofold, add
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -19,9 +20,9 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.objectives import by_rank, exact_fraction
+from dpselect.percentiles.objectives import by_rank, exact_fraction, rank_scores
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.plan import SEQUENTIAL, ErrorBound, Spend
 from dpselect.typing import Probabilities, Values
@@ -140,6 +141,17 @@ class Single(ABC):
             ColumnError, DataError: As for the release.
         """
 
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:  # noqa: ARG002
+        """Return the draw for groups of numbers, a value for each.
+
+        Args:
+            ranks: Of all candidates; private.
+
+        Returns:
+            None if groups can only be drawn one by one.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class ByMechanism(Single, ABC):
@@ -185,6 +197,22 @@ class ByRank(ByMechanism):
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
         objective = self._objective(numbers)
         return lambda: float(self.points[self.draw.draw_positions(objective)[0]])
+
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        if type(self.draw) is not PermuteAndFlip:
+            return None
+        scores = rank_scores(ranks, p=self.p, points=self.points, form="signed")
+        best = scores.high.max(axis=1, keepdims=True)
+        low = np.where(scores.high == best, scores.low, -np.inf).max(axis=1, keepdims=True)
+        # As by the mechanism, for each row.
+        unit = add(scores, Twofold(-best, -low)).high / self.records.rank_bound(self.p)
+
+        def draw() -> Values:
+            from dpselect.draws.exact.selection import largest_of_each
+
+            return self.points[largest_of_each(unit, self.draw.epsilon)]
+
+        return draw
 
     def _objective(self, numbers: SupportsRanks) -> Objective:
         return by_rank(
@@ -270,6 +298,17 @@ class OneByOne:
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         draws = [one.prepare(numbers) for one in self.singles]
         return lambda: tuple(sorted(draw() for draw in draws))
+
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        """Return the draw for groups of numbers, a row of values for each; None if it is slow.
+
+        Args:
+            ranks: Of all candidates; private.
+        """
+        draws = [one.prepare_groups(ranks) for one in self.singles]
+        if any(draw is None for draw in draws):
+            return None
+        return lambda: np.sort(np.column_stack([draw() for draw in draws if draw]), axis=1)
 
 
 def not_listed() -> ParameterError:

@@ -53,7 +53,7 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import Ranks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks, ranks_of
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Single
 from dpselect.plan import ErrorBound, Spend
@@ -213,9 +213,22 @@ class ByThreshold(Single):
             return self._queries(ranks_of(numbers.values(), self.visited))
         return self._queries(numbers.ranks(self.visited))
 
-    def _queries(self, ranks: Ranks) -> Indices:
-        counts = ranks.upto if self.upwards else ranks.numbers - ranks.below
-        wanted = ranks.numbers * self.share.numerator + self.raised
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        if isinstance(self.points, Range):
+            return None
+        queries, visited = self._queries(ranks.among(self.points, self.visited)), self.visited
+
+        def draw() -> Values:
+            found = above_threshold.first_above_of_each(queries, self.threshold, *self.scales)
+            return visited[np.minimum(found, visited.size - 1)]
+
+        return draw
+
+    def _queries(self, ranks: Ranks | GroupedRanks) -> Indices:
+        """Return the queries of one group of numbers, or of several, a row for each."""
+        numbers = np.asarray(ranks.numbers)[..., None]
+        counts = ranks.upto if self.upwards else numbers - ranks.below
+        wanted = numbers * self.share.numerator + self.raised
         return counts * self.share.denominator - wanted
 
 

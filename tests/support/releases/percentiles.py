@@ -64,7 +64,52 @@ def _users(relation):
     return ReleaseCase(f"Percentiles of persons, {relation}", query, pair)
 
 
+def _groups(name, relation, **asked):
+    """Rows of three persons in two wards, in each of which somebody stays."""
+
+    def held(persons, rng):
+        rows = [(who, int(rng.integers(2)), int(rng.integers(UPPER))) for who in persons]
+        return pl.DataFrame(rows, schema=["who", "ward", "v"], orient="row")
+
+    staying = pl.DataFrame({"who": [8, 8, 9], "ward": [0, 1, 1], "v": [1, 2, 3]})
+
+    def pair(rng):
+        rows = pl.concat([staying, held([0] * 3 + [1] * 2, rng)])
+        by_row = query.user is None
+        other, left = held([2] * (1 if by_row else 4), rng), rows.head(3 if not by_row else 7)
+        if relation is Neighbours.ADD_REMOVE:
+            return rows, pl.concat([rows, other])
+        if by_row:
+            return rows, pl.concat([left, other])
+        return rows, pl.concat([rows.filter(pl.col("who") != 0), held([0] * 2, rng)])
+
+    query = dp.Percentiles(
+        **{
+            "column": "v", "by": "ward", "p": (25, 75), "upper": UPPER, "step": 1,
+            "epsilon": 0.75, "neighbours": relation, **asked,
+        }
+    )  # fmt: skip
+    return ReleaseCase(f"Percentiles {name}, {relation}", query, pair, query.delta)
+
+
+PERSONS = {"user": "who", "max_per_user": 2}
+PUBLIC, PRIVATE = {"groups": (0, 1, 2)}, {"delta": 0.3, "epsilon": 3.0}
 CASES = [
+    *(
+        case
+        for relation in PAIRS
+        for case in (
+            _groups("of groups", relation, **PUBLIC),
+            _groups("of groups of persons", relation, **PUBLIC, **PERSONS),
+            _groups("of groups by ranks", relation, **PUBLIC, assumed_records=10**6),
+            _groups("of groups by halves", relation, **PUBLIC, method="recursive"),
+            _groups("of groups of a range", relation, **PUBLIC, step=1e-5),
+            _groups("of groups with intervals", relation, **PUBLIC, interval=0.95),
+            _groups("of released groups", relation, **PRIVATE),
+            _groups("of released groups of persons", relation, **PRIVATE, **PERSONS),
+            _groups("of released groups and others", relation, **PRIVATE, other=True),
+        )
+    ),
     *(
         case
         for relation in PAIRS

@@ -50,6 +50,42 @@ def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
     return _largest(Noise.GUMBEL, to_grid(scores), scale_for(epsilon, k), k)
 
 
+@sampler
+def largest_of_each(scores: Scores, epsilon: float) -> Indices:
+    """Draw a position of each row, the maximum after fresh exponential noise.
+
+    Args:
+        scores: Shape ``(rows, n)``, ``n >= 1``. Private.
+        epsilon: Of each row. Public.
+
+    Returns:
+        Shape ``(rows,)``; the law of each is that of :func:`top_k_exponential_noise`.
+    """
+    grid, scale = to_grid(scores), scale_for(epsilon, 1)
+    drawn = np.empty(len(grid), dtype=np.int64)
+    rows = max(1, CHUNK // grid.shape[1])
+    for first in range(0, len(grid), rows):
+        _of_rows(grid[first : first + rows], scale, drawn[first : first + rows])
+    return drawn
+
+
+def _of_rows(grid: Indices, scale: float, drawn: Indices) -> None:
+    """Write the position of the largest noisy number of each row."""
+    if grid.shape[1] > CHUNK:
+        drawn[:] = [_largest(Noise.EXPONENTIAL, row, scale, 1)[0] for row in grid]
+        return
+    below_best = grid - grid.max(axis=1, keepdims=True)
+    noisy = bounds(Noise.EXPONENTIAL, below_best.ravel(), scale)
+    low, high = noisy.low.reshape(grid.shape), noisy.high.reshape(grid.shape)
+    can_win = high >= low.max(axis=1, keepdims=True)
+    drawn[:] = can_win.argmax(axis=1)
+    for row in np.flatnonzero(can_win.sum(axis=1) > 1).tolist():
+        [places] = can_win[row].nonzero()
+        at = row * grid.shape[1] + places
+        [best] = _sorted(Noise.EXPONENTIAL, below_best[row], scale, places, noisy.of(at))[:1]
+        drawn[row] = best
+
+
 def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw ``k`` positions, each as the largest of those that are left with fresh noise."""
     grid, scale = to_grid(scores), scale_for(epsilon, k)
@@ -73,9 +109,16 @@ def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
         positions, contenders = _contenders(
             np.concatenate([positions, more]), contenders.joined(drawn), k
         )
+    return _sorted(noise, below_best, scale, positions, contenders)[:k]
+
+
+def _sorted(
+    noise: Noise, numbers: Indices, scale: float, positions: Indices, contenders: Bounds
+) -> list[int]:
+    """Return positions by their noisy numbers, the largest first."""
     parts = zip(
         positions.tolist(),
-        below_best[positions].tolist(),
+        numbers[positions].tolist(),
         contenders.words.T.tolist(),
         contenders.low.tolist(),
         contenders.high.tolist(),
@@ -90,7 +133,7 @@ def _largest(noise: Noise, grid: Indices, scale: float, k: int) -> list[int]:
         return larger(noisy[one], noisy[other])
 
     # A tie goes to the earlier one: sorting keeps their order.
-    return sorted(noisy, key=cmp_to_key(compared), reverse=True)[:k]
+    return sorted(noisy, key=cmp_to_key(compared), reverse=True)
 
 
 def _contenders(positions: Indices, noisy: Bounds, k: int) -> tuple[Indices, Bounds]:

@@ -1,0 +1,140 @@
+"""Rows of any container with their group, as many of each person as count."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+
+from dpselect import tables
+from dpselect._optional import needed
+from dpselect.errors import DataError
+from dpselect.keys.columns import KeyColumns
+from dpselect.keys.grouping import GROUP, OTHER, Grouping
+from dpselect.keys.reading import integers
+from dpselect.tables.kinds import kind_of, named
+from dpselect.tables.lookup import without_nan
+from dpselect.tables.people import USER
+from dpselect.tables.values import names_of_series
+
+PLACE = "place"
+
+
+def column_of(data: object, by: str) -> KeyColumns:
+    """Return how groups are written in the engine.
+
+    Raises:
+        ColumnError: The column is missing, or of a type that groups cannot have.
+    """
+    table = tables.check_columns(data, plain=[by])
+    return KeyColumns((by,), (kind_of(tables.schema(table, data)[by], by),), encoded=False)
+
+
+def check(data: object, grouping: Grouping) -> None:
+    """Make the checks of a release that read no row; see :meth:`.Grouping.check`."""
+    column = column_of(data, grouping.by)
+    for one in grouping.groups:
+        column.encode(one)
+    if grouping.cap is not None:
+        grouping.cap.check(data)
+
+
+def rows_of(
+    data: object, grouping: Grouping, numeric: Mapping[str, str], groups: Sequence[Hashable]
+) -> nw.LazyFrame[Any]:
+    """Return the rows of some groups; of a lazy frame or a path no row is read yet.
+
+    Rows without a group or a person, or without one of the numbers, are dropped, and so are
+    those of other groups, unless the rest is a group. Only then a person's rows are limited.
+
+    Args:
+        data: Private.
+        grouping: How rows are grouped.
+        numeric: Columns of numbers, by the name that they get.
+        groups: Which groups, public; :data:`.OTHER` for the rest.
+
+    Returns:
+        The columns ``group``, of which other groups are null, and those of ``numeric``, as
+        float64. Of polars ``group`` is the position of the group.
+
+    Raises:
+        ColumnError, DataError: The columns cannot be read.
+        ParameterError: A group is not of the column's kind.
+    """
+    column = column_of(data, grouping.by)
+    rows = _opened(data, grouping, numeric).drop_nulls()
+    listed = [column.encode(one) for one in groups if one is not OTHER]
+    if grouping.cap is not None:
+        if OTHER not in groups:
+            rows = rows.filter(nw.col(GROUP).is_in(integers(rows, listed)))
+        rows = grouping.cap.limited(rows, order_by=[GROUP, *numeric])
+    rows = rows.select(GROUP, *numeric)
+    if rows.implementation.is_polars():
+        return _numbered(rows, listed, rest=OTHER in groups)
+    among = nw.col(GROUP).is_in(integers(rows, listed))
+    if OTHER not in groups:
+        return rows.filter(among)
+    return rows.with_columns(nw.when(among).then(nw.col(GROUP)).alias(GROUP))
+
+
+def _numbered(
+    rows: nw.LazyFrame[Any], groups: Sequence[Any], *, rest: bool
+) -> nw.LazyFrame[Any]:
+    """Return rows of polars with positions of groups, by which they are grouped sooner."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    table: pl.LazyFrame = nw.to_native(rows)
+    kind = table.collect_schema()[GROUP]
+    places = pl.DataFrame({GROUP: pl.Series(groups, dtype=kind), PLACE: range(len(groups))})
+    joined = table.join(places.lazy(), on=GROUP, how="left" if rest else "inner")
+    return nw.from_native(joined.with_columns(pl.col(PLACE).alias(GROUP)).drop(PLACE))
+
+
+def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
+    """Refuse a missing number; see :meth:`.Grouping.refuse_missing`."""
+    rows = _opened(data, grouping, {"number": column})
+    names = [name for name in rows.collect_schema().names() if name != "number"]
+    missing = rows.drop_nulls(names).filter(nw.col("number").is_null())
+    if grouping.groups:
+        written = [column_of(data, grouping.by).encode(one) for one in grouping.groups]
+        missing = missing.filter(nw.col(GROUP).is_in(integers(missing, written)))
+    found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
+    if tables.counts(found["rows"])[0] > 0:
+        raise DataError(
+            "a value is missing, which `on_invalid`='raise' declares impossible; "
+            "`on_invalid`='repair' goes on without it"
+        )
+
+
+def _opened(data: object, grouping: Grouping, numeric: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    """Return the columns that are read, under their names here."""
+    by, cap = grouping.by, grouping.cap
+    plain = [by] if cap is None else [by, cap.user]
+    frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
+    if isinstance(frame, nw.DataFrame):
+        rows = _in_memory(frame, plain, numeric)
+    else:
+        numbers = tables.as_numbers(frame, data, list(dict.fromkeys(numeric.values()))).lazy()
+        rows = numbers.select(*plain, **{name: without_nan(of) for name, of in numeric.items()})
+    types = rows.collect_schema()
+    names = {GROUP: named(nw.col(by), types[by])}
+    if cap is not None:
+        names[USER] = cap.persons(types)
+    return rows.select(*numeric, **names)
+
+
+def _in_memory(
+    frame: nw.DataFrame[Any], plain: Sequence[str], numeric: Mapping[str, str]
+) -> nw.LazyFrame[Any]:
+    """Return a frame in memory as a lazy one of polars, each value coded by itself."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    columns = {
+        name: pl.Series(tables.series_numbers(frame.get_column(of)), nan_to_null=True)
+        for name, of in numeric.items()
+    }
+    columns |= {name: names_of_series(frame.get_column(name)) for name in plain}
+    return nw.from_native(pl.DataFrame(columns).lazy())

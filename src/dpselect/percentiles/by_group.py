@@ -1,0 +1,172 @@
+"""Percentiles of groups: the answer of one group, drawn for each from one reading.
+
+Every group is answered by the same method, with the law that it has for the group's numbers
+alone; where a private number of records chooses it, each group has its own. Methods that draw
+percentiles one by one draw those of all groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpselect.draws.exact.noisy_counts import discrete_laplace
+from dpselect.errors import ParameterError
+from dpselect.keys.grouping import Grouping, grouping_of
+from dpselect.passes import Pass
+from dpselect.percentiles.first_count import AfterCount, size_of
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.release import PercentileRelease
+from dpselect.percentiles.single import Answer, Method, OneByOne
+from dpselect.plan import Plan
+from dpselect.query import Design
+
+if TYPE_CHECKING:
+    from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
+
+NUMBER = "number"
+"""The column of numbers in the rows that are read."""
+
+OfOne = tuple[Answer, tuple[tuple[float, float], ...] | None]
+"""The values of one group, and the intervals around them, if these were asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedPercentiles(Design[PercentileRelease]):
+    """The method of one group, and how rows are grouped.
+
+    Attributes:
+        each: The design of one group, for single records that come or go.
+        grouping: How rows are grouped.
+        column: The numeric column.
+        may_miss: Whether a missing number is no error.
+    """
+
+    each: PercentilesDesign
+    grouping: Grouping
+    column: str
+    may_miss: bool
+
+    def check(self, data: object) -> None:
+        from dpselect import tables
+
+        numbers = self.each.records.measure.of(data, self.column)
+        tables.check_columns(numbers, numeric=[self.column])
+        self.grouping.check(data)
+
+    def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
+        if self.grouping.first is not None:
+            # The rows of released groups are read after the charge.
+            self.check(data)
+        data = self.each.records.measure.of(data, self.column)
+        if not self.may_miss:
+            self.grouping.refuse_missing(data, self.column)
+        draw = self.grouping.prepare(data, partial(self._of_groups, data), [])
+
+        def drawn(plan: Plan) -> PercentileRelease:
+            found = draw(plan)
+            pairs = list(zip(found.groups, found.answers, strict=True))
+            in_units = self.each.in_units
+            around = [in_units(ends) for _, (_, some) in pairs for ends in some or ()]
+            return PercentileRelease(
+                tuple((group, in_units(values)) for group, (values, _) in pairs),
+                plan,
+                p=self.each.percents,
+                interval=None if self.each.intervals is None else tuple(around),
+                refunded=found.refunded,
+            )
+
+        return drawn
+
+    def _of_groups(
+        self, data: object, groups: tuple[Hashable, ...]
+    ) -> Callable[[], list[OfOne]]:
+        """Read the rows of groups, and return the draw of their answers."""
+        from dpselect.percentiles.group_ranks import Reader
+
+        points, records = self.each.points, self.each.records
+        rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
+        reader = Reader(rows, groups, self.grouping.by, data)
+        if isinstance(points, Range):
+            numbers = [Numbers(one, records) for one in reader.numbers()]
+            return lambda: [self._of_one(one) for one in numbers]
+        cells = reader.cells(points)
+        return lambda: [one for ranks in cells.parts(points) for one in self._of_some(ranks)]
+
+    def _of_one(self, numbers: Numbers) -> OfOne:
+        values, _, ends = self.each.values_of(numbers)()
+        return values, ends
+
+    def _of_some(self, ranks: GroupedRanks) -> list[OfOne]:
+        """Draw the answers of some groups."""
+        method = self.each.method
+        if self.each.intervals is None and isinstance(method, AfterCount):
+            return self._after_count(method, ranks)
+        if self.each.intervals is None:
+            return self._by(method, ranks)
+        return [self._of_one(one) for one in self._numbers(ranks)]
+
+    def _after_count(self, method: AfterCount, ranks: GroupedRanks) -> list[OfOne]:
+        """Draw by the methods that the noisy numbers of records choose."""
+        noisy = discrete_laplace(ranks.numbers, method.scale)
+        sizes = np.array([size_of(one) for one in noisy.tolist()])
+        found: list[OfOne] = [((), None)] * sizes.size
+        for size in np.unique(sizes).tolist():
+            which = np.flatnonzero(sizes == size)
+            drawn = self._by(method.choice.of_number(2.0**size), ranks.some(which))
+            for place, one in zip(which.tolist(), drawn, strict=True):
+                found[place] = one
+        return found
+
+    def _by(self, method: Method, ranks: GroupedRanks) -> list[OfOne]:
+        """Draw by one method, of all groups at once where it can."""
+        if isinstance(method, OneByOne):
+            draw = method.prepare_groups(ranks)
+            if draw is not None:
+                return [(tuple(values), None) for values in draw().tolist()]
+        return [(method.prepare(one)(), None) for one in self._numbers(ranks)]
+
+    def _numbers(self, ranks: GroupedRanks) -> Iterator[Numbers]:
+        """Yield each group's numbers by their ranks."""
+        points, records = np.asarray(self.each.points), self.each.records
+        for group in range(ranks.numbers.size):
+            yield Numbers.counted(points, ranks.of(group), records)
+
+
+def grouped(asked: Percentiles) -> GroupedPercentiles:
+    """Return the design of percentiles of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    if asked.column is None:
+        raise ParameterError("`by` is for tables: name the `column` of the numbers too")
+    if asked.by == asked.column or asked.user in {asked.by, asked.column}:
+        raise ParameterError("`column`, `by` and `user` must be different columns")
+    if asked.minus is not None:
+        raise ParameterError("with `by`, leave out `minus`: make a column of the differences")
+    grouping = grouping_of(asked)
+    each = replace(asked, **grouping.in_each, column=None, on_invalid="repair").at_cap()
+    if each.unit.moment != "number":
+        raise ParameterError("with `by` values are numbers: make days of dates first")
+    if isinstance(each.points, Range):
+        rows: int | str = "one for each number of a group"
+    else:
+        many = len(grouping.groups)
+        of_one = 2 * len(each.points) + 1
+        rows = of_one * many if many else f"{of_one} for each group that is released"
+    first = () if grouping.first is None else grouping.first.passes
+    return GroupedPercentiles(
+        **grouping.facts(each),
+        passes=(*first, Pass(rows)),
+        each=each,
+        grouping=grouping,
+        column=asked.column,
+        may_miss=asked.on_invalid == "repair",
+    )
