@@ -49,6 +49,11 @@ def needed(module: str, *, extra: str) -> ModuleType:
         ) from None
 
 
+def of_an_engine(raised: BaseException) -> bool:
+    """Return whether an engine may have raised it: a panic of polars is no Exception."""
+    return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
+
+
 def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
     """Return what a function returns, or raise another error in place of any but ours.
 
@@ -64,6 +69,8 @@ def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> 
         return compute()
     except DPSelectError:
         raise
-    except Exception:  # noqa: BLE001 -- every engine has its own, and each may quote values
+    except BaseException as raised:  # every engine has its own, and each may quote values
+        if not of_an_engine(raised):
+            raise
         error = refusal()
     raise error

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect._optional import replaced
 from dpselect.draws import above_threshold as draws
 from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -290,7 +291,8 @@ def _integers(queries: ArrayLike) -> Indices:
     if isinstance(queries, Sequence) and all(isinstance(one, Integral) for one in queries):
         # Beyond 64 bits whether an array can hold it would depend on its value.
         queries = [min(max(int(one), -LARGEST), LARGEST) for one in queries]
-    array = np.asarray(queries)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ParameterError("`queries` must be integers, such as counts, in one dimension")
+    refusal = ParameterError("`queries` must be integers, such as counts, in one dimension")
+    array = replaced(lambda: np.asarray(queries), lambda: refusal)
+    if array.ndim != 1 or array.dtype.kind not in ("iu" if array.size else "iuf"):
+        raise refusal
     return np.clip(array, -LARGEST, LARGEST).astype(np.int64)

@@ -17,7 +17,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks.reading import check_ends
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.columns import as_integers
-from dpselect.tables.kinds import named
+from dpselect.tables.kinds import named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
@@ -289,9 +289,11 @@ def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> 
         kind = types[column]
         if integer and not kind.is_integer():
             raise ColumnError(
-                f"column {column!r} must name nodes, which are integers; it is of type {kind}"
+                f"column {column!r} must name nodes, which are integers; it is of type "
+                f"{type_name(kind)}"
             )
         if not integer and kind.is_numeric():
             raise ColumnError(
-                f"column {column!r} must name nodes, which are text; it is of type {kind}"
+                f"column {column!r} must name nodes, which are text; it is of type "
+                f"{type_name(kind)}"
             )

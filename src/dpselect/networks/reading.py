@@ -27,7 +27,7 @@ from dpselect.errors import (
     PublicClaimError,
 )
 from dpselect.tables import values
-from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
@@ -352,9 +352,12 @@ def _position(
     elif labels.dtype == pl.String and dtype in (pl.String, pl.Categorical, pl.Enum):
         value = value.cast(pl.String)
     elif labels.dtype != dtype:
-        wanted = "integers" if labels.dtype.is_integer() else f"of type {labels.dtype}"
+        wanted = (
+            "integers" if labels.dtype.is_integer() else f"of type {type_name(labels.dtype)}"
+        )
         raise ColumnError(
-            f"column {column!r} must name nodes, which are {wanted}; it is of type {dtype}"
+            f"column {column!r} must name nodes, which are {wanted}; it is of type "
+            f"{type_name(dtype)}"
         )
     if isinstance(nodes, range):
         known = value.is_between(0, len(nodes) - 1)

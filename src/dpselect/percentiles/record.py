@@ -20,6 +20,7 @@ from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
+from dpselect.tables.values import listed
 from dpselect.typing import OnInvalid, Values
 
 
@@ -145,7 +146,7 @@ class _RecordDesign(Design[Release[Any]]):
         if column is None or label is None:
             return tables.numeric_column(data, column), None
         table = tables.read_columns(data, numeric=[column], plain=[label])
-        return tables.series_numbers(table[column]), table[label].to_list()
+        return tables.series_numbers(table[column]), listed(table[label])
 
     def _check_order(self, data: object) -> None:
         """Refuse row numbers of a table whose rows have no order."""

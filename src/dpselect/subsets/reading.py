@@ -11,6 +11,7 @@ import numpy as np
 from dpselect import tables
 from dpselect._optional import replaced
 from dpselect.errors import DataError, ParameterError, PublicClaimError
+from dpselect.tables.values import listed
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,14 @@ class Members:
         self.check(data)
         plain = [self.column] if self.label is None else [self.column, self.label]
         table = tables.read_columns(data, numeric=(), plain=plain)
-        statuses = table[self.column].to_list()
+        statuses = listed(table[self.column])
         members = [i for i, one in enumerate(statuses) if word(one) in self.positive]
-        return members, range(self.n) if self.label is None else table[self.label].to_list()
+        return members, range(self.n) if self.label is None else listed(table[self.label])
 
     def _labels(self, data: object) -> None:
         table = tables.read_columns(data, numeric=(), plain=[str(self.label)])
         column = table[str(self.label)]
-        labels = column.to_list()
+        labels = listed(column)
         if not all(isinstance(one, Hashable) for one in labels):
             raise DataError("`label` must hold names: texts, numbers or dates")
         if column.null_count() or "" in labels:

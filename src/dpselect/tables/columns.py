@@ -11,7 +11,7 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
-from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
     choices,
@@ -23,7 +23,7 @@ from dpselect.tables.opening import (
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
-from dpselect.tables.values import of_series, of_values
+from dpselect.tables.values import chunked, of_series, of_values
 from dpselect.tables.where import numbers_of_text
 from dpselect.typing import Values
 
@@ -96,10 +96,12 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"
         )
-    series = nw.from_native(data, allow_series=True, pass_through=True)
+    series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         if not series.dtype.is_numeric() and not declares_nothing(series):
-            raise DataError(f"the values are of type {series.dtype}, which is not numeric")
+            raise DataError(
+                f"the values are of type {type_name(series.dtype)}, which is not numeric"
+            )
         return series_numbers(series)
     values = of_values(data, REFUSAL)
     if values.kind == "text" or values.values.dtype.kind == "b":

@@ -73,6 +73,15 @@ def native_type(series: nw.Series[Any]) -> str:
     return str(getattr(native, "dtype", getattr(native, "type", "")))
 
 
+def type_name(dtype: object) -> str:
+    """Return a type of narwhals or polars in words.
+
+    The categories of an Enum are left out, also in a nested type: data may have made them.
+    """
+    name = type(dtype).__name__
+    return name if name in {"Enum", "List", "Array", "Struct"} else str(dtype)
+
+
 def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
     """Return what a column of keys, groups or persons holds; what declares nothing is text.
 
@@ -84,8 +93,8 @@ def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
         return "text"
     if kind not in NAMES:
         raise ColumnError(
-            f"column {column!r} is of type {dtype}: keys and users must be text, integers, "
-            "booleans or dates; cast or bin it first"
+            f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
+            "text, integers, booleans or dates; cast or bin it first"
         )
     return kind
 
@@ -140,9 +149,16 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """Return a column of names in an engine, null where Python has no such value.
 
     Categories become text: their order depends on all of them.
+
+    Raises:
+        ColumnError: The column is of objects, which a lazy frame cannot read one by one.
     """
     import narwhals as nw
 
+    if dtype == nw.Object:
+        raise ColumnError(
+            "a lazy frame must declare the type of each column, and one is of objects: cast it"
+        )
     if declared(dtype) == "text":
         return column.cast(nw.String)
     if dtype == nw.Date:

@@ -18,7 +18,7 @@ import narwhals as nw
 from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.collation import by_bytes
-from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
 
@@ -85,7 +85,7 @@ def check_columns(
             types[column].is_numeric() or (eager and types[column] == nw.Object)
         ):
             raise ColumnError(
-                f"column {column!r} is of type {types[column]}, which is not numeric"
+                f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
                 f"{_cure(types[column])}; {choices(types, data)}"
             )
     return table

@@ -6,6 +6,7 @@ They are read as their container declares them, or else one by one (:mod:`.kinds
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed
+from dpselect._optional import needed, of_an_engine
 from dpselect.errors import ColumnError, DataError
 from dpselect.tables.kinds import (
     NAMES,
@@ -27,6 +28,7 @@ from dpselect.tables.kinds import (
     kind_of,
     native_type,
     texts,
+    type_name,
 )
 from dpselect.typing import Values
 
@@ -100,7 +102,7 @@ def of_values(values: object, refusal: str) -> ColumnValues:
     """
     import narwhals as nw
 
-    series = nw.from_native(values, allow_series=True, pass_through=True)
+    series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         return of_series(series)
     if is_listed(values):
@@ -113,6 +115,36 @@ def of_values(values: object, refusal: str) -> ColumnValues:
     return of_array(array)
 
 
+def chunked(values: object) -> object:
+    """Return an array of Arrow as the column that narwhals knows; anything else as it is."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is None or not isinstance(values, arrow.Array):
+        return values
+    return arrow.chunked_array([values])
+
+
+def listed(series: nw.Series[Any]) -> list[Any]:
+    """Return values as a list, None for those that Python does not have.
+
+    Those are text of Arrow that is no UTF-8, which nobody checks, and years after 9999.
+    """
+    try:
+        return series.to_list()
+    except BaseException as raised:
+        if not of_an_engine(raised):
+            raise
+    return [_item(series, place) for place in range(len(series))]
+
+
+def _item(series: nw.Series[Any], place: int) -> object:
+    try:
+        return series.item(place)
+    except BaseException as raised:
+        if not of_an_engine(raised):
+            raise
+        return None
+
+
 def of_series(series: nw.Series[Any]) -> ColumnValues:
     """Return the values of a Series as its type declares them.
 
@@ -122,13 +154,13 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     import narwhals as nw
 
     if declares_nothing(series):
-        return of_objects(series.to_list())
+        return of_objects(listed(series))
     dtype = series.dtype
     kind = declared(dtype)
     if kind == "text":
         # Categories of pandas and Arrow may be of any type.
         sure = dtype == nw.String or series.implementation.is_polars()
-        return ColumnValues(_objects(series.to_list()), "text" if sure else "anything")
+        return ColumnValues(_objects(listed(series)), "text" if sure else "anything")
     if dtype.is_decimal():
         return ColumnValues(_objects(series.to_list()), "numbers")
     if kind in {"integer", "boolean", "numbers"}:
@@ -178,7 +210,7 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
     import narwhals as nw
     import polars as pl
 
-    series = nw.from_native(values, allow_series=True, pass_through=True)
+    series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         held = names_of_series(series)
     elif isinstance(values, np.ndarray):
@@ -208,11 +240,11 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
 
     kind = "anything" if declares_nothing(series) else kind_of(series.dtype, str(series.name))
     if kind == "anything":
-        return _of_texts(series.to_list())
+        return _of_texts(listed(series))
     if series.implementation.is_polars():
         return nw.to_native(series)
     if kind == "text":
-        return _of_texts(series.to_list())
+        return _of_texts(listed(series))
     if kind == "date":
         # Arrow holds days that Python does not have.
         return pl.Series(series.to_arrow(), dtype=pl.Date)
@@ -242,7 +274,7 @@ def names_in_memory(
         if kind in {"integer", "boolean"}:
             column = of_series(users)
             return column.values, ~column.absent()
-        held = users.to_numpy() if kind == "date" else _objects(users.to_list())
+        held = users.to_numpy() if kind == "date" else _objects(listed(users))
     else:
         held, kind = users, declared_by_array(users.dtype) or "numbers"
     if kind in {"text", "anything"}:
@@ -329,8 +361,8 @@ def declares_type(values: object) -> bool:
 def refused_type(column: str, dtype: object) -> ColumnError:
     """Return the error for a column of a type that holds neither numbers nor text."""
     return ColumnError(
-        f"column {column!r} is of type {dtype}: a column must hold numbers or text; cast it to "
-        "text there"
+        f"column {column!r} is of type {type_name(dtype)}: a column must hold numbers or "
+        "text; cast it to text there"
     )
 
 

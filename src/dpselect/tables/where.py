@@ -20,7 +20,7 @@ import narwhals as nw
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.kinds import declared, numbers_alone
+from dpselect.tables.kinds import declared, numbers_alone, type_name
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -107,7 +107,7 @@ class Comparison:
             if dtype == nw.Date:
                 return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
         raise ColumnError(
-            f"`where` must compare {self.column!r}, which is of type {dtype}, with "
+            f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
             f"{_comparable(dtype)}"
         )
 

@@ -128,7 +128,8 @@ def plain_table(x: Any, fields: int = 0) -> Any:  # noqa: ANN401
     if isinstance(frame, nw.DataFrame):
         found = ((name, values.of_series(frame.get_column(name))) for name in frame.columns)
         of_any_type = {name: column for name, column in found if column.kind == "anything"}
-        if not of_any_type:
+        # Arrow declares a type for each column, and has none of objects.
+        if not of_any_type or frame.implementation.is_pyarrow():
             return x
         plain = [_of_objects(frame.get_column(name), one) for name, one in of_any_type.items()]
         return nw.to_native(frame.with_columns(plain))

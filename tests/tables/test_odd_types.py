@@ -1,0 +1,96 @@
+"""Values that a container holds and Python does not: each is missing, and no other changes."""
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DPSelectError, ParameterError
+from dpselect.tables import values
+from dpselect.trees import ID3Classifier
+from dpselect.tuning import PrivateSearchCV
+from support.odd_input import TEXT, observed
+
+AR = {"epsilon": 50.0, "neighbours": "add-remove"}
+INVALID = pa.array([b"a"] * 60 + [b"\xff"])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize("container", ["array", "dictionary", "table"])
+def test_text_of_arrow_that_is_no_text_is_missing(kind, container):
+    keys = INVALID.cast(kind, safe=False)
+    if container == "dictionary":
+        keys = keys.dictionary_encode()
+    column = {"column": "f"} if container == "table" else {}
+    query = dp.Keys(**column, delta=1e-6, **AR)
+
+    assert query.release(pa.table({"f": keys}) if column else keys).answer == ("a",)
+
+
+def test_each_value_that_python_does_not_have_is_missing():
+    import narwhals as nw
+
+    days = nw.from_native(pl.Series([10**8, 0, None]).cast(pl.Date), series_only=True)
+
+    assert [str(one) for one in values.listed(days)] == ["None", "1970-01-01", "None"]
+
+
+def test_the_categories_of_an_enum_are_in_no_message():
+    made = pl.DataFrame({"f": pl.Series(["a"], dtype=pl.Enum(["a", TEXT])), "g": [1]})
+    record = dp.PercentileRecord(column="f", p=50, upper=9, epsilon=1.0)
+    nodes = {"nodes": 9, "source": "f", "target": "g", "k": 1, "metric": "degree"}
+    for query in (record, dp.TopNodes(**nodes, epsilon=1.0)):
+        for data in (made, made.lazy(), made.with_columns(pl.struct("f").alias("f"))):
+            with observed() as seen:
+                query.release(data)
+
+            assert seen.error is not None
+            seen.assert_nothing_private()
+
+
+def test_objects_of_a_lazy_frame_are_refused_by_type():
+    held = pl.DataFrame({"f": pl.Series([1, "a"], dtype=pl.Object), "y": [1, 2]}).lazy()
+    query = dp.TopKeys(column="f", k=1, candidates=["a"], user="y", max_per_user=2, **AR)
+
+    with pytest.raises(ColumnError, match="declare the type of each column"):
+        query.release(held)
+
+
+@pytest.mark.parametrize("kind", [pa.month_day_nano_interval(), pa.decimal256(50)], ids=str)
+def test_types_that_polars_does_not_have_are_refused(kind):
+    ends = pa.table({"f": pa.nulls(2, kind), "g": pa.array([1, 2])})
+    query = dp.TopNodes(nodes=9, source="f", target="g", k=1, metric="degree", epsilon=1.0)
+
+    with pytest.raises(DPSelectError, match="must name nodes"):
+        query.release(ends)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ([1], 2),
+        np.array([], dtype="M8[s]"),
+        pl.Series([2**70], dtype=pl.Int128),
+        np.array([1j]),
+    ],
+)
+def test_what_are_no_queries_is_refused(queries):
+    query = dp.AboveThreshold(threshold=5, sensitivity=1, epsilon=1.0, neighbours="add-remove")
+
+    with pytest.raises(ParameterError, match="must be integers"):
+        query.release(queries)
+
+
+def test_a_search_reads_categories_of_arrow():
+    rows = {"f": ["a", "b", None] * 20, "y": ["u", "v", "u"] * 20}
+    coded = {name: pa.array(column).dictionary_encode() for name, column in rows.items()}
+    public = {"domains": {"f": ["a", "b"]}, "classes": ["u", "v"], "max_records": 99}
+    tree = ID3Classifier(1.0, **public, neighbours="add-remove")
+    asked = {"epsilon": 50.0, "method": "all", "random_state": 1}
+    search = PrivateSearchCV(tree, {"max_depth": [0, 1]}, **asked)
+    with observed() as seen:
+        search.fit(pa.table({"f": coded["f"]}), coded["y"])
+
+    assert seen.error is None
+    assert search.best_params_ == {"max_depth": 1}
