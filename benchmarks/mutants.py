@@ -1,15 +1,17 @@
 """Mutants of the modules that draw, scale, spend and audit: which of them the fast tests see.
 
 Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, in the folder of
-the project, with as many mutants of each package as there is time for::
+the project, with as many mutants of each file as there is time for::
 
     pip install cosmic-ray
-    python benchmarks/mutants.py --each 15
+    python benchmarks/mutants.py --each 2
 
-Each mutant is one change of one file in a copy of the project, and the fast tests of its
-package run until one fails. Mutants are sampled with a seed; those that change annotations or
-docstrings alone are none. Writes ``benchmarks/results/mutants.csv``. A survivor is a change
-that no fast test sees: the slow ones may, and some change nothing that can be seen.
+Each mutant is one change of one file in a copy of the project. The test files of its package
+that name most of what it defines run first, and then all fast tests of the package, until one
+fails. Mutants are sampled with a seed; those that change annotations or docstrings alone are
+none. Writes ``benchmarks/results/mutants.csv``. A survivor is a change that no fast test sees:
+the slow ones may. Those that change nothing that can be seen have the reason beside them,
+written by hand; it is kept when the same mutant is drawn again.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import ast
 import csv
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +29,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +50,19 @@ TESTS = {
 }
 """The fast tests of each package."""
 
-COPIED = ("src", "tests", "packages", "studies", "docs", "pyproject.toml", "conftest.py")
+COPIED = (
+    "src",
+    "tests",
+    "packages",
+    "studies",
+    "docs",
+    "benchmarks",
+    "pyproject.toml",
+    "conftest.py",
+)
+NEAREST = 2
+"""Test files that run before the others of a package."""
+
 PATIENCE = 600
 """Seconds after which a mutant counts as seen: it does not end."""
 
@@ -62,7 +77,12 @@ class Mutant:
     was: str
     became: str
     outcome: str
+    equivalent: str
     seconds: float
+
+    def key(self) -> tuple[str, str, str]:
+        """What tells a mutant from others, whatever stands above it."""
+        return self.file, self.was, self.became
 
 
 def meaning(source: str) -> str | None:
@@ -99,14 +119,13 @@ def _operator(name: str) -> Any:  # noqa: ANN401 -- cosmic-ray's
     return None if getattr(kind, "arguments", tuple)() else kind()
 
 
-def sampled(package: str, number: int, seed: int) -> Iterator[tuple[Path, str, str]]:
-    """Yield so many mutants of a package: the file, the operator and the text."""
-    files = sorted((ROOT / "src" / "dpselect" / package).rglob("*.py"))
-    every = [(file, *site) for file in files for site in sites(file)]
-    random.Random(f"{seed} {package}").shuffle(every)  # noqa: S311 -- a sample
+def sampled(file: Path, number: int, seed: int) -> Iterator[tuple[Path, str, str]]:
+    """Yield so many mutants of a file: the file, the operator and the text."""
+    source = file.read_text(encoding="utf-8")
+    every = list(sites(file))
+    random.Random(f"{seed} {file.relative_to(ROOT)}").shuffle(every)  # noqa: S311 -- a sample
     found = 0
-    for file, name, place in every:
-        source = file.read_text(encoding="utf-8")
+    for name, place in every:
         changed = mutate_code(source, _operator(name), place)
         if changed is None or meaning(changed) in {None, meaning(source)}:
             continue
@@ -114,6 +133,22 @@ def sampled(package: str, number: int, seed: int) -> Iterator[tuple[Path, str, s
         found += 1
         if found == number:
             return
+
+
+def nearest(file: Path, tests: tuple[str, ...]) -> list[str]:
+    """Return the test files that name most of what a module defines."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    kinds = ast.FunctionDef | ast.ClassDef
+    names = {file.stem, *(one.name for one in ast.walk(tree) if isinstance(one, kinds))}
+    words = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
+    found = {
+        str(one.relative_to(ROOT)): len(set(words.findall(one.read_text(encoding="utf-8"))))
+        for folder in tests
+        for one in (
+            [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py")
+        )
+    }
+    return sorted((one for one in found if found[one]), key=lambda one: -found[one])[:NEAREST]
 
 
 def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...]) -> Mutant:
@@ -125,13 +160,22 @@ def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...
     )
     began = time.perf_counter()
     there.write_text(changed, encoding="utf-8")
+    first = nearest(file, tests)
     try:
-        outcome = "survived" if pass_in(copy, tests) else "seen"
+        passed = (not first or pass_in(copy, tuple(first))) and pass_in(copy, tests)
     finally:
         there.write_text(source, encoding="utf-8")
     where = str(file.relative_to(ROOT / "src" / "dpselect"))
     seconds = round(time.perf_counter() - began, 1)
-    return Mutant(where, line, name.rpartition("/")[2], was, became, outcome, seconds)
+    outcome = "survived" if passed else "seen"
+    return Mutant(where, line, name.rpartition("/")[2], was, became, outcome, "", seconds)
+
+
+def reasons() -> dict[tuple[str, ...], str]:
+    """Return why stored mutants change nothing that can be seen."""
+    with RESULTS.open(newline="", encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    return {(r["file"], r["was"], r["became"]): r.get("equivalent", "") for r in rows}
 
 
 def pass_in(copy: Path, tests: tuple[str, ...]) -> bool:
@@ -156,10 +200,19 @@ def pass_in(copy: Path, tests: tuple[str, ...]) -> bool:
 def main() -> None:
     """Try the sample, and write and print what became of it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--each", type=int, default=15, help="mutants of a package")
+    parser.add_argument("--each", type=int, default=2, help="mutants of a file")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    packages = ROOT / "src" / "dpselect"
+    sample = [
+        (*one, tests)
+        for package, tests in TESTS.items()
+        for file in sorted((packages / package).rglob("*.py"))
+        for one in sampled(file, asked.each, asked.seed)
+    ]
+    random.Random(asked.seed).shuffle(sample)  # noqa: S311 -- what is seen early is of all
     found: list[Mutant] = []
+    known = reasons()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
@@ -168,16 +221,22 @@ def main() -> None:
         for package, tests in TESTS.items():
             if not pass_in(copy, tests):
                 sys.exit(f"the fast tests of {package} must pass without a change")
-            for file, name, changed in sampled(package, asked.each, asked.seed):
-                found.append(tried(copy, file, name, changed, tests))
-                print(*astuple(found[-1]), sep="  ", flush=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as table:
-        writer = csv.writer(table)
-        writer.writerow([one.name for one in fields(Mutant)])
-        writer.writerows(astuple(one) for one in sorted(found, key=lambda one: one.file))
+        for mutant in sample:
+            one = tried(copy, *mutant)
+            found.append(replace(one, equivalent=known.get(one.key(), "")))
+            print(*astuple(found[-1]), sep="  ", flush=True)
+            written(found)
     outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
     for (package, outcome), number in sorted(outcomes.items()):
         print(f"{package}: {number} {outcome}")
+
+
+def written(found: list[Mutant]) -> None:
+    """Write the table."""
+    with RESULTS.open("w", newline="", encoding="utf-8") as table:
+        writer = csv.writer(table)
+        writer.writerow([one.name for one in fields(Mutant)])
+        writer.writerows(astuple(one) for one in sorted(found, key=Mutant.key))
 
 
 if __name__ == "__main__":
