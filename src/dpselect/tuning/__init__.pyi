@@ -3,6 +3,7 @@ from .best import (
     best_probabilities as best_probabilities,
 )
 from .estimators import (
+    PrivateClassifier as PrivateClassifier,
     PrivateSearchCV as PrivateSearchCV,
 )
 from .marginals import (

@@ -1,27 +1,34 @@
-"""Private search for the parameters of an estimator, in scikit-learn's form."""
+"""Private search for the parameters of a classifier, ours or another library's."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from dpselect import validation
 from dpselect._optional import needed
+from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import MechanismLike
-from dpselect.plan import Plan, SupportsSpend
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import Plan, Spend, SupportsSpend
 from dpselect.tuning.repetitions import RepetitionsLike
 from dpselect.tuning.search import Grid, Method, Score, Search, declared_fields, unspent
 from dpselect.tuning.train_validation import column_names, plain_table
 from dpselect.typing import Values
 
 needed("sklearn", extra="standard")
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin  # noqa: E402
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone  # noqa: E402
 from sklearn.utils import get_tags  # noqa: E402
 from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, column_or_1d  # noqa: E402
+
+LEAK = "PrivacyLeakWarning"
+"""The category by which diffprivlib warns that it reads a parameter off the data."""
 
 
 @dataclass(eq=False, repr=False)
@@ -137,3 +144,104 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         tags.classifier_tags = deepcopy(own.classifier_tags)
         tags.input_tags = deepcopy(own.input_tags)
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A private classifier of another library, in the form that a search needs.
+
+    For models of scikit-learn's form with a parameter for epsilon, such as those of
+    diffprivlib. Parameters of the model are searched as ``model__name``.
+
+    Read the model's documentation for its relation, and give it whatever it would otherwise
+    read off the data, such as bounds. A fit in which diffprivlib warns of such a leak is
+    refused, and all other warnings of a fit are kept back, since they may tell of the data.
+
+    Guarantee:
+        That of the model, on which dpselect relies: ``epsilon``-DP under ``neighbours``. Its
+        noise is the model's own, so it is not ``exact``.
+
+    Args:
+        model: An unfitted classifier.
+        epsilon: What a fit costs, in nats; finite, > 0.
+        neighbours: The relation that the model is private for, one of tables.
+        epsilon_name: The name of the model's parameter for epsilon.
+
+    Attributes:
+        model_: The fitted model.
+        plan_: The :class:`dpselect.Plan` of the fit.
+        classes_: The classes of the model.
+
+    Examples:
+        >>> from diffprivlib.models import GaussianNB  # doctest: +SKIP
+        >>> from dpselect.tuning import PrivateClassifier, PrivateSearchCV
+        >>> model = GaussianNB(bounds=(0.0, 1.0), random_state=1)  # doctest: +SKIP
+        >>> search = PrivateSearchCV(  # doctest: +SKIP
+        ...     PrivateClassifier(model, epsilon=1.0, neighbours="add-remove"),
+        ...     {"model__var_smoothing": [1e-9, 1e-3]}, epsilon=2.0,
+        ... )
+    """
+
+    model: Any
+    _: KW_ONLY
+    epsilon: float
+    neighbours: NeighboursLike
+    epsilon_name: str = "epsilon"
+    exact: ClassVar[bool] = False
+
+    def plan(self, columns: Sequence[str] | None = None) -> Plan:  # noqa: ARG002 -- as all have
+        """Return the plan of :meth:`fit`; no data are needed.
+
+        Args:
+            columns: Not used.
+
+        Raises:
+            ParameterError: ``epsilon`` is out of its range, or the model has no such parameter.
+        """
+        name = type(self.model).__name__
+        epsilon = validation.positive("epsilon", self.epsilon)
+        if self.epsilon_name not in self.model.get_params():
+            raise ParameterError(f"`epsilon_name`: a {name} has no {self.epsilon_name!r}")
+        return Plan(
+            name=type(self).__name__,
+            mechanism=f"{name}, as its library states",
+            spends=(Spend("a fit of the model", epsilon),),
+            epsilon=epsilon,
+            neighbours=validation.table_neighbours(self.neighbours),
+            public=("the model's parameters",),
+        )
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Fit the model.
+
+        Args:
+            X: As the model takes it. Private.
+            y: Labels, shape ``(n,)``. Private.
+
+        Raises:
+            PublicClaimError: The model warned that it reads what was to be given.
+        """
+        self.plan_ = self.plan()
+        made = clone(self.model).set_params(**{self.epsilon_name: self.epsilon})
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            self.model_ = made.fit(X, y)
+        if any(one.category.__name__ == LEAK for one in warned):
+            del self.model_
+            raise PublicClaimError(
+                f"a {type(made).__name__} reads parameters off the data that were not given, "
+                "such as bounds: give them"
+            )
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Return the class of each record, shape ``(n,)``."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict(X)
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Values:  # noqa: ANN401, N803
+        """Return the class shares of each record, shape ``(n, classes)``."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict_proba(X)

@@ -291,6 +291,7 @@ class SearchDesign(Design[SearchRelease]):
             return SearchRelease(
                 (self.parameters[trial.position],),
                 plan,
+                exact=getattr(trial.estimator, "exact", True) is True,
                 estimator=trial.estimator,
                 position=trial.position,
                 score=trial.score,
