@@ -320,9 +320,16 @@ class Plan:
     @property
     def counted(self) -> str | None:
         """The rows of a person that count, in words; None without a cap."""
+        return self.counted_at(None)
+
+    def counted_at(self, cap: int | None) -> str | None:
+        """Return the same, at a cap that was drawn if one was."""
         most = self.arguments.get("max_per_user")
         if self.user is None or most is None:
             return None
+        if isinstance(most, Mapping):
+            drawn = "of these, one is drawn" if cap is None else f"of these, {cap} was drawn"
+            most = f"{' or '.join(map(str, most['caps']))} ({drawn})"
         return f"at most {most} of each {self.user!r}, and nothing above that"
 
     def __repr__(self) -> str:

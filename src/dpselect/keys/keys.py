@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.cap_scores import ExpectedKeys, expected_keys
+from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
 from dpselect.keys.laws import KeyLaw, KeyMethod, law_of
 from dpselect.keys.question import (
     Missing,
@@ -22,6 +23,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap
 from dpselect.typing import Indices, Probabilities
 
 MOST_PEOPLE = 2**53
@@ -46,7 +48,9 @@ class Keys(Query[KeyRelease]):
         column: The column of the key; or several, for keys that are tuples.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted.
+        max_per_user: How many different keys of a person are counted. Or
+            :class:`~dpselect.Choose`, by the expected number of keys that are released; not for
+            ``"weighted"`` and ``"rounds"``.
         method: How keys are selected. ``"optimal"`` releases every key with the largest
             probability that its part of epsilon and delta allows. ``"laplace"`` and
             ``"gaussian"`` release keys whose noisy count passes a threshold, and these counts
@@ -76,7 +80,7 @@ class Keys(Query[KeyRelease]):
 
     column: str | Sequence[str] | None = None
     user: str | None = None
-    max_per_user: int | None = None
+    max_per_user: CapLike | None = None
     method: KeyMethod | None = None
     min_people: int = 1
     missing: Missing = "drop"
@@ -85,7 +89,11 @@ class Keys(Query[KeyRelease]):
     delta: float
     neighbours: NeighboursLike
 
-    def design(self) -> KeysDesign:
+    def design(self) -> KeysDesign | ChosenCap[KeyRelease]:
+        return ChosenCap.of(self) or self.at_cap()
+
+    def at_cap(self) -> KeysDesign:
+        """Return the design for one cap, which is not to be chosen."""
         check_people(self.delta, self.assumed_people)
         question = question_of(
             column=self.column,
@@ -132,15 +140,15 @@ class Keys(Query[KeyRelease]):
             >>> pages.probabilities(np.array([1, 85, 86])).round(3)
             array([0.   , 0.467, 0.516])
         """
-        return self.design().probabilities(people)
+        return self.at_cap().probabilities(people)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the same as a function, for a dry run and a picture."""
-        return (Chances("a value", self.design().probabilities),)
+        return self.design().chances()
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeysDesign(KeyCounts):
+class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
     """The law of every key, and its draw for all of them."""
 
     law: KeyLaw | WeightedLaw
@@ -154,8 +162,9 @@ class KeysDesign(KeyCounts):
         if isinstance(self.law, WeightedLaw):
             keys = self.law.drawing(people)
             return lambda plan: KeyRelease(_sorted(keys()), plan)
-        law, counted = self.law, people.from_count(self.min_people)
+        return self._of_counts(self.law, people.from_count(self.min_people))
 
+    def _of_counts(self, law: KeyLaw, counted: Counted) -> Callable[[Plan], KeyRelease]:
         def draw(plan: Plan) -> KeyRelease:
             held, noisy = law.select(above_least(counted.people, self.min_people))
             places = held.nonzero()[0]
@@ -170,6 +179,25 @@ class KeysDesign(KeyCounts):
             return KeyRelease(_sorted(found), plan, counts=counts, scale=scale)
 
         return draw
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a key to be released."""
+        return (Chances("a value", self.probabilities),)
+
+    def scores(self, every: Sequence[KeysDesign]) -> ExpectedKeys:
+        laws = [one.law for one in every if not isinstance(one.law, WeightedLaw)]
+        if len(laws) < len(every):
+            raise ParameterError(
+                f"`method` {self.law.name!r} has no score to choose `max_per_user` by: give one "
+                "number"
+            )
+        return ExpectedKeys(laws, [one.question.max_per_user for one in every])
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
+        assert not isinstance(self.law, WeightedLaw)  # noqa: S101 -- it has no scores
+        found = people_in(data, self.question).from_count(self.min_people)
+        people = above_least(found.people, self.min_people)
+        return expected_keys(self.law, people), self._of_counts(self.law, found)
 
 
 def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:

@@ -10,6 +10,7 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
+from dpselect.tables.caps import CapLike
 from dpselect.tables.people import PeopleCap, people_cap
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -50,7 +51,7 @@ def question_of(
     *,
     column: str | Sequence[str] | None,
     user: str | None,
-    max_per_user: int | None,
+    max_per_user: CapLike | None,
     missing: Missing,
     candidates: tuple[Hashable, ...] | None = None,
     by: str | None = None,

@@ -14,23 +14,26 @@ Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.cap_scores import kth_largest
+from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
 from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw
 from dpselect.keys.question import Question, changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 from dpselect.plan import Plan
+from dpselect.tables.caps import CapDesign, Precision, Precisions
 
 if TYPE_CHECKING:
     from dpselect.keys.top import TopKeys
@@ -40,7 +43,7 @@ MOST = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopAboveThreshold(KeyCounts):
+class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
     """The public inputs of the draw.
 
     Attributes:
@@ -52,7 +55,11 @@ class TopAboveThreshold(KeyCounts):
     k: int
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        counted = people.in_groups()
+        return self._of_groups(people.in_groups())
+
+    def _of_groups(
+        self, counted: list[tuple[Hashable, Counted]]
+    ) -> Callable[[Plan], KeyRelease]:
         if self.question.groups:
             counted.sort(key=lambda part: self.question.groups.index(part[0]))
         ends = np.cumsum([0, *(part.people.size for _, part in counted)]).tolist()
@@ -86,6 +93,23 @@ class TopAboveThreshold(KeyCounts):
     def hides_groups(self) -> bool:
         """Whether there are groups that are not public."""
         return self.question.by is not None and not self.question.groups
+
+    def scores(self, every: Sequence[TopAboveThreshold]) -> Precisions:
+        if self.hides_groups:
+            raise ParameterError("to choose `max_per_user`, list the `groups`")
+        laws = [one.law for one in every]
+        return Precisions(
+            [
+                Precision(_deviation(law) * sqrt(2), threshold=law.threshold)
+                for law in laws
+            ]
+        )
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
+        groups = people_in(data, self.question).in_groups()
+        counts = [kth_largest(part.people, self.k) for _, part in groups]
+        mean = sum(counts) / max(1, len(self.question.groups))
+        return mean, self._of_groups(groups)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to pass the threshold."""
@@ -124,6 +148,11 @@ def above_threshold(
         law=law,
         k=k,
     )
+
+
+def _deviation(law: LaplaceLaw | GaussianLaw) -> float:
+    """Return the standard deviation of the noise of a count, about."""
+    return law.scale * sqrt(2) if isinstance(law, LaplaceLaw) else law.scale
 
 
 def _law(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:

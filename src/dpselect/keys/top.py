@@ -12,7 +12,8 @@ import numpy as np
 from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
+from dpselect.keys.cap_scores import kth_largest
+from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over, people_in
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import (
     STOP,
@@ -42,6 +43,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
 from dpselect.typing import Indices
 
 MOST_LIMIT = 10**9
@@ -96,7 +98,8 @@ class TopKeys(Query[KeyRelease]):
             without a person are dropped.
         max_per_user: How many different keys of a person are counted, over all groups. They
             are chosen at random; with 1 each person counts as one. Where groups are released
-            first, it is how many groups, too.
+            first, it is how many groups, too. Or :class:`~dpselect.Choose`, by how precise the
+            count of the ``k``-th key is: with ``k``, and groups that are public or none.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
             split off for a noisy sequence, which has them.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
@@ -132,7 +135,7 @@ class TopKeys(Query[KeyRelease]):
     groups: Iterable[Hashable] | None = None
     groups_share: float | None = None
     user: str | None = None
-    max_per_user: int | None = None
+    max_per_user: CapLike | None = None
     counts_share: float = 0.0
     missing: Missing = "drop"
     assumed_people: int | None = None
@@ -141,7 +144,13 @@ class TopKeys(Query[KeyRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> TopDesign | GroupedTop | TopAboveThreshold:
+    def design(
+        self,
+    ) -> TopDesign | GroupedTop | TopAboveThreshold | ChosenCap[KeyRelease]:
+        return ChosenCap.of(self) or self.at_cap()
+
+    def at_cap(self) -> TopDesign | GroupedTop | TopAboveThreshold:
+        """Return the design for one cap, which is not to be chosen."""
         check_people(self.delta, self.assumed_people)
         if self.candidates is None and self.above is None and self.mechanism is None:
             relation = validation.table_neighbours(self.neighbours)
@@ -163,7 +172,7 @@ class TopKeys(Query[KeyRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopDesign(KeyCounts):
+class TopDesign(KeyCounts, CapDesign[KeyRelease]):
     """The public inputs of the draws.
 
     Attributes:
@@ -185,7 +194,9 @@ class TopDesign(KeyCounts):
     count_scale: float | None = None
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        objectives = self._objectives(people)
+        return self._of_objectives(self._objectives(people))
+
+    def _of_objectives(self, objectives: list[Objective]) -> Callable[[Plan], KeyRelease]:
         draws = [self.draw.prepare_positions(one) for one in objectives]
 
         def draw(plan: Plan) -> KeyRelease:
@@ -262,6 +273,24 @@ class TopDesign(KeyCounts):
         )
         more_than = f" more than the value after the {self.limit} candidates"
         return (Chances("a value", law, more_than),)
+
+    def scores(self, every: Sequence[TopDesign]) -> Precisions:
+        if self.candidates is None:
+            raise ParameterError(
+                "`mechanism` 'exponential' without candidates has no score to choose "
+                "`max_per_user` by: give one number"
+            )
+        if self.draw.above is not None:
+            raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
+        facts = by_count(
+            np.zeros(len(self.candidates)), self.candidates, self.neighbours, self.changed
+        )
+        return Precisions([Precision(one.draw.noise(facts)) for one in every])
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
+        objectives = self._objectives(people_in(data, self.question))
+        counts = [kth_largest(one.scores, self.draw.k) for one in objectives]
+        return sum(counts) / len(counts), self._of_objectives(objectives)
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""

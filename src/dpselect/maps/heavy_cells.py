@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect.errors import ParameterError
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
@@ -27,6 +28,7 @@ from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
 from dpselect.typing import Values
 
 Cell = tuple[float, float, float, float]
@@ -140,7 +142,8 @@ class HeavyCells(Query[CellRelease]):
         above: In place of ``k``: all cells of at least so many noisy points. Not to be read
             off the data.
         user: The column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted, chosen at random.
+        max_per_user: How many points of a person are counted, chosen at random. Or
+            :class:`~dpselect.Choose`, by how precise the count of the ``k``-th cell is.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: What the release costs, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
@@ -165,13 +168,17 @@ class HeavyCells(Query[CellRelease]):
     k: int | None = None
     above: float | None = None
     user: str | None = None
-    max_per_user: int | None = None
+    max_per_user: CapLike | None = None
     outside: Outside = "drop"
     epsilon: float
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _Cells:
+    def design(self) -> _Cells | ChosenCap[CellRelease]:
+        return ChosenCap.of(self) or self.at_cap()
+
+    def at_cap(self) -> _Cells:
+        """Return the design for one cap, which is not to be chosen."""
         rows, grid = PointRows.of(self), uniform_grid(self.grid)
         objective = partial(
             cell_counts,
@@ -207,13 +214,35 @@ class HeavyCells(Query[CellRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cells(PointDesign[CellRelease]):
+class _Cells(PointDesign[CellRelease], CapDesign[CellRelease]):
     grid: Partition
     objective: Callable[[Values], Objective]
     draw: TopK
 
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        counts = self.objective(self.rows.read(data).in_cells(self.grid))
+        return self._of_counts(self._counts(data))
+
+    def scores(self, every: Sequence[_Cells]) -> Precisions:
+        if self.draw.above is not None:
+            raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
+        return Precisions(
+            [
+                Precision(
+                    one.draw.noise(one.objective(np.zeros(one.grid.cells))),
+                    moved=one.rows.max_per_user,
+                )
+                for one in every
+            ]
+        )
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], CellRelease]]:
+        counts, k = self._counts(data), self.draw.k
+        return float(np.partition(counts.scores, -k)[-k]), self._of_counts(counts)
+
+    def _counts(self, data: object) -> Objective:
+        return self.objective(self.rows.read(data).in_cells(self.grid))
+
+    def _of_counts(self, counts: Objective) -> Callable[[Plan], CellRelease]:
         draw = self.draw.prepare_positions(counts)
         every = Cells(self.rows.box, *self.grid.shape or ())
 

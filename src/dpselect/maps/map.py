@@ -16,7 +16,7 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.maps.box import Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
-from dpselect.maps.partition import Partition
+from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
 from dpselect.maps.points import PointDesign, PointRows, pass_over
 from dpselect.maps.postprocess import consistent, non_uniformity
@@ -29,6 +29,7 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
 from dpselect.typing import Indices
 
 Objectives: TypeAlias = Literal["relative", "absolute"]
@@ -79,7 +80,8 @@ class Map(Query[MapRelease]):
             points. Or an :class:`~dpselect.maps.ErrorMeasure`.
         user: The column of the person that a point belongs to.
         max_per_user: How many points of a person are counted. They are chosen at random; the
-            total and all estimates are of counted points.
+            total and all estimates are of counted points. Or :class:`~dpselect.Choose`, by how
+            precise the mean count of 16 x 16 cells is.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: What the release costs in all, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
@@ -115,13 +117,17 @@ class Map(Query[MapRelease]):
     sanity: float = 0.001
     measure: Objectives | ErrorMeasure = "relative"
     user: str | None = None
-    max_per_user: int | None = None
+    max_per_user: CapLike | None = None
     outside: Outside = "drop"
     epsilon: float
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _MapDesign:
+    def design(self) -> _MapDesign | ChosenCap[MapRelease]:
+        return ChosenCap.of(self) or self.at_cap()
+
+    def at_cap(self) -> _MapDesign:
+        """Return the design for one cap, which is not to be chosen."""
         rows = PointRows.of(self)
         relation = validation.table_neighbours(self.neighbours)
         candidates = Candidates.of(self.grids, self.method)
@@ -175,7 +181,7 @@ class Map(Query[MapRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MapDesign(PointDesign[MapRelease]):
+class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
     """The public inputs of each step, and their draws.
 
     Attributes:
@@ -194,7 +200,23 @@ class _MapDesign(PointDesign[MapRelease]):
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
-        points = self.rows.read(data)
+        return self._of_points(self.rows.read(data))
+
+    def scores(self, every: Sequence[_MapDesign]) -> Precisions:
+        cells = CoarseGrid.cells().cells
+        return Precisions(
+            [
+                Precision(2 * one.steps.counts_scale, moved=one.rows.max_per_user / cells)
+                for one in every
+            ]
+        )
+
+    def counted(self, data: object) -> tuple[float, Callable[[Plan], MapRelease]]:
+        points, cells = self.rows.read(data), CoarseGrid.cells().cells
+        number = int(points.in_cells(uniform_grid(1)).sum())
+        return number / cells, self._of_points(points)
+
+    def _of_points(self, points: Counts) -> Callable[[Plan], MapRelease]:
         if self.measure is not None:
             check_number(points, self.measure)
         return partial(self._draw, points)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,21 @@ class TopK:
         if chosen is None:
             chosen = rounds_or_sequence(rounds, facts, k, sequence=sequence)
         return cls(chosen.for_objective(facts), k)
+
+    def noise(self, facts: Objective) -> float:
+        """Return the standard deviation of the difference of two noisy scores, about.
+
+        That of other mechanisms than a noisy sequence is as for permute-and-flip.
+
+        Args:
+            facts: The objective of no data.
+        """
+        if isinstance(self.mechanism, NoisySequence):
+            scale = self.mechanism.noise_scale
+            return scale * (2 if self.mechanism.noise == "laplace" else sqrt(2))
+        factor = 1 if facts.monotone else 2
+        bound = float(np.max(facts.sensitivity.bound))
+        return factor * self.k * bound / self.mechanism.epsilon * sqrt(2)
 
     @property
     def spend(self) -> Spend:

@@ -1,3 +1,6 @@
+from .caps import (
+    Choose as Choose,
+)
 from .collecting import (
     Column as Column,
     collect as collect,

@@ -271,7 +271,7 @@ class PeopleCap:
         return None if wrong else counted
 
 
-def people_cap(user: str | None, max_per_user: int | None) -> PeopleCap | None:
+def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
     """Return the cap of public arguments, None if every row is a person of its own.
 
     Raises:

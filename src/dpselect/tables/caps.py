@@ -1,0 +1,318 @@
+r"""The cap on the rows of a person, chosen by a part of epsilon before the release.
+
+A release at every cap costs the same. A part of epsilon draws one of the caps by
+permute-and-flip, and the rest pays for the release at that cap. Every cap is scored by what is
+counted at it, and all scores are integers that one person moves by at most the same bound.
+
+**How precise a count is.** At the cap :math:`m` let a count :math:`c` that one person moves by
+up to :math:`d_m` have noise of the standard deviation :math:`b_m`. With the sampling error of
+independent rows its relative error is :math:`1/f_m(c)` and
+
+.. math:: f_m(c) = \frac{c}{\sqrt{b_m^2 + c}}, \qquad
+          g_b(f) = \frac{f^2 + f \sqrt{f^2 + 4 b^2}}{2},
+
+where :math:`g_b` is the inverse for noise :math:`b`: the count that is as precise there. The
+score is the count which is as precise at a reference with :math:`d = \max_m d_m` and
+:math:`b = d \min_m b_m/d_m`, in what one person can move there:
+
+.. math:: q_m = \frac{g_b(f_m(c))}{d}.
+
+**Sensitivity.** One person moves it by at most 1, also where she replaces another. With
+:math:`s = \sqrt{f^2 + 4 b^2}` the slope :math:`g_b'(f) = (2 f + s + f^2/s)/2` grows with
+:math:`b`, as :math:`f \le s`. For :math:`b = \beta d` the quotient :math:`g_b'(f)/d` falls with
+:math:`d`: so do :math:`f/d`, :math:`s/d` and :math:`f^2/(s d)`. Let :math:`\beta` be
+:math:`\min_m b_m/d_m`. Then :math:`g_{b_m}'(f)/d_m \ge g_{\beta d_m}'(f)/d_m \ge g_b'(f)/d`, and
+as :math:`f_m` is the inverse of :math:`g_{b_m}`, the slope of :math:`q_m` in :math:`c` is at most
+:math:`1/d_m`; below a threshold it is :math:`b/(b_m d) = \beta/b_m \le 1/d_m`. Under add/remove all
+scores move in one direction. Where a count also has to pass
+a threshold, :math:`c` is what is above it; if nothing is, :math:`q_m = c\, b/(b_m d)` is
+negative.
+
+**What is not in it.** Rows above a cap enter as rows that are missing. If persons with many
+rows have other values, a cap shifts the answer, and no score sees by how much.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import floor, fsum, sqrt
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
+
+from dpselect import validation
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import Mechanism, PermuteAndFlip
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
+from dpselect.query import Design, Query
+from dpselect.release import Release
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.people import MOST
+
+Out = TypeVar("Out", bound=Release[Any])
+
+SHARE = 0.1
+"""Share of epsilon for the choice, if not given."""
+
+MOST_CAPS = 100
+"""Caps to choose from, at most."""
+
+STEPS = 2**10
+"""Steps of a score for one unit; scores are rounded down to them."""
+
+LARGEST = 2.0**32
+"""No score is above it, so that the rounding of floats is far below a step."""
+
+
+@dataclass(frozen=True)
+class Choose:
+    """A cap on the rows of a person that is chosen from the data, for a part of epsilon.
+
+    Given as ``max_per_user``; every cap has the same price.
+
+    Attributes:
+        caps: The caps to choose from: at least two, increasing. Not to be read off the data.
+        share: Share of epsilon for the choice; in (0, 1).
+
+    Raises:
+        ParameterError: They do not increase, are out of range, or too many; or the share is.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> pages = dp.Keys(
+        ...     column="page", user="person", max_per_user=dp.Choose([1, 5]), epsilon=1.0,
+        ...     delta=1e-6, neighbours="add-remove",
+        ... )
+        >>> [(spend.purpose, round(spend.epsilon, 3)) for spend in pages.plan.spends]
+        [('choice of the cap', 0.1), ('release at the cap', 0.9)]
+    """
+
+    caps: Sequence[int]
+    share: float = SHARE
+
+    def __post_init__(self) -> None:
+        caps = validation.listed("max_per_user", self.caps) or ()
+        caps = tuple(validation.at_least("max_per_user", one, 1, MOST) for one in caps)
+        if not 2 <= len(caps) <= MOST_CAPS or any(low >= up for low, up in pairwise(caps)):
+            raise ParameterError(
+                f"`max_per_user` to choose must be 2 to {MOST_CAPS} caps that increase"
+            )
+        share = validation.within("share", self.share, 0, 1)
+        if share in {0, 1}:
+            raise ParameterError("the `share` of a choice must be above 0 and below 1")
+        object.__setattr__(self, "caps", caps)
+        object.__setattr__(self, "share", share)
+
+    @classmethod
+    def of(cls, given: object) -> Self | None:
+        """Return the choice that a field holds; None of a number or nothing.
+
+        Raises:
+            ParameterError: It is a mapping of something else.
+        """
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            return None
+        if not {"caps"} <= given.keys() <= {"caps", "share"}:
+            raise ParameterError("`max_per_user` to choose must be `caps`, and a `share`")
+        return cls(**given)
+
+    def to_field(self) -> dict[str, object]:
+        """Return the plain values that a query keeps."""
+        return {"caps": list(self.caps), "share": self.share}
+
+
+CapLike: TypeAlias = int | Choose | Mapping[str, Any]
+"""A cap, or what one is chosen from."""
+
+
+class CapScores(Protocol):
+    """Scores of caps by what is counted at each."""
+
+    @property
+    def bound(self) -> int:
+        """What one person moves a score by, at most."""
+
+    def of(self, counted: Sequence[float]) -> list[int]:
+        """Return the score of each cap; they grow with what is counted."""
+
+
+class CapDesign(Design[Out], ABC):
+    """A release at one cap, which can say how much is counted at it."""
+
+    @abstractmethod
+    def scores(self, every: Sequence[Any]) -> CapScores:
+        """Return how caps are scored; public.
+
+        Args:
+            every: The designs at all caps, this one among them.
+
+        Raises:
+            ParameterError: There is no score of such a release.
+        """
+
+    @abstractmethod
+    def counted(self, data: Any) -> tuple[float, Callable[[Plan], Out]]:  # noqa: ANN401
+        """Read and count; return what is scored, and the draw of the release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How precise a count is at a cap; public.
+
+    Attributes:
+        noise: Standard deviation of its noise; > 0.
+        moved: What one person moves it by, at most.
+        threshold: What it has to pass.
+    """
+
+    noise: float
+    moved: float = 1.0
+    threshold: float = 0.0
+
+    def equivalent(self, count: float, noise: float) -> float:
+        """Return the count that is as precise with other noise; below 0 under the threshold."""
+        above = count - self.threshold
+        if above <= 0:
+            return above * noise / self.noise
+        precise = above / sqrt(self.noise**2 + above)
+        return precise * (precise + sqrt(precise**2 + 4 * noise**2)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Precisions:
+    """Scores of caps by how precise a count is at each.
+
+    Attributes:
+        caps: The precision at each cap.
+    """
+
+    caps: Sequence[Precision]
+
+    @property
+    def bound(self) -> int:
+        """A score that moves by 1 moves by one more step than its own when it is rounded."""
+        return STEPS + 1
+
+    def of(self, counted: Sequence[float]) -> list[int]:
+        moved = max(one.moved for one in self.caps)
+        noise = moved * min(one.noise / one.moved for one in self.caps)
+        scores = (
+            one.equivalent(count, noise) / moved
+            for one, count in zip(self.caps, counted, strict=True)
+        )
+        return [floor(STEPS * min(max(one, -LARGEST), LARGEST)) for one in scores]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenCap(Design[Out]):
+    """The choice of a cap, and the release at the one that is chosen.
+
+    Attributes:
+        caps: The caps.
+        designs: The release at each.
+        choice: How the cap is drawn.
+    """
+
+    caps: tuple[int, ...]
+    designs: tuple[CapDesign[Out], ...]
+    choice: Mechanism
+
+    @classmethod
+    def of(cls, query: Query[Out]) -> Self | None:
+        """Return the design of a query whose ``max_per_user`` is to be chosen, if it is.
+
+        Raises:
+            ParameterError: There is no score for such a query.
+        """
+        choose = Choose.of(query.max_per_user)  # type: ignore[attr-defined] # of persons
+        if choose is None:
+            return None
+        epsilon = validation.positive("epsilon", query.epsilon)  # type: ignore[attr-defined]
+        choice = PermuteAndFlip(epsilon=epsilon * choose.share)
+        rest = epsilon - choice.epsilon
+        made = [
+            query._with(max_per_user=cap, epsilon=rest).design()  # noqa: SLF001 -- a copy
+            for cap in choose.caps
+        ]
+        designs = [one for one in made if isinstance(one, CapDesign)]
+        if len(designs) < len(made):
+            raise ParameterError(
+                f"a {type(query).__name__} of these fields has no score to choose "
+                "`max_per_user` by: give one number"
+            )
+        designs[0].scores(designs)  # refused before anything is charged
+        first = designs[0]
+        listed = ", ".join(map(str, choose.caps))
+        delta = max(one.delta for one in designs)
+        return cls(
+            mechanism=(
+                f"{choice!r} of the caps {listed}, then from {first.mechanism} "
+                f"up to {designs[-1].mechanism}"
+            ),
+            composition=f"{SEQUENTIAL}, and the release costs the same at every cap",
+            spends=(choice.spend("choice of the cap"), _dearest(designs, delta)),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=first.neighbours,
+            public=("the caps", *first.public),
+            error=_largest([one.error for one in designs]),
+            passes=tuple(one for design in designs for one in design.passes),
+            exact=all(one.exact for one in designs),
+            caps=tuple(choose.caps),
+            designs=tuple(designs),
+            choice=choice,
+        )
+
+    def check(self, data: object) -> None:
+        self.designs[0].check(data)
+
+    def chances(self) -> tuple[Any, ...]:
+        """Return the chances of a value at each cap, where there are any."""
+        return tuple(
+            one._replace(of=f"{one.of} at the cap {cap}")
+            for cap, design in zip(self.caps, self.designs, strict=True)
+            for one in design.chances()  # type: ignore[attr-defined] # of keys
+        )
+
+    def prepare(self, data: object) -> Callable[[Plan], Out]:
+        counted, draws = zip(*(one.counted(data) for one in self.designs), strict=True)
+        objective = self.objective(counted)
+
+        def draw(plan: Plan) -> Out:
+            [place] = self.choice.draw_positions(objective)
+            return replace(draws[place](plan), cap=self.caps[place])
+
+        return draw
+
+    def objective(self, counted: Sequence[float]) -> Objective:
+        """Return the scores of the caps, private, with what one person moves them by."""
+        scores = self.designs[0].scores(self.designs)
+        # Who comes has rows at every cap, and displaces nobody's.
+        return Objective(
+            scores.of(counted),
+            GlobalSensitivity(scores.bound, self.neighbours),
+            self.caps,
+            monotone=self.neighbours is Neighbours.ADD_REMOVE,
+            step=1,
+        )
+
+
+def _dearest(designs: Sequence[Design[Any]], delta: float) -> Spend:
+    """Return a price that covers the release at each cap."""
+    return Spend(
+        "release at the cap",
+        max(one.epsilon for one in designs),
+        delta=delta,
+        rho=max(fsum(spend.rho_of_all for spend in one.spends) for one in designs),
+    )
+
+
+def _largest(errors: Sequence[ErrorBound | None]) -> ErrorBound | None:
+    """Return a bound that holds at every cap, if there is one."""
+    known = [one for one in errors if one is not None]
+    return max(known, key=lambda one: one.value) if len(known) == len(errors) else None
