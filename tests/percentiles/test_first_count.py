@@ -86,10 +86,11 @@ def test_the_law_is_the_sum_over_the_sizes():
 def test_a_public_number_costs_nothing_and_chooses_exactly():
     query = dp.Percentiles(p=99, upper=100, step=1, epsilon=1.0, neighbours="substitute")
     method = query.design().method
-    choose = method.choosing(method.choice.records.of(np.arange(4000.0)))
+    choosing = method.choosing(method.choice.records.of(np.arange(4000.0)))
 
     assert method.scale == 0
-    assert choose().mechanism == method.choice.of_number(4096.0).mechanism
+    chosen, records = choosing()
+    assert (chosen.mechanism, records) == (method.choice.of_number(4096.0).mechanism, 4096)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])

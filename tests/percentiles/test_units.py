@@ -168,12 +168,6 @@ def test_numbers_have_differences_too():
         assert query(asked, p=50).release(data).candidate == 5
 
 
-def test_groups_have_units():
-    asked = QUESTIONS["difference"]
-    release = query(asked, by="ward", groups=["a", "b"]).release(TABLE)
-    assert all(isinstance(one, timedelta) for _, values in release.answer for one in values)
-
-
 def test_a_value_is_coded_by_itself_and_what_is_none_is_missing():
     odd = [IN[0], datetime(2024, 1, 1), None, "2024-01-01", 7, np.datetime64("NaT"),
            np.datetime64("2024-01-02")]  # fmt: skip

@@ -6,8 +6,9 @@
 from dpselect._help import clean_room
 from dpselect.percentiles.comparison import compare_percentiles
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
-from dpselect.percentiles.percentiles import PercentileRelease, Percentiles
+from dpselect.percentiles.percentiles import Percentiles
 from dpselect.percentiles.record import PercentileRecord
+from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 
 __all__ = [

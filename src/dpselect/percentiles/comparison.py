@@ -82,15 +82,15 @@ def compare_percentiles(
         epsilon=1.0,
         neighbours=neighbours,
     )
-    design, epsilons = usual.design(), tuple(epsilons)
+    design, epsilons = usual.at_cap(), tuple(epsilons)
     ranks = design.records.of(data).ranks(np.asarray(design.points))
     wanted = np.array(design.percents)[:, None] / 100 * (ranks.numbers + 1)
     far = np.maximum(0, np.maximum(ranks.below - wanted, wanted - ranks.upto))
     best = far == far.min(axis=1, keepdims=True)
     named = replace(usual, assumed_records=assumed_records or max(ranks.numbers, 1))
-    asked = {DEFAULT: usual, **{one: replace(named, method=one) for one in _fitting(named)}}
+    fitting = {str(one): replace(named, method=one) for one in _fitting(named)}
     rows = []
-    for (name, query), epsilon in product(asked.items(), epsilons):
+    for (name, query), epsilon in product({DEFAULT: usual, **fitting}.items(), epsilons):
         at = replace(query, epsilon=epsilon)
         try:
             laws = at.probabilities(data)

@@ -111,19 +111,20 @@ class AfterCount:
             law += chances[size] * self.choice.of_number(2.0**size).probabilities(numbers)
         return law
 
-    def choosing(self, numbers: Numbers) -> Callable[[], Method]:
-        """Count all that any method needs, and return the draw of the method.
+    def choosing(self, numbers: Numbers) -> Callable[[], tuple[Method, int]]:
+        """Count all that any method needs, and return the draw of the method and of the number.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
         records = numbers.number(self.choice.points)
 
-        def choose() -> Method:
+        def choose() -> tuple[Method, int]:
             noisy = records
             if self.epsilon:
                 noisy = int(discrete_laplace(np.array([records]), self.scale)[0])
-            return self.choice.of_number(2.0 ** size_of(noisy))
+            found = 2 ** size_of(noisy)
+            return self.choice.of_number(float(found)), found
 
         return choose
 
@@ -131,7 +132,7 @@ class AfterCount:
         choose = self.choosing(numbers)
 
         def draw() -> Answer:
-            chosen = choose()
+            chosen, _ = choose()
             return chosen.prepare(numbers)()
 
         return draw

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import erf, sqrt
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from math import erf, inf, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpselect._numbers import shown
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Node, Recursive
 from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.first_count import AfterCount
 from dpselect.percentiles.objectives import rank_of
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
@@ -28,10 +31,11 @@ from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.release import as_text
 from dpselect.typing import Probabilities, Values
 
 if TYPE_CHECKING:
-    from dpselect.percentiles.percentiles import PercentilesDesign
+    from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
 
 MOST_RECORDS = 100_000
 """Of more assumed records the error in ranks is the same, and that in units no larger."""
@@ -66,6 +70,37 @@ def shapes(records: int) -> dict[str, Values]:
         "lognormal": np.minimum(np.exp(1.2 * standard) / 30, 1),
         "Pareto": np.minimum(((1 - at) ** (-1 / 1.5) - 1) / 30, 1),
     }
+
+
+def expected(query: Percentiles, records: int | None) -> str | None:
+    """Return how far values are from their percentiles with probability 0.95, in words.
+
+    Args:
+        query: Of a release, for all records or for each of several groups.
+        records: How many records are assumed, if that is known.
+
+    Returns:
+        None where nothing is assumed, or an end of the range is not known.
+    """
+    made: Any = query.design()
+    design = getattr(made, "each", made)
+    ends = (None, inf, -inf)
+    is_open = query.candidates is None and (query.lower in ends or query.upper in ends)
+    if records is None or is_open or not hasattr(design, "method"):
+        return None
+    if isinstance(design.method, AfterCount):
+        design = replace(design, method=design.method.choice.of_number(float(records)))
+    distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
+    within = [f"within about {_in_words(one)}" if one else "none" for one in distances]
+    named = [f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True)]
+    return (
+        f"{'; '.join(named if len(named) > 1 else within)} with probability 0.95, assuming "
+        f"about {records:,} records of one of these shapes: {', '.join(shapes(1))}"
+    )
+
+
+def _in_words(distance: float | timedelta) -> str:
+    return as_text(distance) if isinstance(distance, timedelta) else shown(distance)
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:

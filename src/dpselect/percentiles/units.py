@@ -45,7 +45,7 @@ class Unit:
                 raise ParameterError("`step` is a duration: give dates, times or durations")
             both = kinds | ({"integer"} if step is None else {_kind(step)})
             number = next(one for one in ("decimal", "float", "integer") if one in both)
-            return cls("number", number)  # type: ignore[arg-type] # one of the three
+            return cls("number", number)
         if len(kinds) > 1 or not (step is None or _is_span(step)):
             raise ParameterError(
                 "`lower`, `upper`, `candidates` and `step` must be of one unit: numbers; or "

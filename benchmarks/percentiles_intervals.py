@@ -1,0 +1,183 @@
+"""Widths of intervals around a percentile, beside those of other ways to have one.
+
+Run: ``python benchmarks/percentiles_intervals.py``; it writes
+``benchmarks/results/percentiles_intervals.csv``, in some minutes.
+
+Made-up stays (lognormal, rounded) in values 0 to 60 and 0 to 6,000, under add/remove, with
+probability 0.95 for these records. The mean width and the share that hold the percentile are
+those of ``REPEATS`` exact draws, and the error is the mean distance of the answer in values.
+
+- ``ours``: a fiftieth of epsilon for the interval, the rest for the value.
+- ``width by the exponential mechanism``: as PostRI (arXiv:2604.07581), written from its
+  abstract: after the value the smallest distance around it is drawn that has enough records on
+  both sides, by the exponential mechanism over distances that double, with the same share or
+  with half of epsilon.
+- ``three percentiles``: two more percentiles, so far from the wanted one that the bounds on
+  their rank errors hold together, with a fiftieth or with two thirds of epsilon.
+- ``noisy counts``: all of epsilon on counts of 256 bins in two levels, and the interval that
+  the noise of running sums allows, by a normal law with a union over all ends.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from math import log, sqrt
+from pathlib import Path
+
+import numpy as np
+
+import dpselect as dp
+from dpselect.mechanisms import ExponentialMechanism
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
+from dpselect.percentiles.count_tree import FAN, LEAVES, ByCounts
+from dpselect.percentiles.intervals import SHARE
+from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.reading import Records
+from dpselect.sensitivity import GlobalSensitivity
+from dpselect.typing import Values
+
+RESULTS = Path(__file__).parent / "results" / "percentiles_intervals.csv"
+REPEATS, MISSED = 40, 0.05
+NORMAL = 3.5
+"""Quantile of the normal law for 256 ends on both sides, about."""
+
+Interval = tuple[float, float, float]
+"""A value and both ends."""
+
+
+def value_of(values: Values, p: float, points: Values, epsilon: float) -> float:
+    """Return a released percentile by the default for its number of records."""
+    query = dp.Percentiles(
+        p=p,
+        candidates=points,
+        epsilon=epsilon,
+        neighbours="add-remove",
+        assumed_records=values.size,
+    )
+    return query.release(values).candidate
+
+
+def ours(values: Values, p: float, points: Values, epsilon: float) -> Interval:
+    """Return the value and its interval."""
+    release = dp.Percentiles(
+        p=p,
+        candidates=points,
+        epsilon=epsilon,
+        neighbours="add-remove",
+        assumed_records=values.size,
+        interval=1 - MISSED,
+    ).release(values)
+    [(low, high)] = release.interval or [(points[0], points[-1])]
+    return release.candidate, low, high
+
+
+def by_width(share: float) -> Callable[..., Interval]:
+    """Return intervals whose width is drawn after the value."""
+
+    def interval(values: Values, p: float, points: Values, epsilon: float) -> Interval:
+        middle = value_of(values, p, points, epsilon * (1 - share))
+        distances = 2.0 ** np.arange(int(np.ceil(np.log2(points.size))) + 1)
+        distances = np.concatenate([[0.0], distances])
+        wanted = p / 100 * (values.size + 1)
+        bound = max(p, 100 - p) / 100
+        # So many records more on both sides that the draw is not too narrow.
+        needed = 2 * bound / (epsilon * share) * log(distances.size / MISSED)
+        below = np.array([(values < middle - one).sum() for one in distances])
+        upto = np.array([(values <= middle + one).sum() for one in distances])
+        inside = np.minimum(wanted - below, upto - wanted)
+        scores = -np.abs(inside - needed)
+        draw = ExponentialMechanism(epsilon=epsilon * share)
+        objective = Objective(scores, GlobalSensitivity(bound, "add-remove"), highest=0.0)
+        width = float(distances[draw.draw_positions(objective)[0]])
+        return middle, max(middle - width, points[0]), min(middle + width, points[-1])
+
+    return interval
+
+
+def three(share: float) -> Callable[..., Interval]:
+    """Return intervals between two further percentiles."""
+
+    def interval(values: Values, p: float, points: Values, epsilon: float) -> Interval:
+        middle = value_of(values, p, points, epsilon * (1 - share))
+        each = epsilon * share / 2
+        off = 200 / each * log(points.size * 2 / MISSED) / values.size
+        low, high = p - off, p + off
+        first = points[0] if low <= 0 else value_of(values, low, points, each)
+        last = points[-1] if high >= 100 else value_of(values, high, points, each)
+        return middle, min(first, middle), max(last, middle)
+
+    return interval
+
+
+def by_counts(values: Values, p: float, points: Values, epsilon: float) -> Interval:
+    """Return what noisy counts of two levels allow."""
+    method = ByCounts((p,), points, Records(Neighbours.ADD_REMOVE), epsilon)
+    ranks = ranks_of(values, method.ends)
+    from dpselect.draws.exact.noisy_counts import discrete_laplace
+
+    noisy = discrete_laplace(method.counts(ranks.upto, ranks.numbers), method.scale)
+    leaves, upper = noisy[:LEAVES].reshape(FAN, FAN), noisy[LEAVES:]
+    agreed = (FAN * upper + leaves.sum(axis=1)) / (FAN + 1)
+    sums = np.cumsum(leaves + ((agreed - leaves.sum(axis=1)) / FAN)[:, None])
+    sums = sums[: method.ends.size]
+    [middle] = method.answer(noisy)
+    # At most 16 groups and 16 leaves on one side.
+    deviation = sqrt(2) * method.scale * sqrt(FAN * FAN / (FAN + 1) + FAN / 4)
+    differences = sums - p / 100 * sums[-1]
+    below = method.ends[differences < -NORMAL * deviation]
+    above = method.ends[differences > NORMAL * deviation]
+    low = float(below.max()) if below.size else float(points[0])
+    high = float(above.min()) if above.size else float(points[-1])
+    return middle, min(low, middle), max(high, middle)
+
+
+WAYS: dict[str, Callable[..., Interval]] = {
+    "ours": ours,
+    "width by the exponential mechanism, same share": by_width(float(SHARE)),
+    "width by the exponential mechanism, half": by_width(0.5),
+    "three percentiles, same share": three(float(SHARE)),
+    "three percentiles, two thirds": three(2 / 3),
+    "noisy counts, all": by_counts,
+}
+
+
+def rows() -> Iterator[dict[str, object]]:
+    """Yield the width, coverage and error of every way."""
+    for records in (2_000, 40_000):
+        for upper in (60, 6_000):
+            rng = np.random.default_rng(5)
+            values = np.round(rng.lognormal(1.4, 0.9, records) * upper / 60).clip(max=upper)
+            points = np.arange(upper + 1.0)
+            for p in (50, 90):
+                true = np.sort(values)[int(np.ceil(p / 100 * (records + 1))) - 1]
+                for epsilon in (0.5, 1.0, 4.0):
+                    for name, way in WAYS.items():
+                        made = np.array(
+                            [way(values, p, points, epsilon) for _ in range(REPEATS)]
+                        )
+                        middle, low, high = made.T
+                        yield {
+                            "records": records,
+                            "largest": upper,
+                            "p": p,
+                            "epsilon": epsilon,
+                            "way": name,
+                            "width": f"{(high - low).mean():.4g}",
+                            "holds": f"{((low <= true) & (true <= high)).mean():.3f}",
+                            "error": f"{np.abs(middle - true).mean():.4g}",
+                        }
+
+
+def main() -> None:
+    """Write the table."""
+    found = list(rows())
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(found[0]))
+        writer.writeheader()
+        writer.writerows(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""What a release of percentiles says: values, their intervals and what their error may be."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpselect.keys.grouping import OTHER
+from dpselect.release import Release, as_text
+
+
+@dataclass(frozen=True, repr=False)
+class PercentileRelease(Release[Any]):
+    """Values at percentiles, ascending; with groups, pairs of a group and its values.
+
+    Attributes:
+        p: The percentile of each value.
+        chosen: The method that the number of records chose, if one did.
+        records: That number, rounded to a power of two, if there is one.
+        interval: The ends of the interval of each value, if intervals were asked for.
+    """
+
+    p: tuple[float, ...] = ()
+    chosen: str | None = None
+    records: int | None = None
+    interval: tuple[tuple[Any, Any], ...] | None = None
+
+    def __str__(self) -> str:
+        asked: Any = self.plan.query
+        more = {"values": asked.ends_early, "interval": self.meaning, "chosen": self.chosen}
+        lines = [f"\n{name}: {one}" for name, one in more.items() if one is not None]
+        return "".join([super().__str__(), *lines])
+
+    @property
+    def expected_error(self) -> str | None:
+        """How far values are from their percentiles, in their unit; None if nothing says it.
+
+        It is an assumption about the shape of the data, for the number of records that was
+        assumed or that chose the method (:mod:`dpselect.percentiles.prediction`).
+        """
+        from dpselect.percentiles.prediction import expected
+
+        asked: Any = self.plan.query
+        return expected(asked, self.records or asked.assumed_records)
+
+    @property
+    def meaning(self) -> str | None:
+        """What an interval is, in words; None without intervals."""
+        arguments = self.arguments
+        if self.interval is None:
+            return None
+        of_sample = arguments.get("interval_of") == "population"
+        whose = "the population they are a sample of" if of_sample else "these records"
+        return (
+            f"holds the percentile of {whose} with probability {arguments['interval']:g}, each"
+        )
+
+    def released(self) -> dict[str, Any]:
+        """Return all that was released, as plain Python values by name."""
+        more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
+        if self.records is not None:
+            more["records"] = self.records
+        if self.interval is not None:
+            more["interval"] = [list(ends) for ends in self.interval]
+        return {**super().released(), **more}
+
+    @property
+    def by_group(self) -> Mapping[Hashable, tuple[float, ...]]:
+        """The values of each group, in the order of ``p``; None for the group of all others."""
+        return dict(self.answer) if self._is_grouped else {}
+
+    @property
+    def _is_grouped(self) -> bool:
+        return self.arguments.get("by") is not None
+
+    @property
+    def _name(self) -> str:
+        """The column of the values."""
+        column = self.arguments.get("column")
+        return "value" if column in {None, "p"} else str(column)
+
+    @property
+    def _by(self) -> str:
+        """The column of the groups."""
+        by = str(self.arguments["by"])
+        return "group" if by in {"p", self._name, "low", "high"} else by
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return groups, if there are any, percentiles and their values as columns."""
+        columns: dict[str, list[Any]] = {"p": list(self.p), self._name: list(self.answer)}
+        if self._is_grouped:
+            columns = {
+                self._by: [group for group, _ in self.answer for _ in self.p],
+                "p": [p for _ in self.answer for p in self.p],
+                self._name: [one for _, values in self.answer for one in values],
+            }
+        if self.interval is not None:
+            ends = zip(*self.interval, strict=True) if self.interval else ((), ())
+            columns["low"], columns["high"] = map(list, ends)
+        return columns
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the table with each interval beside its value, and a line for each group."""
+        table = self.table()
+        if self.interval is not None:
+            values, low, high = (
+                map(as_text, table.pop(name)) for name in (self._name, "low", "high")
+            )
+            parts = zip(values, low, high, strict=True)
+            table[self._name] = [f"{one} ({a} to {b})" for one, a, b in parts]
+        if not self._is_grouped:
+            return table
+        shown = ["(other)" if group is OTHER else group for group, _ in self.answer]
+        every = {f"p{p:g}": table[self._name][at :: len(self.p)] for at, p in enumerate(self.p)}
+        return {self._by if self._by not in every else "group": shown} | every
