@@ -94,3 +94,16 @@ def test_a_search_reads_categories_of_arrow():
 
     assert seen.error is None
     assert search.best_params_ == {"max_depth": 1}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_persons_of_128_bits_are_counted_and_larger_ones_are_missing(lazy):
+    who = [*range(300), 2**100, None]
+    made = pl.DataFrame({"f": [3.0] * 300 + [9.0] * 2, "y": pl.Series(who, dtype=pl.Int128)})
+    asked = {"candidates": range(10), "user": "y", "max_per_user": 1, **AR}
+    query = dp.Percentiles(column="f", p=50, **asked)
+
+    assert query.release(made.lazy() if lazy else made).answer == (3,)
+    assert dp.HeavyCells(
+        x="f", y="f", bounds=(0, 0, 10, 10), grid=2, k=1, user="y", max_per_user=1, **AR
+    ).release(made.lazy() if lazy else made)

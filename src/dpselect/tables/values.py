@@ -22,6 +22,7 @@ from dpselect.errors import ColumnError, DataError
 from dpselect.tables.kinds import (
     NAMES,
     Kind,
+    coded,
     declared,
     declared_by_array,
     declares_nothing,
@@ -273,7 +274,7 @@ def names_in_memory(
         kind = "anything" if declares_nothing(users) else kind_of(users.dtype, str(users.name))
         if kind in {"integer", "boolean"}:
             column = of_series(users)
-            return column.values, ~column.absent()
+            return _words(column) if not column.is_typed else (column.values, ~column.absent())
         held = users.to_numpy() if kind == "date" else _objects(listed(users))
     else:
         held, kind = users, declared_by_array(users.dtype) or "numbers"
@@ -286,6 +287,14 @@ def names_in_memory(
     if kind == "numbers":
         raise ColumnError("users must be text, integers, booleans or dates")
     return held, np.ones(held.size, dtype=np.bool_)
+
+
+def _words(column: ColumnValues) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return integers of 128 bits as engines have them: beyond 64 bits they are missing."""
+    held = [coded(one, "integer") for one in column.values.tolist()]
+    there = [isinstance(one, int) and -(2**63) <= one < 2**63 for one in held]
+    words = [one if inside else 0 for one, inside in zip(held, there, strict=True)]
+    return np.array(words, dtype=np.int64), np.array(there, dtype=np.bool_)
 
 
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:
