@@ -22,6 +22,8 @@ FILES = (
     "Private",
     "Leads",
     "Inversion",
+    "LazyNoise",
+    "LazyLaw",
 )
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
