@@ -2,8 +2,8 @@
 
 Run: ``python benchmarks/runs.py [--rows 1e7] [--repeats 3]``; results go to
 ``benchmarks/results/runs.csv``. Two sets of percentiles and two of the largest values, from a
-CSV file, a Parquet file and a relation of DuckDB. Both run in turns on two threads; time is that
-of all processors, in seconds, the least of the repeats.
+CSV file, a Parquet file and a relation of DuckDB. Both run in turns on two threads; time is
+that of all processors, in seconds, the least of the repeats.
 """
 
 from __future__ import annotations

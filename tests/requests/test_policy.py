@@ -209,14 +209,60 @@ def test_what_is_no_policy_is_refused_with_its_line(clinic, old, new, line, said
     assert str(raised.value).startswith(f"{policy}:{line_of(text, line)}: {said}")
 
 
-@pytest.mark.parametrize("gone", ["ledger", "epsilon"])
-def test_a_ledger_needs_a_path_and_what_a_person_may_spend(clinic, gone):
-    lines = {"ledger": 'ledger = "clinic.budget"\n', "epsilon": "epsilon = 300.0\n"}
+def test_a_ledger_needs_what_a_person_may_spend(clinic):
     policy = clinic / "policy.toml"
-    policy.write_text(POLICY.replace(lines[gone], ""), encoding="utf-8")
+    policy.write_text(POLICY.replace("epsilon = 300.0\n", ""), encoding="utf-8")
 
     with pytest.raises(ParameterError, match="a ledger needs"):
         dp.Policy.read(policy).budget()
+
+
+def test_a_sum_that_no_ledger_keeps_is_refused(clinic):
+    policy, text = clinic / "policy.toml", POLICY.replace('ledger = "clinic.budget"\n', "")
+    policy.write_text(text, encoding="utf-8")
+
+    with pytest.raises(
+        ParameterError, match="without one \\[person\\] limits nothing"
+    ) as raised:
+        dp.Policy.read(policy)
+
+    assert str(raised.value).startswith(f"{policy}:{line_of(text, '[person]')}: ")
+
+
+def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
+    (clinic / "clinic.budget").unlink(missing_ok=True)
+
+    with pytest.raises(LedgerError) as raised:
+        dp.Request.read(clinic / "hospital.toml").budget()
+
+    line = line_of(POLICY, "ledger")
+    assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: ")
+
+
+CLAIMED = POLICY + "\n[claims]\nassumed_people = 90\nmax_records = 70\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({**TOP, "assumed_people": 91}, "assumed_people must be 90, not 91"),
+        ({**MEDIAN, "assumed_records": 70}, "assumed_records must not be said"),
+    ],
+)
+def test_nothing_else_is_said_of_the_data(clinic, query, said):
+    (clinic / "policy.toml").write_text(CLAIMED, encoding="utf-8")
+
+    with pytest.raises(PolicyError, match=rf"{said} \(policy \[claims\] assumed"):
+        dp.Request.from_dict({"queries": [query]}, policy=clinic / "policy.toml")
+
+
+def test_claims_are_filled_in(clinic):
+    (clinic / "policy.toml").write_text(CLAIMED, encoding="utf-8")
+    asked = {"queries": [TOP, MEDIAN]}
+
+    top, median = dp.Request.from_dict(asked, policy=clinic / "policy.toml").queries.values()
+
+    assert (top.assumed_people, median.assumed_records) == (90, None)
 
 
 NUMBERS = [-1, 0, 0.5, 1, 2, 3, 4, 6, 10]
@@ -247,6 +293,8 @@ def random_policy(rng):
         tables["columns"]["patient"] = {}
     if rng.random() < 0.2:
         del tables["columns"]
+    if rng.random() < 0.5:
+        tables["claims"] = rng.choice([{}, {"assumed_people": 90}, {"assumed_records": 90}])
     if tables["unit"]["neighbours"] == "substitute":
         tables["data"]["where"] = []
     return tables
@@ -266,6 +314,9 @@ def random_query(rng, unit):
     if "user" in unit and rng.random() < 0.95:
         known |= {"user": "patient", "max_per_user": rng.choice([1, 3, 4])}
     kind = rng.choice(["TopKeys", "Percentiles", "Keys", "HeavyCells"])
+    if kind != "HeavyCells" and rng.random() < 0.3:
+        claim = "assumed_records" if kind == "Percentiles" else "assumed_people"
+        known[claim] = rng.choice([90, 90, 91])
     if kind == "Percentiles":
         ends = {"lower": rng.choice([0, 0, 1, -1]), "upper": rng.choice([2, 4, 6, 8])}
         values = {"candidates": tuple(sorted(rng.sample(NUMBERS, 3)))}
@@ -320,6 +371,13 @@ def within(policy, query, where):
     of_rows = "user" not in unit or (query.user, query.max_per_user) in [
         ("patient", rows) for rows in range(1, unit["max_per_user"] + 1)
     ]
+    said = [getattr(query, one, None) for one in ("assumed_people", "assumed_records")]
+    claims = policy.get("claims", {})
+    of_claims = "claims" not in policy or said in (
+        [None, None],
+        [claims.get("assumed_people"), None],
+        [None, claims.get("assumed_records")],
+    )
     read = [*released(query), *((one.split()[0], []) for one in where)]
     return (
         set(policy["data"]["where"]) <= set(where)
@@ -328,6 +386,7 @@ def within(policy, query, where):
         and query.plan.epsilon <= release["epsilon"]
         and query.plan.delta <= release["delta"]
         and of_rows
+        and of_claims
         and (columns is None or all(is_allowed(columns.get(name), one) for name, one in read))
     )
 

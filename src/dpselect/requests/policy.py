@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +24,9 @@ from dpselect.tables.caps import Choose
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
 
+CLAIMS = ("assumed_people", "assumed_records", "max_degree", "max_records")
+"""Numbers of the data that a query declares public."""
+
 TABLES: dict[str, dict[str, Kind]] = {
     "": {
         "ledger": "text",
@@ -31,6 +35,7 @@ TABLES: dict[str, dict[str, Kind]] = {
         "release": "table",
         "person": "table",
         "columns": "table",
+        "claims": "table",
     },
     "data": OF_DATA,
     "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
@@ -45,6 +50,7 @@ TABLES: dict[str, dict[str, Kind]] = {
     },
     "person.shares": {"*": "number"},
     "columns": {"*": "table"},
+    "claims": dict.fromkeys(CLAIMS, "integer"),
 }
 """The keys of each table of a policy."""
 
@@ -94,10 +100,15 @@ class Policy:
         [columns.ward]
         candidates = ["heart", "lung", "skin"]
 
+        [claims]                               # what is said of the data, and no more
+        assumed_people = 20_000
+
     ``path``, ``neighbours`` and the ``epsilon`` of a release are needed. A request may ask for
     fewer rows of the table (``where``), count fewer rows of a person and release fewer values.
     What it leaves out is filled in: the table, the ledger, the unit, and bounds and candidates
-    of the columns. With ``[columns]`` no other column is read.
+    of the columns, and claims. With ``[columns]`` no other column is read, with ``[claims]``
+    no other number is said of the data: ``assumed_people``, ``assumed_records``, ``max_degree``
+    or ``max_records``.
 
     Attributes:
         path: The table.
@@ -108,6 +119,7 @@ class Policy:
         max_per_user: The most rows of a person that are counted.
         queries: The classes of queries that may be asked.
         columns: What may be released of each column; None if there is no such limit.
+        claims: Numbers of the data that are declared public; None if there is no such limit.
         epsilon: The most that a release may cost, in nats.
         delta: The same; 0 if not given.
         neighbours: The relation that all releases are stated for.
@@ -126,6 +138,7 @@ class Policy:
     max_per_user: int | None = None
     queries: tuple[str, ...] = tuple(READERS)
     columns: Mapping[str, Released] | None = None
+    claims: Mapping[str, int] | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
@@ -181,12 +194,22 @@ class Policy:
             "separator": data.get("separator"),
             "where": tuple(data.get("where", ())),
         }
+        if "person" in values and "ledger" not in values:
+            with document.naming("person"):
+                raise ParameterError(
+                    "a sum of releases needs `ledger`, which keeps it: without one [person] "
+                    "limits nothing"
+                )
         if "ledger" in values:
             given["ledger"] = Path(located(values["ledger"], folder))
         if columns is not None:
             given["columns"] = {
                 name: _column(document, name, one) for name, one in columns.items()
             }
+        given["claims"] = values.get("claims")
+        with document.naming("claims"):
+            for name, number in values.get("claims", {}).items():
+                validation.at_least(name, number, 1)
         with document.naming("unit"):
             given["neighbours"] = relation(given["neighbours"])
             if "max_per_user" in given:
@@ -250,12 +273,14 @@ class Policy:
         column, name = table.get("column"), table.get("query")
         known = limits.get(column) if isinstance(column, str) else None
         more: dict[str, Any] = {}
+        claimed = _claims_of(name)
         if name == "TopKeys" and known is not None:
             more["candidates"] = known.listed
         if name == "Percentiles" and known is not None and "candidates" not in table:
             more |= {"lower": known.low, "upper": known.high, "step": known.step}
             if known.listed is not None and not {"lower", "upper", "step"} & {*table}:
                 more = {"candidates": known.listed}
+        more |= {one: number for one, number in (self.claims or {}).items() if one in claimed}
         if isinstance(by := table.get("by"), str) and by in limits:
             more["groups"] = limits[by].listed
         axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
@@ -313,10 +338,18 @@ class Policy:
         if most is not None and rows is not None and rows > most:
             said = f"`max_per_user` {rows} is more than {most}"
             raise self._beyond(said, "unit", "max_per_user")
+        self._check_claims(query)
         for column, released in columns_of(query).released:
             self._check_known(column)
             if said := _wider(column, released, (self.columns or {}).get(column)):
                 raise self._beyond(said, "columns", column)
+
+    def _check_claims(self, query: Query[Any]) -> None:
+        for claim in CLAIMS if self.claims is not None else ():
+            known, asked = (self.claims or {}).get(claim), getattr(query, claim, None)
+            if asked is not None and asked != known:
+                must = "not be said" if known is None else f"be {known}, not {asked}"
+                raise self._beyond(f"`{claim}` must {must}", "claims", claim)
 
     def _check_known(self, column: str) -> None:
         if self.columns is not None and column not in self.columns:
@@ -332,6 +365,14 @@ class Policy:
         path = self.document.path
         where = "" if path is None else f", {path.name}:{self.document.line(clause)}"
         return PolicyError(f"{said} (policy {words}{where})")
+
+
+def _claims_of(name: object) -> set[str]:
+    """Return which claims the queries of a class make."""
+    if name not in READERS:
+        return set()
+    kind = getattr(import_module("dpselect"), str(name))
+    return {one.name for one in fields(kind)} & {*CLAIMS}
 
 
 def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released:

@@ -237,7 +237,10 @@ class Request:
         """
         path, source = self.document.path, str(self.source)
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
-        with self.document.naming("ledger"):
+        named = self.document
+        if self.policy is not None and "ledger" not in named.values:
+            named = self.policy.document
+        with named.naming("ledger"):
             budget = self._own_budget() if self.ledger is None else Budget.open(self.ledger)
         if self.policy is not None:
             self.policy.check_ledger()
