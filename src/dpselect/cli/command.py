@@ -93,6 +93,40 @@ class Option:
     default: Any = None
 
 
+def _cap(text: str, given: Given) -> object:
+    """Return a cap, or what one is chosen from: several that are separated by commas."""
+    share = given.options["max_per_user_share"]
+    try:
+        caps = [int(one) for one in text.split(",")]
+    except ValueError:
+        raise ParameterError("`max_per_user` must be an integer, or several: 1,2,5") from None
+    if len(caps) > 1:
+        return {"caps": caps} | ({} if share is None else {"share": share})
+    if share is not None:
+        raise ParameterError("`max_per_user_share` is to choose of several: 1,2,5")
+    return caps[0]
+
+
+CAP = {
+    "max_per_user": Option(
+        read=_cap, help="How many rows of a person are counted; or several, 1,2,5, to choose of."
+    )
+}
+"""The option of a cap that can be chosen; of its command, :data:`CAP_SHARE` is one more."""
+
+CAP_SHARE = {
+    "max_per_user_share": Annotated[
+        float | None,
+        typer.Option(
+            "--max-per-user-share",
+            help="Share of epsilon for the choice of --max-per-user, by default 0.1.",
+            rich_help_panel=PRIVACY,
+            show_default=False,
+        ),
+    ]
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class QueryCommand:
     """A command that plans and releases a query of one table.

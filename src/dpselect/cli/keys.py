@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -142,7 +142,14 @@ def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
 
 
 KEYS = QueryCommand(
-    name="keys", query=_keys, help=KEYS_HELP, facts=_facts, after=_besides, plot=_plot
+    name="keys",
+    query=_keys,
+    help=KEYS_HELP,
+    options=CAP,
+    more=CAP_SHARE,
+    facts=_facts,
+    after=_besides,
+    plot=_plot,
 )
 
 TOP = QueryCommand(
@@ -150,9 +157,11 @@ TOP = QueryCommand(
     query=_top,
     help=TOP_HELP,
     options={
+        **CAP,
         "candidates": values_of("candidates", "column"),
         "groups": values_of("groups", "by"),
     },
+    more=CAP_SHARE,
     facts=_facts,
     after=_besides,
     plot=_plot,

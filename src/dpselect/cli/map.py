@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 from dpselect.release import aligned
 
@@ -151,6 +151,7 @@ MAP = QueryCommand(
     query=_map,
     help="Release a map; the word can be left out.",
     options={
+        **CAP,
         "bounds": BOUNDS,
         "grids": Option(
             read=lambda text, _given: options.integers("grids", text),
@@ -167,7 +168,7 @@ MAP = QueryCommand(
             "without it and --grids the quadtree, which needs no choice.",
         ),
     },
-    more={"out": Out},
+    more={"out": Out, **CAP_SHARE},
     numeric=("x", "y"),
     before=_before,
     after=_after,
@@ -182,7 +183,9 @@ HEAVY = QueryCommand(
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
 --crs EPSG:4326 --grid 32 --k 5 --epsilon 1 --neighbours add-remove[/bold]
 """,
+    more=CAP_SHARE,
     options={
+        **CAP,
         "bounds": BOUNDS,
         "grid": Option(
             read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."

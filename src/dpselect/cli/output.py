@@ -88,8 +88,8 @@ def print_release(
     }
     if release.plan.error is not None:
         facts["error"] = release.plan.error
-    if release.plan.counted:
-        facts["counted"] = release.plan.counted
+    if counted := release.plan.counted_at(release.cap):
+        facts["counted"] = counted
     facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     facts["drawn"] = "exactly" if release.exact else "not exactly"
     print_facts({**facts, **_in_words(kept, repeated=release.repeated)})

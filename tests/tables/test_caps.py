@@ -1,0 +1,223 @@
+"""A cap that is chosen: its scores over all pairs of persons' rows, its price, its release."""
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.tables.caps import LARGEST, STEPS, Choose, Precision, Precisions
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+CAPS = (1, 2, 3)
+VALUES = (0, 1, 2)
+HELD = [
+    *((),),
+    *(one for size in (1, 2, 3) for one in combinations_with_replacement(VALUES, size)),
+]
+"""All that a person can have: at most three rows of three values."""
+SHARED = {"user": "person", "max_per_user": dp.Choose(CAPS, 0.3), "epsilon": 2.0}
+KEYS = {"column": "key", **SHARED}
+POINTS = {"x": "key", "y": "key", "bounds": (0, 0, 3, 3), **SHARED}
+QUERIES = {
+    "keys": lambda **more: dp.Keys(**KEYS, delta=0.1, **more),
+    "laplace keys": lambda **more: dp.Keys(**KEYS, delta=0.1, method="laplace", **more),
+    "gaussian keys": lambda **more: dp.Keys(**KEYS, delta=0.1, method="gaussian", **more),
+    "top": lambda **more: dp.TopKeys(**KEYS, k=1, candidates=VALUES, **more),
+    "unknown top": lambda **more: dp.TopKeys(**KEYS, k=2, delta=0.1, **more),
+    "percentiles": lambda **more: dp.Percentiles(**KEYS, p=50, upper=2, step=1, **more),
+    "cells": lambda **more: dp.HeavyCells(**POINTS, grid=3, k=2, **more),
+    "map": lambda **more: dp.Map(**POINTS, grids=[3], **more),
+}
+
+
+SOME = [(), (0,), (0, 0, 1), (0, 1, 2), (2, 2, 2)]
+"""Of these, all pairs."""
+
+
+def rows(held):
+    """Return a table of what persons have."""
+    pairs = [(person, key) for person, keys in enumerate(held) for key in keys]
+    return pl.DataFrame(pairs, schema={"person": pl.Int64, "key": pl.Int64}, orient="row")
+
+
+def scores(design, held):
+    return design.objective([one.counted(rows(held))[0] for one in design.designs])
+
+
+def moved(query, relation):
+    """Return by how much scores move over pairs of two persons, and the bound."""
+    design = query.design()
+    known = {one: scores(design, one) for one in product(SOME, repeat=2)}
+    bound = known[((), ())].sensitivity.bound
+    changes = [
+        known[first].scores - known[(other, first[1])].scores
+        for first in known
+        for other in (SOME if relation is REPLACED else [()])
+    ]
+    return np.array(changes), bound
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_one_person_moves_a_score_by_at_most_its_bound(name):
+    changes, bound = moved(QUERIES[name](neighbours="substitute"), REPLACED)
+
+    assert np.abs(changes).max() <= bound
+    assert np.abs(changes).max() > 0
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_one_person_more_lowers_no_score(name):
+    changes, bound = moved(QUERIES[name](neighbours="add-remove"), ADDED)
+
+    assert changes.min() >= 0
+    assert changes.max() <= bound
+
+
+@pytest.mark.parametrize(
+    ("law", "caps"), [("laplace", (1, 5)), ("gaussian", (1, 5)), ("optimal", (1, 5))]
+)
+@pytest.mark.parametrize("epsilon", [0.2, 3.0])
+def test_keys_near_a_threshold_reach_the_bound(law, caps, epsilon):
+    """And half of it, a planted bug, is exceeded."""
+    query = dp.Keys(
+        column="key",
+        user="person",
+        max_per_user=dp.Choose(caps),
+        method=law,
+        epsilon=epsilon,
+        delta=1e-3,
+        neighbours="add-remove",
+    )
+    designs = query.design().designs
+    found = designs[0].scores(designs)
+    steps = []
+    for design, cap in zip(designs, caps, strict=True):
+        every = design.law.probabilities(np.arange(2 * design.law.half + 10))
+        steps.append(cap * np.diff(every).max() * 2**30)
+
+    assert max(steps) <= found.bound <= max(steps) * (1 + 1e-6) + 2 * max(caps)
+    assert max(steps) > found.bound / 2
+
+
+NOISES = [(1.0, 3.0, 10.0), (2.0, 2.5, 30.0), (0.1, 40.0, 41.0)]
+MOVES = [(1, 1, 1), (1, 2, 5), (1, 10, 100)]
+
+
+@pytest.mark.parametrize("noises", NOISES)
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("threshold", [0, 20])
+def test_a_precision_moves_by_at_most_one(noises, moves, threshold):
+    """Whatever the count, and reached somewhere."""
+    asked = [
+        Precision(noise * move, move, threshold)
+        for noise, move in zip(noises, moves, strict=True)
+    ]
+    found = Precisions(asked)
+    counts = np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist() + [0, 19, 20, 21]
+    most = 0
+    for count in counts:
+        for place, move in enumerate(moves):
+            before, after = (found.of([one] * 3)[place] for one in (count, count + move))
+            assert 0 <= after - before <= found.bound
+            most = max(most, after - before)
+
+    assert most > found.bound / 2  # half of the bound is exceeded: a planted bug
+
+
+def test_a_precision_is_that_of_the_count_at_the_reference():
+    """By definition: an equal relative error, there as here."""
+    one = Precision(7.0)
+    other = one.equivalent(500, 2.0)
+
+    assert other / np.sqrt(4 + other) == pytest.approx(500 / np.sqrt(49 + 500))
+
+
+def test_no_score_is_beyond_what_floats_hold():
+    assert (
+        Precisions([Precision(1.0), Precision(2.0)]).of([1e30, 1e30])
+        == [int(STEPS * LARGEST)] * 2
+    )
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_choice_is_charged(name):
+    """Its share of epsilon and the release together are the whole; a planted bug is not."""
+    query = QUERIES[name](neighbours="add-remove")
+    design, plan = query.design(), query.plan
+    [choice, rest] = plan.spends
+
+    assert choice.epsilon == pytest.approx(0.3 * plan.epsilon)
+    assert choice.epsilon + rest.epsilon <= plan.epsilon * (1 + 1e-12)
+    assert all(one.epsilon <= rest.epsilon for one in design.designs)
+    assert design.choice.epsilon == choice.epsilon
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_law_of_the_cap_is_private(name):
+    """Its exact probabilities at all neighbours, against the definition."""
+    design, known = QUERIES[name](neighbours="substitute").design(), {}
+    choice = design.choice
+    for one in SOME:
+        known[one] = choice.probabilities(scores(design, (one, (0, 1, 2))))
+
+    for first, second in product(known.values(), repeat=2):
+        assert (first <= np.exp(choice.epsilon) * second * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_cap_is_said_with_the_answer_and_written_down(name):
+    query = QUERIES[name](neighbours="add-remove")
+    release = query.release(rows([(0, 1, 2), (0,)] * 3))
+
+    assert release.cap in CAPS
+    assert release.released()["cap"] == release.cap
+    assert f"{release.cap} was drawn" in str(release)
+    assert "one is drawn" in str(query.plan)
+    assert dp.Query.from_json(query.to_json()) == query
+
+
+def test_engines_count_the_same():
+    duckdb = pytest.importorskip("duckdb")
+    held = rows([HELD[place % len(HELD)] for place in range(60)])
+    for name, ask in QUERIES.items():
+        if name in {"gaussian keys", "laplace keys"}:
+            continue
+        design = ask(neighbours="add-remove").design()
+        relation = duckdb.from_arrow(held.to_arrow())
+        found = [
+            [one.counted(data)[0] for one in design.designs]
+            for data in (held, held.lazy(), held.to_pandas(), relation)
+        ]
+        assert all(one == found[0] for one in found), name
+
+
+@pytest.mark.parametrize(
+    "caps", [[], [1], [2, 1], [1, 1], [0, 1], [1.5, 2], list(range(1, 200))]
+)
+def test_caps_that_are_none_are_refused(caps):
+    with pytest.raises(ParameterError):
+        Choose(caps)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, float("nan")])
+def test_a_share_is_between_0_and_1(share):
+    with pytest.raises(ParameterError):
+        Choose([1, 2], share)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        lambda: dp.TopKeys(**KEYS, above=3, candidates=VALUES, neighbours="add-remove"),
+        lambda: dp.Keys(**KEYS, delta=0.1, method="weighted", neighbours="add-remove"),
+        lambda: dp.TopKeys(
+            **KEYS, k=1, delta=0.1, mechanism="exponential", neighbours="add-remove"
+        ),
+    ],
+)
+def test_what_has_no_score_is_refused_before_a_row_is_read(query):
+    with pytest.raises(ParameterError, match="max_per_user"):
+        query()
