@@ -1,6 +1,7 @@
 """The site's pages before the builder, and what is asked of them afterwards."""
 
 import functools
+import re
 import threading
 import tomllib
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -229,19 +230,65 @@ def test_every_page_is_in_the_navigation_once():
     )
 
 
-HOW_TO_WORDS = 800
-OWN = {"above-threshold", "audit", "budget", "subsets", "which-mechanism"}
-"""Pages that explain and prove, too."""
-
-
-def test_pages_that_tell_how_are_short():
+def pages_of(kind):
     nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
-    [how_to] = (entry["How to"] for entry in nav if "How to" in entry)
-    pages = {name.removesuffix(".md") for name in listed(how_to)}
+    [entries] = (entry[kind] for entry in nav if kind in entry)
+    return list(listed(entries))
 
-    for name in pages - OWN:
-        text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
-        assert len(text.split()) <= HOW_TO_WORDS, name
+
+HOW_TO = pages_of("How to")
+HOW_TO_WORDS = 800
+QUESTION = re.compile(r"# .+\n\n\*[A-Z][^*]+\?\*(?:(?!\n\n).)*\n\n```", re.DOTALL)
+"""A title, the reader's question, at most a paragraph, and code."""
+
+
+@pytest.mark.parametrize("name", HOW_TO)
+def test_a_how_to_is_short_and_begins_with_a_question_and_code(name):
+    text = (ROOT / "docs" / name).read_text("utf-8")
+
+    assert len(text.split()) <= HOW_TO_WORDS
+    assert QUESTION.match(text)
+    assert len(text[: text.index("```")].split()) < 80
+
+
+def test_there_are_few_pages_of_four_kinds():
+    kinds = ["Tutorials", "How to", "Explanation", "Benchmarks", "Reference"]
+    pages = ["index.md", *(name for kind in kinds for name in pages_of(kind))]
+    written = [name for name in pages if not name.startswith(("reference/", "notebooks/"))]
+
+    assert len(written) <= 30
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "group by ward",
+        "quantile",
+        "histogram",
+        "partition selection",
+        "length of stay",
+        "duckdb",
+    ],
+)
+def test_what_people_search_for_is_in_a_how_to(words):
+    texts = [(ROOT / "docs" / name).read_text("utf-8").lower() for name in HOW_TO]
+
+    assert any(words in " ".join(text.split()) for text in texts)
+
+
+def test_code_names_pages_that_exist():
+    folders = ("src", "packages", "studies/src", "benchmarks", "tests", "proofs", "examples")
+    named = {
+        (name, path.relative_to(ROOT).as_posix())
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        for name in re.findall(r"docs/[a-z-]+\.md", path.read_text("utf-8"))
+    }
+
+    gone = {"docs/reference.md"}  # which a test forbids
+    assert {
+        one for one in named if one[0] not in gone and not (ROOT / one[0]).exists()
+    } == set()
 
 
 @pytest.fixture(scope="module")
