@@ -16,6 +16,12 @@ from dpselect.tables.kinds import Kind, coded
 MISSING = "-"
 """Stands for a missing value in the encoded form of a key."""
 
+GROUP = "group"
+"""The column of groups in rows that are read."""
+
+OTHER = None
+"""Stands for the group of all rows whose group was not released."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyColumns:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import DataError
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.grouping import GROUP, OTHER, Grouping
+from dpselect.keys.columns import GROUP, OTHER, KeyColumns
 from dpselect.keys.reading import integers
 from dpselect.tables.kinds import kind_of, named
 from dpselect.tables.lookup import without_nan
 from dpselect.tables.people import USER
 from dpselect.tables.values import names_of_series
+
+if TYPE_CHECKING:
+    from dpselect.keys.grouping import Grouping
 
 PLACE = "place"
 

@@ -29,6 +29,7 @@ from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
+from dpselect.keys.columns import OTHER
 from dpselect.keys.keys import Keys, KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta, question_of
 from dpselect.neighbours import Neighbours
@@ -41,12 +42,6 @@ if TYPE_CHECKING:
 
 GROUPS_SHARE = 0.2
 """Of epsilon, for groups that are released first."""
-
-GROUP = "group"
-"""The column of groups in the rows that are read."""
-
-OTHER = None
-"""Stands for the group of all rows whose group was not released."""
 
 Answers = TypeVar("Answers")
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
+from dpselect.keys.columns import GROUP, OTHER
 from dpselect.keys.group_rows import column_of
-from dpselect.keys.grouping import GROUP, OTHER
 from dpselect.percentiles.ranks import GroupedRanks
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values

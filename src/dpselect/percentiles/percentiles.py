@@ -125,8 +125,8 @@ class Percentiles(Query[PercentileRelease]):
             these records, so that it says what the noise did; ``"population"`` for that of
             the population that they were drawn from, independently and alike.
         epsilon: What the release costs, in nats; finite, > 0. Of all groups together.
-        delta: What it costs besides, far below one over the number of people, where groups are
-            released first; in (0, 1).
+        delta: What it costs besides, far below one over the number of people; in (0, 1). Where
+            groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
         mechanism: How a value is drawn. A short name
             (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; then from

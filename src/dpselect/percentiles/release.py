@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpselect.keys.grouping import OTHER
+from dpselect.keys.columns import OTHER
 from dpselect.release import Release, as_text
 
 
