@@ -49,15 +49,41 @@ Answers = TypeVar("Answers")
 class AsksByGroup(Protocol):
     """The fields of a query that may be asked for each group."""
 
-    by: str | None
-    groups: Iterable[Hashable] | None
-    groups_share: float | None
-    other: bool
-    user: str | None
-    max_per_user: int | None
-    epsilon: float
-    delta: float
-    neighbours: Any
+    @property
+    def by(self) -> str | None:
+        """The column of groups."""
+
+    @property
+    def groups(self) -> Iterable[Hashable] | None:
+        """The public groups."""
+
+    @property
+    def groups_share(self) -> float | None:
+        """Share of epsilon for groups that are released first."""
+
+    @property
+    def other(self) -> bool:
+        """Whether all other rows are one more group."""
+
+    @property
+    def user(self) -> str | None:
+        """The column of persons."""
+
+    @property
+    def max_per_user(self) -> Any:  # noqa: ANN401 -- checked later
+        """How many rows of a person count."""
+
+    @property
+    def epsilon(self) -> float:
+        """Of the whole release."""
+
+    @property
+    def delta(self) -> float:
+        """Of the whole release."""
+
+    @property
+    def neighbours(self) -> Any:  # noqa: ANN401 -- checked later
+        """The relation."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,8 @@ class GroupedPercentiles(Design[PercentileRelease]):
         data = self.each.records.measure.of(data, self.column)
         if not self.may_miss:
             self.grouping.refuse_missing(data, self.column)
-        draw = self.grouping.prepare(data, partial(self._of_groups, data), [])
+        nothing: list[OfOne] = []
+        draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
 
         def drawn(plan: Plan) -> PercentileRelease:
             found = draw(plan)
