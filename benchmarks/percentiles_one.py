@@ -116,7 +116,7 @@ def query_of(case: Case, upper: float | None) -> dp.Percentiles:
 
 def ours(case: Case, upper: float | None) -> float:
     """Return the error of a release of a percentile."""
-    method = query_of(case, upper).design().method
+    method = query_of(case, upper).at_cap().method
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     return of_single(method.singles[0], case)
 

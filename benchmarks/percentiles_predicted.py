@@ -64,7 +64,7 @@ def rows() -> Iterator[dict[str, object]]:
                     epsilon=epsilon,
                     neighbours="add-remove",
                     assumed_records=RECORDS,
-                ).design()
+                ).at_cap()
                 bound = predicted(design, RECORDS, 0.95)
                 draw = design.method.prepare(design.records.of(values))
                 far = np.array([np.abs(np.array(draw()) - true) for _ in range(REPEATS)])

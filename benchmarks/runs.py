@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,8 +22,8 @@ import dpselect as dp
 
 RESULTS = Path(__file__).parent / "results" / "runs.csv"
 WARDS = ["heart", "lung", "skin", "bone", "eye"]
-PRICE = {"epsilon": 1.0, "neighbours": "add-remove"}
-QUERIES = [
+PRICE: dict[str, Any] = {"epsilon": 1.0, "neighbours": "add-remove"}
+QUERIES: list[Any] = [
     dp.Percentiles(column="days", p=[50, 90], upper=60, step=1, **PRICE),
     dp.TopKeys(column="ward", k=2, candidates=WARDS, **PRICE),
     dp.Percentiles(column="cost", p=50, upper=20_000, step=100, **PRICE),
@@ -67,7 +68,7 @@ def main() -> None:
         csv, parquet = Path(folder, "stays.csv"), Path(folder, "stays.parquet")
         frame.write_csv(csv)
         frame.write_parquet(parquet)
-        held = {"CSV": csv, "Parquet": parquet}
+        held: dict[str, object] = {"CSV": csv, "Parquet": parquet}
         held["DuckDB"] = duckdb.connect().read_parquet(str(parquet))
         for name, data in held.items():
             turns = [

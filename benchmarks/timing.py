@@ -52,7 +52,7 @@ def of_values(values: Any, **asked: Any) -> Run:  # noqa: ANN401
     return lambda: query.release(values)
 
 
-def of_keys(method: str, keys: Any) -> Run:  # noqa: ANN401
+def of_keys(method: Any, keys: Any) -> Run:  # noqa: ANN401
     """Return a release of the keys of an unknown domain."""
     query = dp.Keys(method=method, delta=1e-6, **AR)
     return lambda: query.release(keys)

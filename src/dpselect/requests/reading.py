@@ -76,7 +76,7 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
     if query.candidates is not None:
         released = Released(listed=query.candidates)
     else:
-        points = query._points()  # noqa: SLF001 -- at every cap
+        points = query.at_cap().points
         low, high = float(points[0]), float(points[len(points) - 1])
         released = Released(low=low, high=high, step=query.step)
     return Columns(((column, released),), numeric=(column,))

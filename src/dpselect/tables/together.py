@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from itertools import count
 from queue import SimpleQueue
-from secrets import token_hex
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -68,6 +68,9 @@ class _Step(Generic[Out]):
             self.made = _raising(error)
         self._turns.put(None)
 
+
+_NUMBERS = count()
+"""Numbers of the tables that are kept, of which a connection has its own."""
 
 _STEP: ContextVar[_Step[Any] | None] = ContextVar("step", default=None)
 
@@ -147,7 +150,7 @@ def kept(data: object, columns: Collection[str]) -> Iterator[object]:
             yield nw.to_native(rows)
         return
     relation: Any = nw.to_native(table)
-    name = f"dpselect_{token_hex(8)}"
+    name = f"dpselect_{next(_NUMBERS)}"
     replaced(
         lambda: relation.query(name, f"create temp table {name}_kept as from {name}"),
         lambda: unreadable(data),

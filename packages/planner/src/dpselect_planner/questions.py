@@ -300,7 +300,7 @@ class Percentile(Question):
 
     def laws(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
-        method = self.query(mechanism, epsilon=epsilon).design().method
+        method = self.query(mechanism, epsilon=epsilon).at_cap().method
         return method.probabilities(_Counted(self._ranks))
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:
