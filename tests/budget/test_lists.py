@@ -38,6 +38,13 @@ def test_a_short_list_stays_and_a_long_one_is_its_ends_and_its_hash():
     }
 
 
+def test_the_longest_list_that_stays_has_exactly_so_many_characters():
+    stays = ["x" * (lists.LONGEST - len('[""]'))]
+
+    assert lists.folded(stays, {}) == stays
+    assert lists.is_folded(lists.folded([stays[0] + "x"], {}))
+
+
 def test_a_list_comes_back_whole_unless_its_file_is_another(tmp_path):
     files = {}
     made = lists.folded(LONG, files)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy.stats import norm
 
-from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+from dpselect.budget.zcdp import delta_of, epsilon_of, rho_of_pure
 
 ORDERS = [1 + Decimal(10) ** (Decimal(tenth) / 10) for tenth in range(-60, 41)]
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0]
@@ -145,6 +145,20 @@ def test_epsilon_grows_with_rho_and_falls_with_delta(rho, delta, factor):
 )
 def test_nothing_costs_nothing_and_without_delta_nothing_converts(rho, delta, epsilon):
     assert epsilon_of(rho, delta) == epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, inf])
+def test_nothing_has_no_delta_and_without_a_bound_everything_may_fail(epsilon):
+    assert delta_of(0.0, epsilon) == 0
+    assert delta_of(inf, epsilon) == 1
+
+
+@given(rhos, st.floats(0.01, 20))
+def test_delta_is_the_least_whose_epsilon_is_enough(rho, epsilon):
+    delta = delta_of(rho, epsilon)
+
+    assert delta == 1 or epsilon_of(rho, delta) <= epsilon
+    assert epsilon_of(rho, delta * (1 - 1e-9)) > epsilon or delta < 1e-300
 
 
 @pytest.mark.parametrize("rho", [sys.float_info.min, 1e300])

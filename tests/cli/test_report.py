@@ -75,29 +75,6 @@ def test_a_report_names_the_person_whose_rows_are_limited(run, tmp_path):
     )
 
 
-def test_names_of_others_are_no_html(tmp_path):
-    name = "<b>Bob"
-    budget = dp.Budget(
-        2.0,
-        neighbours="add-remove",
-        protects="<b>who",
-        shares={name: 1.0},
-        path=tmp_path / name,
-    ).for_request(note=name, source=name, version=name, analyst=name, arguments={name: name})
-    top = dp.TopKeys(
-        column=name, by="<b>by", groups=[name], k=1, candidates=[name, f"{name}2"], epsilon=0.5,
-        neighbours="add-remove", user="<b>who", max_per_user=1, mechanism="permute-and-flip",
-    )  # fmt: skip
-    found = top.release(
-        pl.DataFrame({name: [name], "<b>by": [name], "<b>who": [1]}), budget=budget
-    )
-
-    for page in (budget.to_html(), *(one._repr_html_() for one in (budget, found, found.plan))):
-        assert "<b>Bob" not in page
-        assert "<b>by" not in page
-        assert "<b>who" not in page
-
-
 def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
     ask = ("percentile", stays, "--column", "days", "--p", 50, "--upper", 20, "--step", 1,
            "--neighbours", "add-remove", "--epsilon", 1)  # fmt: skip

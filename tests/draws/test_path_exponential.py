@@ -74,6 +74,15 @@ def test_bits_decide_with_the_probability_of_the_law(chain, decay):
     assert (share + open_ >= by_definition(chain, decay) - 1e-12).all()
 
 
+@pytest.mark.parametrize("known", [5, 64, 128])
+@every_chain
+def test_bounds_are_as_close_as_the_bits_need(chain, decay, known):
+    for before in (None, 0):
+        weights = onward_of(chain, decay, known).weights(0, before)
+
+        assert weights.most[-1] - weights.least[-1] < weights.least[-1] >> known
+
+
 @every_chain
 def test_an_open_position_is_drawn_with_more_bits_of_its_own(monkeypatch, chain, decay):
     """The first bits are 0 everywhere: the first possible path, and no more bits."""

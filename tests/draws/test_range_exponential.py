@@ -64,8 +64,11 @@ def test_pieces_that_are_far_away_are_enclosed_together():
 
     assert 100 < len(weights.least) < 200
     assert weights.first == 500_000 - (len(weights.least) - 1) // 2
+    sides = 1 + 2 * exp(-2) / (1 - exp(-2))
+    nearest = 500_000 - weights.first + 1
+    true = weights.least[-1] * exp(-2 * nearest) / (1 - exp(-2)) / sides
     outside = [weights.most[0], weights.beyond]
-    assert all(0 < one < weights.least[-1] >> 40 for one in outside)
+    assert all(true < one < weights.least[-1] >> 40 for one in outside)
 
 
 @pytest.mark.parametrize(("piece", "position"), [(0, 0), (1, 3), (2, 4), (3, 8)])

@@ -282,20 +282,6 @@ def enumerated(counts, scale, outcome_of):
     }
 
 
-@pytest.mark.parametrize("counts", [(2, 4, 4), (5, 0, 3), (1, 1, 1)])
-def test_laws_by_enumeration(counts):
-    noise, every = DiscreteLaplace(0.6), np.array(counts)
-    orders = enumerated(counts, 0.6, in_order)
-    first = [sum(p for o, p in orders.items() if o[0] == r) for r in range(3)]
-    two = [sum(p for o, p in orders.items() if r in o[:2]) for r in range(3)]
-    chosen = np.array([True, False, True])
-    right = sum(p for o, p in orders.items() if set(o[:2]) == {0, 2})
-
-    assert sequence.first(every, noise) == pytest.approx(first, abs=1e-7)
-    assert sequence.included(every, noise, 2) == pytest.approx(two, abs=1e-7)
-    assert sequence.all_before(every, noise, chosen) == pytest.approx(right, abs=1e-7)
-
-
 def test_laws_of_many_agree_with_simulations():
     rng = np.random.default_rng(4)
     objective = dp.Objective(rng.integers(0, 12, 40), dp.GlobalSensitivity(1, AR, l1=3), step=1)

@@ -1,14 +1,10 @@
 """The recursion over a range: the same law as over the listed values, drawn exactly."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import place_exponential as exact
 from dpselect.percentiles import binary_tree
 from dpselect.percentiles.binary_tree import Branch
 from dpselect.percentiles.range_halves import SHARES, RecursiveOfRange
@@ -71,32 +67,6 @@ def test_every_draw_has_the_law_of_the_listed_values(values, steps, relation):
             )
 
 
-@pytest.mark.parametrize("wanted", [Fraction(0), Fraction(7, 3), Fraction(40), Fraction(10**7)])
-@pytest.mark.parametrize("decay", [Fraction(1, 3), Fraction(1, 500), Fraction(40)])
-def test_the_bounds_enclose_the_law(wanted, decay):
-    places = exact.Places(
-        np.array([3, 4, 9, 10**12]), np.array([2, 0, 700, 5]), 0, 10**13, SHARES, wanted
-    )
-    expected = (np.repeat(places.law(decay), 1, axis=0)).ravel()
-    for bits in (8, 96):
-        bounds = exact.weights(places, decay, bits)
-        whole = expected.cumsum()
-        total = bounds.most[-1] + bounds.beyond
-        for at, (least, most) in enumerate(zip(bounds.least, bounds.most, strict=True)):
-            upto = whole[bounds.first + at - 1] if bounds.first + at else 0.0
-            assert least / total <= upto + 1e-9
-            assert most / bounds.least[-1] >= upto - 1e-9
-
-
-def test_the_probability_of_each_outcome_is_its_own():
-    places = exact.Places(np.array([1, 2, 4]), np.array([3, 1, 2]), 0, 6, 4, Fraction(9))
-    law = by_places(places, Fraction(1, 4))
-
-    for (place, share), chance in np.ndenumerate(law):
-        log = places.log_probability(Fraction(1, 4), place, share)
-        assert np.exp(log) == pytest.approx(chance, rel=1e-12)
-
-
 @pytest.mark.parametrize("percentiles", [3, 127, 4095, 65535])
 def test_ranks_are_exact_where_all_records_stay_in_one_half(percentiles):
     """As many levels as there are, each with the place after all records drawn."""
@@ -109,19 +79,6 @@ def test_ranks_are_exact_where_all_records_stay_in_one_half(percentiles):
 
     assert places.ranks[0][-1] == records * places.shares**node.level
     assert 0 < places.wanted <= (records + 1) * places.shares**node.level
-
-
-@pytest.mark.slow
-def test_draws_follow_the_law():
-    """Unseeded: false alarm 1 in 10^6."""
-    places = exact.Places(np.array([1, 4]), np.array([3, 2]), 0, 6, 4, Fraction(9))
-    law = by_places(places, Fraction(1, 4))
-    counts = np.zeros(law.shape)
-    for _ in range(6000):
-        place, share = exact.draw_place(places, Fraction(1, 4))
-        counts[place, share] += 1
-
-    assert stats.chisquare(counts.ravel(), 6000 * law.ravel()).pvalue > 1e-6
 
 
 @pytest.mark.slow

@@ -1,0 +1,40 @@
+"""The page of a budget: what it calls each release, and that names of others are no HTML."""
+
+import polars as pl
+
+import dpselect as dp
+
+
+def test_a_release_is_called_by_its_query_and_a_spend_a_spend():
+    whole = dp.Budget(2.0, neighbours="add-remove")
+    budget = whole.for_request(source="stays.csv")
+    median = dp.Percentiles(p=50, candidates=range(5), epsilon=1.0, neighbours="add-remove")
+    median.release([1, 2, 3], budget=budget)
+    whole.spend(0.5, neighbours="add-remove", mechanism="by hand")
+    page = budget.to_html()
+
+    assert "<h3>1. Percentiles of stays.csv</h3>" in page
+    assert "<h3>2. Spend</h3>" in page
+
+
+def test_names_of_others_are_no_html(tmp_path):
+    name = "<b>Bob"
+    budget = dp.Budget(
+        2.0,
+        neighbours="add-remove",
+        protects="<b>who",
+        shares={name: 1.0},
+        path=tmp_path / name,
+    ).for_request(note=name, source=name, version=name, analyst=name, arguments={name: name})
+    top = dp.TopKeys(
+        column=name, by="<b>by", groups=[name], k=1, candidates=[name, f"{name}2"], epsilon=0.5,
+        neighbours="add-remove", user="<b>who", max_per_user=1, mechanism="permute-and-flip",
+    )  # fmt: skip
+    found = top.release(
+        pl.DataFrame({name: [name], "<b>by": [name], "<b>who": [1]}), budget=budget
+    )
+
+    for page in (budget.to_html(), *(one._repr_html_() for one in (budget, found, found.plan))):
+        assert "<b>Bob" not in page
+        assert "<b>by" not in page
+        assert "<b>who" not in page
