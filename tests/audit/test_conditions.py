@@ -11,7 +11,7 @@ def test_multiples_of_a_step_are_those_of_any_step(share, excess):
         lambda x: dp.Objective(
             [share * len(x), 0.5], dp.GlobalSensitivity(1, "add-remove"), step=0.5
         ),
-        ["", "a", "aa", "aaa"],
+        [("a",) * n for n in range(4)],
         "add-remove",
     )
 
