@@ -14,15 +14,23 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import dpselect as dp
+from dpselect.typing import Values
 
 RESULTS = Path(__file__).with_name("results") / "groups.csv"
 RELEASES, RECORDS = {10: 100, 1_000: 5, 100_000: 1}, 50
-ASKED = {"p": [50, 90], "upper": 60, "step": 1, "epsilon": 1.0, "neighbours": "add-remove"}
+ASKED: dict[str, Any] = {
+    "p": [50, 90],
+    "upper": 60,
+    "step": 1,
+    "epsilon": 1.0,
+    "neighbours": "add-remove",
+}
 
 
 def rows(groups: int) -> pl.DataFrame:
@@ -33,7 +41,7 @@ def rows(groups: int) -> pl.DataFrame:
     return pl.DataFrame({"ward": wards.gather(places), "stay": np.tile(stays, groups)})
 
 
-def errors(release: dp.Release, numbers: np.ndarray) -> np.ndarray:
+def errors(release: Any, numbers: Values) -> Values:
     """Return how many ranks the values of each ward are off; shape ``(wards, 2)``."""
     values = np.array(list(release.by_group.values()))
     wanted = np.array([0.5, 0.9]) * (numbers.size + 1)

@@ -222,12 +222,12 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
 
     def of_top(**asked: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- public arguments
         top = dp.TopKeys(k=K, **shared, **asked)
-        draw = top.design().drawing(held)  # type: ignore[arg-type]
+        draw = top.at_cap().drawing(held)  # type: ignore[arg-type]
         return lambda: list(draw(top.plan).answer)
 
     def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
         keys = dp.Keys(**shared, delta=DELTA, method=method)
-        draw = keys.design().drawing(held)  # type: ignore[arg-type]
+        draw = keys.at_cap().drawing(held)  # type: ignore[arg-type]
 
         def largest() -> list[Any]:
             release = draw(keys.plan)

@@ -70,22 +70,25 @@ def cases() -> Iterator[tuple[str, str, Run, Run]]:
         yield (
             f"{name}, 100,000 candidates",
             "one record",
-            *(of_scores(name, one) for one in (counts, more)),
+            of_scores(name, counts),
+            of_scores(name, more),
         )
         yield (
             f"{name}, 100,000 candidates",
             "extreme",
-            *(of_scores(name, one) for one in (even, leader)),
+            of_scores(name, even),
+            of_scores(name, leader),
         )
     values = np.repeat(np.arange(60), 20)
     far = np.zeros(1200, dtype=np.int64)
     for method in ("joint", "above-threshold", "noisy-counts", "one-by-one"):
-        asked = {"candidates": range(60), "method": method}
+        asked: dict[str, Any] = {"candidates": range(60), "method": method}
         for what, other in (("one record", np.append(values, 7)), ("extreme", far)):
             yield (
                 f"Percentiles, {method}",
                 what,
-                *(of_values(one, **asked) for one in (values, other)),
+                of_values(values, **asked),
+                of_values(other, **asked),
             )
     shown = np.repeat(np.arange(20_000), 5)
     for method in ("optimal", "laplace", "gaussian", "rounds"):
@@ -93,7 +96,7 @@ def cases() -> Iterator[tuple[str, str, Run, Run]]:
             ("one record", np.append(shown, 7)),
             ("extreme", rng.integers(0, 300, shown.size)),
         ):
-            yield f"Keys, {method}", what, *(of_keys(method, one) for one in (shown, other))
+            yield f"Keys, {method}", what, of_keys(method, shown), of_keys(method, other)
 
 
 def auc(first: Any, second: Any) -> float:  # noqa: ANN401

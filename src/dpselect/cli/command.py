@@ -109,7 +109,8 @@ def _cap(text: str, given: Given) -> object:
 
 CAP = {
     "max_per_user": Option(
-        read=_cap, help="How many rows of a person are counted; or several, 1,2,5, to choose of."
+        read=_cap,
+        help="How many rows of a person are counted; or several, 1,2,5, to choose of.",
     )
 }
 """The option of a cap that can be chosen; of its command, :data:`CAP_SHARE` is one more."""

@@ -298,10 +298,10 @@ def _release_of_groups(asked: AsksByGroup, epsilon: float) -> KeysDesign:
         epsilon=epsilon * share,
         delta=checked_delta(asked.delta),
         neighbours=asked.neighbours,
-    ).design()
+    ).at_cap()
 
 
-def _check_public(asked: AsksByGroup, groups: tuple[Hashable, ...]) -> None:
+def _check_public(asked: AsksByGroup, groups: tuple[Any, ...]) -> None:
     for name in ("groups_share", "other", "delta"):
         if getattr(asked, name):
             raise ParameterError(

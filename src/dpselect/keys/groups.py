@@ -77,7 +77,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         epsilon=epsilon * share,
         delta=delta if asked.candidates is not None else delta / 2,
         neighbours=asked.neighbours,
-    ).design()
+    ).at_cap()
     within = replace(
         asked,
         groups=range(changed_keys(first.question.max_per_user, first.neighbours)),

@@ -99,10 +99,7 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
             raise ParameterError("to choose `max_per_user`, list the `groups`")
         laws = [one.law for one in every]
         return Precisions(
-            [
-                Precision(_deviation(law) * sqrt(2), threshold=law.threshold)
-                for law in laws
-            ]
+            [Precision(_deviation(law) * sqrt(2), threshold=law.threshold) for law in laws]
         )
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:

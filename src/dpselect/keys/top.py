@@ -283,7 +283,10 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
         if self.draw.above is not None:
             raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
         facts = by_count(
-            np.zeros(len(self.candidates)), self.candidates, self.neighbours, self.changed
+            np.zeros(len(self.candidates), np.int64),
+            self.candidates,
+            self.neighbours,
+            self.changed,
         )
         return Precisions([Precision(one.draw.noise(facts)) for one in every])
 

@@ -80,15 +80,15 @@ class GroupedRanks:
 
     def of(self, group: int) -> Ranks:
         """Return those of one group."""
-        return Ranks(*self._of(group), numbers=int(self.numbers[group]), missing=0)
+        return Ranks(*self._of(group), int(self.numbers[group]), 0)
 
     def some(self, groups: Indices) -> GroupedRanks:
         """Return those of some groups."""
-        return GroupedRanks(*self._of(groups), numbers=self.numbers[groups])
+        return GroupedRanks(*self._of(groups), self.numbers[groups])
 
     def at(self, places: Indices) -> GroupedRanks:
         """Return those of some of the candidates."""
-        return GroupedRanks(*self._of((slice(None), places)), numbers=self.numbers)
+        return GroupedRanks(*self._of((slice(None), places)), self.numbers)
 
     def among(self, points: Values, some: Values) -> GroupedRanks:
         """Return those of some of the points that these are the ranks of."""
