@@ -11,6 +11,7 @@ from support.releases import ReleaseCase
 
 PERSONS, KEYS = 8, 4
 COLUMNS = {"column": "key", "user": "person", "max_per_user": 2}
+CHOSEN = {"max_per_user": dp.Choose([2, 3], 0.3)}  # at which all keys stay
 
 
 def _rows(held):
@@ -89,6 +90,9 @@ CASES = [
             _top("unknown, in unknown groups", relation, k=1, delta=1e-3, by="ward"),
             _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
             _top("unknown, in released groups", relation, mechanism="exponential", **RELEASED),
+            _top("of a chosen cap", relation, k=1, candidates=range(KEYS), **CHOSEN),
+            _top("unknown, of a chosen cap", relation, k=1, delta=1e-3, **CHOSEN),
+            _case("of a chosen cap", dp.Keys, relation, delta=1e-2, **CHOSEN),
         )
     ),
     *(

@@ -21,6 +21,7 @@ METHODS = {
     "absolute error": {"grids": [4, 9], "measure": "absolute", "mechanism": "exponential"},
 }
 USERS = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 3}
+CHOSEN = USERS | {"max_per_user": dp.Choose([1, 2, 4], 0.3)}
 
 
 def points(relation, rng):
@@ -73,6 +74,7 @@ CASES = [
         heavy("five cells", relation, points, k=5),
         heavy("above a count", relation, points, above=3.0),
         heavy("of users", relation, trips, k=3, **USERS),
+        heavy("of a chosen cap", relation, trips, k=3, **CHOSEN),
         *(tuned(name, relation, points, **method) for name, method in METHODS.items()),
         tuned("even queries", relation, points, grids=[4, 9], queries=None),
         tuned(
@@ -84,6 +86,7 @@ CASES = [
             mechanism="generalized",
         ),
         tuned("users", relation, trips, grids=[4, 9], **USERS),
+        tuned("of a chosen cap", relation, trips, grids=[4, 9], **CHOSEN),
         tuned("users in an engine", relation, lazy_trips, grids=[4, 9], **USERS),
     )
 ]

@@ -41,8 +41,8 @@ def _values(name, relation, p=(25, 75), **asked):
     return ReleaseCase(f"Percentiles {name}: {several}, {relation}", query, PAIRS[relation])
 
 
-def _users(relation):
-    """Rows of three persons, at most two counted of each."""
+def _users(name, relation, cap):
+    """Rows of three persons, of which some are counted."""
 
     def pair(rng):
         rows = pl.DataFrame({"who": [0] * 4 + [1] * 3 + [2], "v": rng.integers(0, UPPER, 8)})
@@ -57,11 +57,11 @@ def _users(relation):
         p=75,
         upper=UPPER,
         step=1,
-        max_per_user=2,
+        max_per_user=cap,
         epsilon=0.75,
         neighbours=relation,
     )
-    return ReleaseCase(f"Percentiles of persons, {relation}", query, pair)
+    return ReleaseCase(f"Percentiles {name}, {relation}", query, pair)
 
 
 def _groups(name, relation, **asked):
@@ -114,7 +114,8 @@ CASES = [
         case
         for relation in PAIRS
         for case in (
-            _users(relation),
+            _users("of persons", relation, 2),
+            _users("of a chosen cap", relation, dp.Choose([1, 2, 3], 0.3)),
             _values("in one draw", relation, method="joint"),
             _values("by a threshold", relation, 75, method="above-threshold"),
             _values("by thresholds", relation, method="above-threshold"),
