@@ -1,5 +1,6 @@
 """A cap that is chosen: its scores over all pairs of persons' rows, its price, its release."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -7,7 +8,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
+from dpselect.audit.replay import replay
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.tables.caps import LARGEST, STEPS, Choose, Precision, Precisions
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -116,7 +118,7 @@ def test_a_precision_moves_by_at_most_one(noises, moves, threshold):
         for noise, move in zip(noises, moves, strict=True)
     ]
     found = Precisions(asked)
-    counts = np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist() + [0, 19, 20, 21]
+    counts = [0, 19, 20, 21, *np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist()]
     most = 0
     for count in counts:
         for place, move in enumerate(moves):
@@ -154,6 +156,105 @@ def test_the_choice_is_charged(name):
     assert choice.epsilon + rest.epsilon <= plan.epsilon * (1 + 1e-12)
     assert all(one.epsilon <= rest.epsilon for one in design.designs)
     assert design.choice.epsilon == choice.epsilon
+
+
+class Ledger(dp.Budget):
+    """A budget that says what it was charged, and when."""
+
+    def __init__(self, *totals, **terms):
+        super().__init__(*totals, **terms)
+        self.charges = []
+
+    def spend_all(self, spends):
+        entries = super().spend_all(spends)
+        self.charges.append([(entry.epsilon, entry.delta) for entry in entries])
+        return entries
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_ledger_is_charged_the_whole_price_once(name):
+    query = QUERIES[name](neighbours="add-remove")
+    terms = {"neighbours": ADDED, "protects": "person", "composition": "sum"}
+    ledger = Ledger(query.epsilon, query.plan.delta, **terms)
+
+    query.release(rows([(0, 1, 2), (0,)] * 3), budget=ledger)
+
+    assert ledger.charges == [[(query.plan.epsilon, query.plan.delta)]]
+    assert query.plan.epsilon == query.epsilon
+    too_small = Ledger(0.99 * query.epsilon, query.plan.delta, **terms)
+    with pytest.raises(InsufficientBudgetError):
+        query.release(rows([(0,)]), budget=too_small)
+    assert not too_small.charges
+
+
+def test_a_choice_that_is_not_charged_is_found():
+    """A planted bug: the plan states the release at the cap alone."""
+    query = dp.Percentiles(
+        column="key",
+        user="person",
+        max_per_user=dp.Choose([1, 30], 0.9),
+        p=50,
+        upper=30,
+        step=1,
+        epsilon=2.0,
+        neighbours="add-remove",
+    )
+    left = query._with(max_per_user=1, epsilon=query._designed.designs[0].epsilon).plan
+    held = [tuple(range(30))] * 3
+
+    def uncharged(data):
+        return replace(query.release(data), plan=left)
+
+    for release, ok in ((query.release, True), (uncharged, False)):
+        reports = [replay(release, rows(held), rows(held[:2])) for _ in range(20)]
+        assert all(one.ok for one in reports) is ok
+    assert any("the draws use epsilon" in str(one) for one in reports)
+
+
+FEW, MANY = 1, 30
+CLEARLY = {"max_per_user": dp.Choose([FEW, MANY], 0.99), "epsilon": 100.0}
+"""Much for the choice, and so little for the release that caps differ: with much for both,
+noise is far below the sampling error, every key is released, and all caps are as good."""
+
+
+def clearly(name, relation):
+    """Return a query whose caps differ, of 40 keys.
+
+    The best of public keys has the same noise at every cap, so it is the best three.
+    """
+    delta = {"delta": 1e-6} if "keys" in name or "unknown" in name else {}
+    box = {"bounds": (0, 0, 40, 40)}
+    forty = {"top": {"k": 3, "candidates": range(40)}, "cells": box | {"grid": 40}, "map": box}
+    query = QUERIES[name](neighbours=relation)
+    return query._with(**CLEARLY, **delta, **forty.get(name, {}))
+
+
+def chances(query, table):
+    design = query.design()
+    objective = design.objective([one.counted(table)[0] for one in design.designs])
+    return design.choice.probabilities(objective)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_with_much_epsilon_persons_of_one_row_get_the_smallest_cap(name, relation):
+    table = rows([(person % 4,) for person in range(400)])
+
+    few, _ = chances(clearly(name, relation), table)
+
+    assert few > 0.99
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("name", [one for one in QUERIES if one != "laplace keys"])
+def test_with_much_epsilon_persons_of_many_rows_get_the_large_cap(name, relation):
+    """Not with Laplace noise on keys, which grows with the cap as counts do."""
+    rng = np.random.default_rng(0)
+    table = rows([rng.permutation(40)[:MANY].tolist() for _ in range(400)])
+
+    _, many = chances(clearly(name, relation), table)
+
+    assert many > 0.99
 
 
 @pytest.mark.parametrize("name", QUERIES)
