@@ -80,24 +80,24 @@ class GroupedRanks:
 
     def of(self, group: int) -> Ranks:
         """Return those of one group."""
-        return Ranks(*self._of(group), int(self.numbers[group]), 0)
+        return Ranks(**self._of(group), numbers=int(self.numbers[group]), missing=0)
 
     def some(self, groups: Indices) -> GroupedRanks:
         """Return those of some groups."""
-        return GroupedRanks(*self._of(groups), self.numbers[groups])
+        return GroupedRanks(**self._of(groups), numbers=self.numbers[groups])
 
     def at(self, places: Indices) -> GroupedRanks:
         """Return those of some of the candidates."""
-        return GroupedRanks(*self._of((slice(None), places)), self.numbers)
+        return GroupedRanks(**self._of((slice(None), places)), numbers=self.numbers)
 
     def among(self, points: Values, some: Values) -> GroupedRanks:
         """Return those of some of the points that these are the ranks of."""
         order = np.argsort(points, kind="stable")
         return self.at(order[np.searchsorted(points, some, sorter=order)])
 
-    def _of(self, where: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- an index
-        parts = (self.below, self.upto, self.nearest_below, self.nearest_above)
-        return tuple(part[where] for part in parts)
+    def _of(self, where: Any) -> dict[str, Any]:  # noqa: ANN401 -- an index
+        names = ("below", "upto", "nearest_below", "nearest_above")
+        return {name: getattr(self, name)[where] for name in names}
 
 
 class SupportsRanks(Protocol):
