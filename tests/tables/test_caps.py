@@ -36,7 +36,8 @@ QUERIES = {
 
 
 SOME = [(), (0,), (0, 0, 1), (0, 1, 2), (2, 2, 2)]
-"""Of these, all pairs."""
+"""Of these, all pairs, beside another person."""
+BESIDE = [(), (0, 0, 1), (0, 1, 2)]
 
 
 def rows(held):
@@ -52,7 +53,7 @@ def scores(design, held):
 def moved(query, relation):
     """Return by how much scores move over pairs of two persons, and the bound."""
     design = query.design()
-    known = {one: scores(design, one) for one in product(SOME, repeat=2)}
+    known = {one: scores(design, one) for one in product(SOME, BESIDE)}
     bound = known[((), ())].sensitivity.bound
     changes = [
         known[first].scores - known[(other, first[1])].scores
@@ -289,10 +290,7 @@ def test_engines_count_the_same():
             continue
         design = ask(neighbours="add-remove").design()
         relation = duckdb.from_arrow(held.to_arrow())
-        found = [
-            [one.counted(data)[0] for one in design.designs]
-            for data in (held, held.lazy(), held.to_pandas(), relation)
-        ]
+        found = [[one.counted(data)[0] for one in design.designs] for data in (held, relation)]
         assert all(one == found[0] for one in found), name
 
 
