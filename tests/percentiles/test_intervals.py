@@ -302,6 +302,7 @@ def test_the_values_themselves_get_all_but_a_part_of_fifty_one():
     "more",
     [
         {"interval": 1.0},
+        {"interval": 1 - 1e-8, "interval_of": "population"},
         {"interval": 0.0},
         {"interval": 95},
         {"interval_of": "sample"},
@@ -328,3 +329,19 @@ def test_binomial_without_noise_is_the_order_statistic_interval():
     inside = [100 - 2**i for i in range(7) if 100 - 2**i <= classical + 1]
     assert low == max(inside)
     assert floor(high) >= n - classical - 1
+
+
+def test_noise_far_above_the_number_of_records_fits_any_percentile():
+    points = np.arange(6.0)
+    made = Intervals(
+        percents=(100 / 3,),
+        points=points,
+        records=Records(Neighbours.ADD_REMOVE),
+        epsilon=1 / 51,
+        probability=0.5,
+        of="population",
+    )
+    cuts = cuts_around([2], points.size)
+    for noisy in (-400, 400):
+        counts = [noisy, *[-noisy] * (len(cuts) - 1), -1000]
+        assert len(list(made.ends(counts, cuts, points.size))) == 1

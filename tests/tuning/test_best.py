@@ -377,3 +377,23 @@ def test_a_distribution_is_written_down_by_its_name(law):
     assert again.plan == best.plan
     assert as_repetitions(again.repetitions) == law
     assert NAMED[law.name] is type(law)
+
+
+def test_a_run_is_held_to_all_that_is_stated_of_it():
+    dear = dp.TopKeys(
+        column=None,
+        k=1,
+        candidates=["a", "b"],
+        epsilon=0.6,
+        neighbours="add-remove",
+        mechanism="exponential",
+    )
+    best = dp.BestOf(
+        repetitions=Geometric(mean=3),
+        epsilon_per_run=0.5,
+        rho_per_run=0.1,
+        neighbours="add-remove",
+    )
+    assert dear.plan.rho < 0.1
+    with pytest.raises(ParameterError, match=r"a run states epsilon = 0\.6"):
+        best.release([lambda: (1.0, dear.release(["a"]))])

@@ -64,6 +64,9 @@ SHARE = Fraction(1, 51)
 NUMBER = 0.05
 """Of the probability of a miss, for the number of records."""
 
+MOST = 0.999999
+"""The largest probability; of what is left, the part for the number exceeds rounding."""
+
 ROUNDING = 1e-9
 """More than what floats add to a probability."""
 
@@ -93,8 +96,10 @@ class Intervals:
     of: IntervalOf
 
     def __post_init__(self) -> None:
-        if not 0 < validation.finite("interval", self.probability) < 1:
-            raise ParameterError("`interval` must be a probability between 0 and 1, as 0.95")
+        if not 0 < validation.finite("interval", self.probability) <= MOST:
+            raise ParameterError(
+                f"`interval` must be a probability between 0 and 1, as 0.95, and at most {MOST}"
+            )
         validation.one_of("interval_of", self.of, get_args(IntervalOf))
         if self.of == "population" and self.records.per_user > 1:
             raise ParameterError(

@@ -191,8 +191,11 @@ class SampledRank:
     def _binomial(self, records: int, *, upwards: bool) -> tuple[Indices, Probabilities]:
         """Return outcomes and their probabilities; where many, each is that of its group."""
         a = float(self.part)
+        # No noise is as large as a thousand deviations.
+        reach = self.part.denominator * (self.most + 1000 * self.deviation)
+        kind = np.int64 if reach < 2**60 else object
         if a == 1 or records == 0:
-            return np.array([records if a == 1 else 0]), np.ones(1)
+            return np.array([records if a == 1 else 0], dtype=kind), np.ones(1)
         spread = sqrt(records * a * (1 - a))
         low = max(0, int(records * a - SPREADS * spread - SPREADS**2))
         high = min(records, ceil(records * a + SPREADS * spread + SPREADS**2))
@@ -203,7 +206,6 @@ class SampledRank:
         firsts = np.arange(0, held.size, ceil(spread / GROUPS))
         sums = np.add.reduceat(law / law.sum(), firsts)
         ends = np.append(firsts[1:], held.size) - 1
-        kind = np.int64 if self.part.denominator * self.most < 2**62 else object
         return held[ends if upwards else firsts].astype(kind), sums
 
 

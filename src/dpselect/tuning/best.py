@@ -88,12 +88,16 @@ class Run:
 
     def allows(self, own: Plan) -> bool:
         """Return whether a run of this plan has at least the privacy stated."""
-        if self.rho is not None and own.delta == 0 and own.rho <= self.rho:
-            return True
+        rho = own.rho if own.delta == 0 else inf
+        # A price can follow from each statement alone, so all of them must hold.
+        if self.rho is not None and rho > self.rho:
+            return False
         if self.curve is not None:
-            return self.profile.allows(Profile.of([(own.epsilon, own.delta)]))
-        within = self.epsilon is not None and own.epsilon <= self.epsilon
-        return within and own.delta <= self.delta
+            of_own = Run(own.epsilon, own.delta, rho if isfinite(rho) else None, None)
+            return self.profile.allows(of_own.profile)
+        if self.epsilon is None:
+            return True
+        return own.epsilon <= self.epsilon and own.delta <= self.delta
 
 
 @query

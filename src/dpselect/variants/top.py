@@ -21,6 +21,9 @@ from dpselect.variants.reading import VariantRows
 COUNTS = ("case_one", "case_two", "control_one", "control_two")
 """Columns of the counts, if not given."""
 
+LEAST_SIGNIFICANCE = 1e-300
+"""Half of a p-value must be a normal float."""
+
 MOST_PEOPLE = 10**6
 """Cases, and controls, at most: a number is kept for each copy that they can have."""
 
@@ -50,7 +53,7 @@ class TopVariants(Query[Release[Any]]):
         variants: How many variants there are.
         cases: How many people have the disease; at most 1,000,000.
         controls: How many have not; at most 1,000,000.
-        significance: The p-value at which a variant is significant; in (0, 1). By default that
+        significance: The p-value at which a variant is significant; in [1e-300, 1). By default that
             of a genome-wide study. Not to be read off the data.
         k: How many variants.
         epsilon: What the release costs, in nats; finite, > 0.
@@ -157,6 +160,8 @@ def _people(name: str, number: int) -> int:
 def _statistic(significance: float) -> float:
     """Return the value of chi-square with one degree of freedom at a p-value."""
     p = validation.finite("significance", significance)
-    if not 0 < p < 1:
-        raise ParameterError(f"`significance` must be above 0 and below 1, not {p:g}")
+    if not LEAST_SIGNIFICANCE <= p < 1:
+        raise ParameterError(
+            f"`significance` must be at least {LEAST_SIGNIFICANCE:g} and below 1, not {p:g}"
+        )
     return NormalDist().inv_cdf(p / 2) ** 2
