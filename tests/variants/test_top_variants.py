@@ -161,6 +161,8 @@ def test_what_is_wrong_is_said():
     counts = [[1, 0, 1, 0]]
     with pytest.raises(dp.errors.ParameterError, match="significance"):
         asked(5, 5, 1, 1.0)
+    with pytest.raises(dp.errors.ParameterError, match="significance"):
+        asked(5, 5, 1, 5e-324)
     with pytest.raises(dp.errors.ParameterError, match="cases"):
         asked(0, 5, 1, 0.1)
     with pytest.raises(dp.errors.ParameterError, match="four columns"):

@@ -53,8 +53,8 @@ class TopVariants(Query[Release[Any]]):
         variants: How many variants there are.
         cases: How many people have the disease; at most 1,000,000.
         controls: How many have not; at most 1,000,000.
-        significance: The p-value at which a variant is significant; in [1e-300, 1). By default that
-            of a genome-wide study. Not to be read off the data.
+        significance: The p-value at which a variant is significant; in [1e-300, 1). By default
+            that of a genome-wide study. Not to be read off the data.
         k: How many variants.
         epsilon: What the release costs, in nats; finite, > 0.
         mechanism: How variants are drawn. A short name
