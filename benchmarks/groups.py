@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
+from dpselect.percentiles import PercentileRelease
 from dpselect.typing import Values
 
 RESULTS = Path(__file__).with_name("results") / "groups.csv"
@@ -41,7 +42,7 @@ def rows(groups: int) -> pl.DataFrame:
     return pl.DataFrame({"ward": wards.gather(places), "stay": np.tile(stays, groups)})
 
 
-def errors(release: Any, numbers: Values) -> Values:
+def errors(release: PercentileRelease, numbers: Values) -> Values:
     """Return how many ranks the values of each ward are off; shape ``(wards, 2)``."""
     values = np.array(list(release.by_group.values()))
     wanted = np.array([0.5, 0.9]) * (numbers.size + 1)

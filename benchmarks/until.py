@@ -1,8 +1,8 @@
 """The price of growing epsilons against the epsilon that one would have had to know.
 
-``python benchmarks/until.py [RUNS]`` writes ``benchmarks/results/until.csv``. A task is the three
-most common values with noisy counts, whose noise must be small beside the counts: three times
-its scale at most a share of the least one. For each task it has the mean epsilon that
+``python benchmarks/until.py [RUNS]`` writes ``benchmarks/results/until.csv``. A task is the
+three most common values with noisy counts, whose noise must be small beside the counts: three
+times its scale at most a share of the least one. For each task it has the mean epsilon that
 ``run_until`` ended with and paid; the share of the runs whose counts are as near to the truth;
 and the least epsilon, to 1 %, whose releases pass the test nine times in ten, which nobody
 knows beforehand.

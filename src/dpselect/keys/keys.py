@@ -188,8 +188,8 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
         laws = [one.law for one in every if not isinstance(one.law, WeightedLaw)]
         if len(laws) < len(every):
             raise ParameterError(
-                f"`method` {self.law.name!r} has no score to choose `max_per_user` by: give one "
-                "number"
+                f"`method` {self.law.name!r} has no score to choose `max_per_user` by: give "
+                "one number"
             )
         return ExpectedKeys(laws, [one.question.max_per_user for one in every])
 
