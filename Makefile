@@ -11,7 +11,7 @@ PYTEST := pytest --numprocesses=auto
 FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo test test-fast test-slow test-python test-lowest spark check types style format docs notebooks dist clean
+.PHONY: demo test test-fast test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
@@ -41,6 +41,10 @@ test-lowest: $(UV)
 # of a master and two workers on this machine.
 spark: .venv
 	DPSELECT_SPARK=java $(RUN) pytest -m spark
+
+# Auditors of others, fetched at one commit each, on our releases.
+witness: .venv
+	$(RUN) --with etils --with tensorboard --with torch python benchmarks/witness.py
 
 check: style types
 
