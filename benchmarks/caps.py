@@ -100,7 +100,8 @@ class Read:
     def __init__(self, of: People, cap: int) -> None:
         asked = question_of(column="key", user="person", max_per_user=cap, missing="drop")
         self.every = people_in(of.rows, asked).from_count(1)
-        known = dict(zip(self.every.keys.tolist(), self.every.people.tolist(), strict=True))
+        keys = self.every.keys_at(np.arange(self.every.people.size))
+        known = dict(zip(keys, self.every.people.tolist(), strict=True))
         self.public = np.array([known.get(key, 0) for key in of.order])
         self.numbers: Any = None
 
@@ -115,9 +116,10 @@ class Read:
 
     def counted(self, design: Any, of: People) -> tuple[float, Any]:  # noqa: ANN401
         """Return what is scored, and the draw."""
+        read = design.counted
         if isinstance(design, KeyCounts):
             with patch.object(module_of(design), "people_in", lambda *_: self):
-                return design.counted(None)
+                return read(None)
         if self.numbers is None:
             self.numbers = design.records.of(of.rows)
         draw = design._of_numbers(self.numbers)  # noqa: SLF001 -- read once for all questions
@@ -130,7 +132,7 @@ Measure = Callable[[Any], float]
 
 def questions(of: People) -> Iterator[tuple[str, Callable[..., Any], Measure]]:
     """Return the name of each question, its query, and how good a release is."""
-    shared = {**PUBLIC, "column": "key"}
+    shared = PUBLIC | {"column": "key"}
     yield "keys", partial(dp.Keys, **shared, delta=DELTA), lambda one: len(one.answer)
     for k in (10, 100):
         top = frozenset(of.order[:k])
@@ -150,7 +152,7 @@ def questions(of: People) -> Iterator[tuple[str, Callable[..., Any], Measure]]:
         asked = np.array(one.p) / 100
         return float(np.maximum(low - asked, asked - high).clip(min=0).max())
 
-    quartiles = {"p": (25, 50, 75), "upper": of.upper, "step": of.step}
+    quartiles: dict[str, Any] = {"p": (25, 50, 75), "upper": of.upper, "step": of.step}
     yield "quartiles", partial(dp.Percentiles, column="number", **PUBLIC, **quartiles), error
 
 

@@ -1,11 +1,11 @@
 r"""Scores of caps on the keys of a person: the expected number of keys that are released.
 
 At the cap :math:`m` a key that :math:`c` people have is released with the probability
-:math:`\pi_m(c)`. A person who comes adds one to at most :math:`m` counts, and a key that gets one
-person more is released with a probability that is larger by at most
-:math:`s_m = \max_c \pi_m(c + 1) - \pi_m(c)`. So the sum over keys moves by at most
-:math:`m s_m`, also where one person replaces another, who takes away at most as much. Under add/remove all scores move in one direction. The sum is of probabilities that are rounded down to multiples of
-:math:`2^{-30}`.
+:math:`\pi_m(c)`. A person who comes adds one to at most :math:`m` counts, and a key that gets
+one person more is released with a probability that is larger by at most :math:`s_m = \max_c
+\pi_m(c + 1) - \pi_m(c)`. So the sum over keys moves by at most :math:`m s_m`, also where one
+person replaces another, who takes away at most as much. Under add/remove all scores move in one
+direction. The sum is of probabilities that are rounded down to multiples of :math:`2^{-30}`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def largest_step(law: KeyLaw) -> float:
     r"""Return the most that one person adds to the probability of a key.
 
     From the first person on, steps of noise past a threshold grow up to one half and fall then:
-    the law of the noise has one peak. So do those of :class:`~.laws.OptimalLaw`, of which a step
-    is :math:`\pi (e^{\varepsilon} - 1) + \delta` below and
+    the law of the noise has one peak. So do those of :class:`~.laws.OptimalLaw`, of which a
+    step is :math:`\pi (e^{\varepsilon} - 1) + \delta` below and
     :math:`(1 - \pi)(1 - e^{-\varepsilon}) + e^{-\varepsilon} \delta` above.
     """
     near = np.arange(max(law.half - NEAR, 1), law.half + NEAR + 1)

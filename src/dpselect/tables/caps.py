@@ -21,12 +21,11 @@ score is the count which is as precise at a reference with :math:`d = \max_m d_m
 :math:`s = \sqrt{f^2 + 4 b^2}` the slope :math:`g_b'(f) = (2 f + s + f^2/s)/2` grows with
 :math:`b`, as :math:`f \le s`. For :math:`b = \beta d` the quotient :math:`g_b'(f)/d` falls with
 :math:`d`: so do :math:`f/d`, :math:`s/d` and :math:`f^2/(s d)`. Let :math:`\beta` be
-:math:`\min_m b_m/d_m`. Then :math:`g_{b_m}'(f)/d_m \ge g_{\beta d_m}'(f)/d_m \ge g_b'(f)/d`, and
-as :math:`f_m` is the inverse of :math:`g_{b_m}`, the slope of :math:`q_m` in :math:`c` is at most
-:math:`1/d_m`; below a threshold it is :math:`b/(b_m d) = \beta/b_m \le 1/d_m`. Under add/remove all
-scores move in one direction. Where a count also has to pass
-a threshold, :math:`c` is what is above it; if nothing is, :math:`q_m = c\, b/(b_m d)` is
-negative.
+:math:`\min_m b_m/d_m`. Then :math:`g_{b_m}'(f)/d_m \ge g_{\beta d_m}'(f)/d_m \ge g_b'(f)/d`,
+and as :math:`f_m` is the inverse of :math:`g_{b_m}`, the slope of :math:`q_m` in :math:`c` is
+at most :math:`1/d_m`; below a threshold it is :math:`b/(b_m d) = \beta/b_m \le 1/d_m`. Under
+add/remove all scores move in one direction. Where a count also has to pass a threshold,
+:math:`c` is what is above it; if nothing is, :math:`q_m = c\, b/(b_m d)` is negative.
 
 **What is not in it.** Rows above a cap enter as rows that are missing. If persons with many
 rows have other values, a cap shifts the answer, and no score sees by how much.
