@@ -348,6 +348,15 @@ def test_each_defect_is_repaired_or_raises_where_the_curator_says_so(column, val
     assert strict.fit(x.head(1), ["no"]).tree_.leaves >= 1
 
 
+def test_without_parameters_all_that_must_be_given_are_named_at_once():
+    with pytest.raises(ParameterError) as error:
+        ID3Classifier().fit([[0], [1]], [0, 1])
+
+    assert str(error.value) == ("ID3Classifier needs epsilon, domains, classes, max_records")
+    with pytest.raises(ParameterError, match=r"needs epsilon$"):
+        ID3Classifier(domains=[[0, 1]], classes=[0, 1], max_records=9).fit([[0]], [0])
+
+
 def test_bins_hold_their_lower_edge_and_the_last_one_both():
     codes = Bins(0, 4, bins=4).codes(of_array(np.array([0, 0.999, 1, 2, 3, 3.999, 4])))
 

@@ -42,6 +42,9 @@ from sklearn.utils.validation import (  # noqa: E402
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PUBLIC = ("epsilon", "domains", "classes", "max_records")
+"""Parameters that every fit needs, and that no data may choose."""
+
 
 @dataclass(eq=False, repr=False)
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -58,7 +61,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         feature_names_in_: Their names, if ``X`` was a frame.
     """
 
-    epsilon: float
+    epsilon: float | None = None
     _: KW_ONLY
     domains: records.Domains = None
     classes: Sequence[Hashable] | None = None
@@ -86,6 +89,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """
         given = self.get_params(deep=False)
         del given["budget"]
+        if self.epsilon is None:
+            missing = [f"`{name}`" for name in PUBLIC if given[name] is None]
+            raise ParameterError(f"{type(self).__name__} needs {', '.join(missing)}")
         if not isinstance(self.domains, Mapping) or columns is not None:
             if columns is None:
                 raise ParameterError(
