@@ -129,6 +129,26 @@ def test_a_plan_is_one_line_where_it_is_a_value_and_several_where_it_is_printed(
     ]
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "options", "one"),
+    [
+        (10.0, {}, None),
+        (30.0, {}, "record"),
+        (30.0, {"user": "patient"}, "person"),
+        (30.0, {"neighbours": "edge"}, "edge"),
+    ],
+)
+def test_a_large_epsilon_is_called_large_where_a_plan_is_printed(epsilon, options, one):
+    made = replace(plan(epsilon), **options)
+    said = (
+        f"epsilon 30 is large: one {one} can change the probability of an answer by a "
+        "factor of e^30"
+    )
+
+    assert made.warning == (None if one is None else said)
+    assert ("is large" in str(made)) == ("is large" in made._repr_html_()) == (one is not None)
+
+
 def test_a_plan_says_that_what_is_above_a_cap_is_not_counted():
     asked = {"column": "days", "p": 50, "step": 1, "upper": 9}
     price = {"epsilon": 1.0, "neighbours": "add-remove"}

@@ -35,6 +35,17 @@ ROUNDING = 1e-9
 SHOWN = 8
 """Values of a longer sequence are summarised where it is printed, or stored with a plan."""
 
+LARGE_EPSILON = 10.0
+"""A larger one is called large where a plan is printed."""
+
+PROTECTED = {
+    Neighbours.ADD_REMOVE: "record",
+    Neighbours.SUBSTITUTE: "record",
+    Neighbours.EDGE: "edge",
+    Neighbours.SWAP: "person",
+}
+"""What one neighbour step changes, in a word, where no persons are named."""
+
 
 class SupportsSpend(Protocol):
     """The part of :class:`dpselect.Budget` that plans rely on."""
@@ -318,6 +329,17 @@ class Plan:
         return f"epsilon {self.epsilon:g}{delta} ({self.neighbours} neighbours)"
 
     @property
+    def warning(self) -> str | None:
+        """What an epsilon above ``LARGE_EPSILON`` allows, in words; None of a smaller one."""
+        if self.epsilon <= LARGE_EPSILON:
+            return None
+        one = "person" if self.user is not None else PROTECTED[self.neighbours]
+        return (
+            f"epsilon {self.epsilon:g} is large: one {one} can change the probability of "
+            f"an answer by a factor of e^{self.epsilon:g}"
+        )
+
+    @property
     def counted(self) -> str | None:
         """The rows of a person that count, in words; None without a cap."""
         return self.counted_at(None)
@@ -338,6 +360,7 @@ class Plan:
     def _repr_html_(self) -> str:
         facts = {
             "price": self.price,
+            "beware": self.warning,
             "mechanism": self.mechanism,
             "error": self.error,
             "declared public": ", ".join(self.public),
@@ -350,6 +373,8 @@ class Plan:
     def __str__(self) -> str:
         lines = [self.description, self.price]
         lines += [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
+        if self.warning:
+            lines.insert(2, self.warning)
         lines.append(f"composition: {self.composition}")
         if self.error is not None:
             lines.append(f"error: {self.error}")

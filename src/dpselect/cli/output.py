@@ -178,10 +178,8 @@ def print_plan(
         facts["in steps"] = "\n".join(
             f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends
         )
-    if plan.error is not None:
-        facts["error"] = plan.error
-    if plan.counted:
-        facts["counted"] = plan.counted
+    stated = {"beware": plan.warning, "error": plan.error, "counted": plan.counted}
+    facts.update({name: fact for name, fact in stated.items() if fact})
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
     if counted is not None:
         facts.update(_counting(counted))
