@@ -153,6 +153,9 @@ def test_the_list_is_printed_in_80_columns_and_as_json():
     as_json = CliRunner().invoke(commands, ["list", "--folder", folder, "--json"])
 
     assert max(map(len, table.output.splitlines())) <= 80
+    head, *_ = table.output.splitlines()
+    explained = table.output.partition("\n\n")[2].splitlines()
+    assert [line.split()[0] for line in explained] == head.split()[1:]
     assert [row["name"] for row in json.loads(as_json.output)] == list(studies.STUDIES)
 
 

@@ -33,6 +33,15 @@ Folder = Annotated[
     Path, typer.Option(help="Folder of the results, and of finished cells between runs.")
 ]
 
+COLUMNS = """
+printed  numbers that the paper prints
+agree    how many of these a full run reproduced
+null     how many it reproduced, though chance or a constant would too
+differ   how many it did not reproduce
+why?     how many of those no run explains
+apart    formulas and sentences of the paper: how many of them hold"""
+"""What the columns of the list mean."""
+
 commands = typer.Typer(help=HELP, no_args_is_help=True)
 
 
@@ -51,9 +60,7 @@ def listing(
 ) -> None:
     """List all studies: how many numbers the papers print, and how many agree.
 
-    Of the full runs in the folder of results; where there is none, nothing is compared. "null":
-    numbers that chance or a constant would meet as well; "why?": numbers that differ, and no
-    run shows why; "apart": formulas and words, and how many of them hold.
+    Compared are the full runs in the folder of results.
     """
     import json
 
@@ -71,7 +78,9 @@ def listing(
     for row in [*rows, {"name": "all", **totals}]:
         apart = f"{row['hold']} of {row['apart']}" if row["apart"] else ""
         table.add_row(row["name"], *(str(row[key]) for key in shown), apart)
-    _console().print(table)
+    console = _console()
+    console.print(table)
+    console.print(COLUMNS)
 
 
 @commands.command("run")
