@@ -25,6 +25,8 @@ def test_the_citation_is_of_this_version():
     page = (ROOT / "docs" / "versions.md").read_text("utf-8")
     assert f"version = {{{dp.__version__}}}" in page
     assert f"title   = {{{citation['title']}}}" in page
+    foot = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["copyright"]
+    assert f"dpselect {dp.__version__}" in foot
 
 
 def test_the_conda_recipe_asks_for_what_the_project_does():
