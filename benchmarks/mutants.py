@@ -222,8 +222,8 @@ def main() -> None:
             if not pass_in(copy, tests):
                 sys.exit(f"the fast tests of {package} must pass without a change")
         for mutant in sample:
-            outcome = tried(copy, *mutant)
-            found.append(replace(outcome, equivalent=known.get(outcome.key(), "")))
+            tested = tried(copy, *mutant)
+            found.append(replace(tested, equivalent=known.get(tested.key(), "")))
             print(*astuple(found[-1]), sep="  ", flush=True)
             written(found)
     outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
