@@ -200,7 +200,7 @@ CODES: dict[Moment, Callable[[Any], float | None]] = {
     "time": lambda value: _time(value, "time"),
     "duration": _duration,
 }
-"""The number of one value, None for what is none."""
+"""The number of one value, None if it is not a number."""
 
 
 def _counted(table: Frame, column: str, moment: Moment, *, text: bool) -> Any:  # noqa: ANN401
