@@ -356,7 +356,7 @@ exponential mechanism for the printed 5, and the shifted form 3.0 above it on Ad
 agree. The shifted form is 3.8 above plain for the printed 1. "At most 8" on ACS is .5; 0 would
 do. The abstract's "up to 12 %" is 6.8, and no run of ours has it.
 
-**The class of NLTCS is not named, and everything depends on it**: with another of its 16 columns
+**The class of NLTCS is not named, and all depends on it**: with another of its 16 columns
 as the class, at two questions, plain dampening is between 1.2 points below and 4.6 above the
 exponential mechanism, and the shifted form between .5 and 13.7 above plain. The largest lead of
 the shifted form over the exponential mechanism is 7.4. Here it is the last column.
