@@ -52,7 +52,9 @@ COMMANDS = {
     "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
     "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
     "subset": _ours("subset", "Release who tested positive, up to a few exchanged people."),
-    "variants": _ours("variants", "Release the variants most associated with a disease."),
+    "variants": _ours(
+        "variants", "Release the k variants that are most associated with a disease."
+    ),
     "map": _ours("map", "Release noisy counts of points in cells that were chosen privately."),
     "tree": _ours("tree", "Train a decision tree privately."),
     "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),

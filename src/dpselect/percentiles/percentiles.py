@@ -147,7 +147,7 @@ class Percentiles(Query[PercentileRelease]):
         ...     neighbours="add-remove",
         ... )
         >>> quartiles.release(range(1000)).answer
-        (250.0, 750.0)
+        (250, 750)
     """
 
     column: str | None = None
