@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -129,6 +130,17 @@ def test_a_missing_or_odd_count_is_read_as_the_nearest_possible_one():
     plain = [[0, 1, 0, 0]] * 3 + [[0, 5, 0, 0]]
     query = asked(5, 5, 4, 0.01)
     assert query.objective(odd).scores.tolist() == query.objective(plain).scores.tolist()
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), pd.NA, "two", object()], ids=range(5))
+def test_an_odd_call_or_count_changes_that_one_alone(odd):
+    calls = [[0, 1], [odd, 2], [1, 1]]
+    is_case = np.array([True, True, False])
+    plain = [[0, 1], [0, 2], [1, 1]]
+    assert (genotype_counts(calls, is_case) == genotype_counts(plain, is_case)).all()
+    query = asked(5, 5, 2, 0.5)
+    scores = query.objective([[odd, 0, 1, 0], [3, 1, 0, 0]]).scores
+    assert scores[1] == query.objective([[0, 0, 1, 0], [3, 1, 0, 0]]).scores[1]
 
 
 def test_which_allele_is_counted_does_not_matter():

@@ -272,7 +272,7 @@ def grouping_of(asked: AsksByGroup) -> Grouping:
     groups = validation.listed("groups", asked.groups)
     first = None
     if groups is None:
-        first = _release_of_groups(asked, epsilon)
+        first = release_of_groups(asked, checked_delta(asked.delta))
         epsilon -= first.epsilon
     else:
         _check_public(asked, groups)
@@ -287,7 +287,12 @@ def grouping_of(asked: AsksByGroup) -> Grouping:
     )
 
 
-def _release_of_groups(asked: AsksByGroup, epsilon: float) -> KeysDesign:
+def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -- a query
+    """Return the design by which groups that are not public are released first.
+
+    Raises:
+        ParameterError: A field is out of its range.
+    """
     share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
     if not 0 < validation.finite("groups_share", share) < 1:
         raise ParameterError("`groups_share` must be above 0 and below 1")
@@ -295,8 +300,8 @@ def _release_of_groups(asked: AsksByGroup, epsilon: float) -> KeysDesign:
         column=asked.by,
         user=asked.user,
         max_per_user=asked.max_per_user,
-        epsilon=epsilon * share,
-        delta=checked_delta(asked.delta),
+        epsilon=validation.positive("epsilon", asked.epsilon) * share,
+        delta=delta,
         neighbours=asked.neighbours,
     ).at_cap()
 

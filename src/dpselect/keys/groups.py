@@ -10,7 +10,8 @@ from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
-from dpselect.keys.keys import Keys, KeysDesign
+from dpselect.keys.grouping import release_of_groups
+from dpselect.keys.keys import KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.passes import Pass
@@ -18,9 +19,6 @@ from dpselect.plan import Plan, Spend
 
 if TYPE_CHECKING:
     from dpselect.keys.top import TopDesign, TopKeys
-
-GROUPS_SHARE = 0.2
-"""Of epsilon, for the groups; half of delta is theirs where the keys need some too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +64,8 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         asked: The query.
         design: Design of a query whose groups are public.
     """
-    share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
-    if not 0 < validation.finite("groups_share", share) < 1:
-        raise ParameterError("`groups_share` must be above 0 and below 1")
     epsilon, delta = validation.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
-    first = Keys(
-        column=asked.by,
-        user=asked.user,
-        max_per_user=asked.max_per_user,
-        epsilon=epsilon * share,
-        delta=delta if asked.candidates is not None else delta / 2,
-        neighbours=asked.neighbours,
-    ).at_cap()
+    first = release_of_groups(asked, delta if asked.candidates is not None else delta / 2)
     within = replace(
         asked,
         groups=range(changed_keys(first.question.max_per_user, first.neighbours)),

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables
+from dpselect._optional import replaced
 from dpselect.errors import DataError, ParameterError, PublicClaimError
+from dpselect.tables.values import of_objects
 from dpselect.typing import Indices
 
 
@@ -39,7 +41,7 @@ class VariantRows:
             ColumnError, DataError, ParameterError, PublicClaimError: As for :meth:`read`.
         """
         if not tables.is_table(data):
-            self._check_rows(len(_array(data)))
+            self._check_rows(len(_counts(data)))
             return
         if tables.Source.of(data).where:
             raise ParameterError(
@@ -66,7 +68,7 @@ class VariantRows:
             names: Sequence[Hashable] = frame[self.label].to_list()
             columns = [tables.series_numbers(frame[one]) for one in self.counts]
         else:
-            counts = _array(data)
+            counts = _counts(data)
             names, columns = range(len(counts)), [*counts.T]
         sizes = (self.cases, self.cases, self.controls, self.controls)
         one_case, two_cases, one_control, two_controls = (
@@ -110,12 +112,10 @@ def genotype_counts(genotypes: ArrayLike, is_case: ArrayLike) -> Indices:
         array([[1, 0, 0, 0],
                [1, 1, 1, 0]])
     """
-    copies, chosen = np.asarray(genotypes), np.asarray(is_case)
-    if copies.ndim != 2 or chosen.shape != copies.shape[:1] or chosen.dtype != np.bool_:
-        raise DataError(
-            "genotypes must be of shape (people, variants), and is_case a truth value for each "
-            "person"
-        )
+    refusal = "genotypes must be of shape (people, variants), is_case a truth value for each"
+    copies, chosen = _matrix(genotypes, refusal), np.asarray(is_case)
+    if chosen.shape != copies.shape[:1] or chosen.dtype != np.bool_:
+        raise DataError(refusal)
     counts = [
         np.count_nonzero(copies[group] == number, axis=0)
         for group in (chosen, ~chosen)
@@ -124,11 +124,27 @@ def genotype_counts(genotypes: ArrayLike, is_case: ArrayLike) -> Indices:
     return np.stack(counts, axis=1)
 
 
-def _array(data: object) -> Any:  # noqa: ANN401 -- of numbers of any type
-    array = np.asarray(data)
-    if array.ndim != 2 or array.shape[1] != 4 or array.dtype.kind not in "iuf":
-        raise DataError(
-            "data must be a table, or an array of shape (variants, 4): cases with one copy and "
-            "with two, controls with one and with two"
-        )
-    return array
+def _counts(data: object) -> NDArray[Any]:
+    refusal = (
+        "data must be a table, or an array of shape (variants, 4): cases with one copy and "
+        "with two, controls with one and with two"
+    )
+    counts = _matrix(data, refusal)
+    if counts.shape[1] != 4:
+        raise DataError(refusal)
+    return counts
+
+
+def _matrix(data: Any, refusal: str) -> NDArray[Any]:  # noqa: ANN401
+    """Return numbers of two dimensions, NaN for what is none; of an array in its own type.
+
+    The type of a list is that of no value in it: each is read by itself.
+    """
+    array = data
+    if not isinstance(data, np.ndarray):
+        array = replaced(lambda: np.array(data, dtype=object), lambda: DataError(refusal))
+    if array.ndim != 2 or array.dtype.kind not in "biufO":
+        raise DataError(refusal)
+    if array.dtype.kind != "O":
+        return array
+    return of_objects(array.ravel().tolist()).numbers().reshape(array.shape)
