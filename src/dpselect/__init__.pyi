@@ -5,6 +5,7 @@ from . import (
     draws as draws,
     errors as errors,
     keys as keys,
+    levels as levels,
     maps as maps,
     mechanisms as mechanisms,
     networks as networks,
@@ -44,6 +45,9 @@ from .composition import (
 from .keys import (
     Keys as Keys,
     TopKeys as TopKeys,
+)
+from .levels import (
+    Levels as Levels,
 )
 from .maps import (
     HeavyCells as HeavyCells,

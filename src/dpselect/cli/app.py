@@ -49,6 +49,9 @@ COMMANDS = {
     "record": _ours("percentile", "Release which record holds a percentile."),
     "top": _ours("keys", "Release the k values of a column that most people have."),
     "keys": _ours("keys", "Release which values of a column there are."),
+    "levels": _ours(
+        "levels", "Release counts of a tree of codes, in the detail that they carry."
+    ),
     "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
     "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
     "subset": _ours("subset", "Release who tested positive, up to a few exchanged people."),

@@ -1,6 +1,6 @@
 """Every query of the library, with data to release from, for contract tests.
 
-Each module of this folder lists the :class:`ReleaseCase` of one room as ``CASES``.
+Each module of this folder lists the ``ReleaseCase`` of one room as ``CASES``.
 """
 
 from collections.abc import Callable

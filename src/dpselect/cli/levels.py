@@ -1,0 +1,134 @@
+"""``dpselect levels``: counts of a tree of codes, in the detail that they carry."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpselect.cli.command import DATA, OUTPUT, Given, Option, QueryCommand
+from dpselect.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.levels import Levels, LevelsRelease
+
+HELP = """Release counts of a tree of codes, in the detail that they carry.
+
+The tree is public: a CSV file with the columns code and parent, or with one column for each
+level from the coarsest on. Or with --prefixes a text file of one code per line, whose first
+characters are the levels above.
+
+[bold]dpselect levels visits.csv --column diagnosis --tree icd.csv --epsilon 1 \
+--neighbours add-remove[/bold]
+
+[bold]dpselect levels visits.csv --column diagnosis --tree codes.txt --prefixes 1,3 \
+--user patient --max-per-user 3 --epsilon 1 --neighbours add-remove --out table.csv[/bold]
+
+Every code of the tree is in one cell of the table, or above some. Cells get noise, and codes
+above have the sums of their cells. Rows with another value than the tree's finest codes are
+dropped. With --engine spark only the counts of these codes leave the cluster.
+"""
+
+SUFFIXES = (".csv", ".parquet")
+
+MORE = {
+    "prefixes": Annotated[
+        str | None,
+        typer.Option(
+            "--prefixes",
+            help="Numbers of characters, 1,3: --tree has one code per line, whose first "
+            "characters are the codes above.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ],
+    "out": Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write all rows to a .csv or .parquet file.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ],
+}
+
+
+def _levels() -> type[Levels]:
+    from dpselect.levels import Levels
+
+    return Levels
+
+
+def _tree(path: Path, given: Given) -> dict[str, str]:
+    """Return the parent of each code of a file."""
+    from dpselect.levels import path_tree, prefix_tree
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if any(row)]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise DataError(f"`tree` must be a text file; {path} cannot be read") from None
+    prefixes = given.options["prefixes"]
+    if prefixes is not None:
+        try:
+            lengths = [int(one) for one in prefixes.split(",")]
+        except ValueError:
+            raise ParameterError("`prefixes` must be numbers of characters: 1,3") from None
+        return prefix_tree((row[0] for row in rows), lengths)
+    head, *rows = rows or [[]]
+    if {"code", "parent"} <= set(head):
+        places = head.index("parent"), head.index("code")
+        rows = [[row[place] for place in places] for row in rows if len(row) == len(head)]
+    if len(head) < 2:
+        raise DataError(
+            "`tree` must be a CSV file with the columns code and parent, or one column for "
+            "each level; give `prefixes` for a list of codes"
+        )
+    return path_tree([one for one in row if one] for row in rows)
+
+
+def _before(_query: Levels, given: Given) -> None:
+    out = given.options["out"]
+    if out is None:
+        return
+    if out.suffix.lower() not in SUFFIXES:
+        raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
+    if not out.parent.is_dir():
+        raise DataError(f"`out`: there is no folder {out.parent}")
+
+
+def _facts(query: Levels, _given: Given) -> Mapping[str, object]:
+    beyond = f"at most {query.excess():.6g} above that of the best level, on average"
+    return {"leaves": len(query.hierarchy.values), "sum of errors": beyond}
+
+
+def _after(release: LevelsRelease, given: Given) -> dict[str, Any]:
+    out = given.options["out"]
+    facts: dict[str, Any] = {"cells": len(release.answer)}
+    if out is not None:
+        frame = release.to_frame()
+        write = frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet
+        write(out)
+        facts["written to"] = str(out)
+    return facts
+
+
+LEVELS = QueryCommand(
+    name="levels",
+    query=_levels,
+    help=HELP,
+    options={"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")},
+    more=MORE,
+    facts=_facts,
+    before=_before,
+    after=_after,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    LEVELS.register(app)

@@ -1,0 +1,14 @@
+"""Counts of a tree of codes, in the detail that they carry.
+
+``Levels`` chooses it privately; ``path_tree`` and ``prefix_tree`` make trees.
+"""
+
+from dpselect.levels.hierarchy import path_tree, prefix_tree
+from dpselect.levels.levels import Levels
+from dpselect.levels.release import LevelsRelease
+
+__all__ = ["Levels", "LevelsRelease", "path_tree", "prefix_tree"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

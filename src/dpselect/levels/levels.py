@@ -1,0 +1,210 @@
+"""The detail of a table of codes, chosen privately, with noisy counts at this detail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import exp, expm1
+from typing import Literal, get_args
+
+import numpy as np
+
+from dpselect import validation
+from dpselect.accuracy import count_error
+from dpselect.draws import Exponential
+from dpselect.draws.cut_exponential import Cuts, draw_cut, excess
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.question import Question, changed_keys, question_of
+from dpselect.levels.hierarchy import Hierarchy
+from dpselect.levels.release import LevelsRelease
+from dpselect.levels.unevenness import STEPS, largest_step, unevenness
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import Plan, Spend
+from dpselect.query import Design, Query, query
+from dpselect.typing import Indices
+
+Inner = Literal["drop", "own"]
+"""Whether rows of an inner code are dropped, or have a leaf below it."""
+
+
+@query
+class Levels(Query[LevelsRelease]):
+    """Counts of a tree of codes, in the detail that they carry.
+
+    The tree is public, such as that of a classification of diseases, trades or places. The
+    table has cells of which every leaf is below exactly one: a whole level of the tree, or
+    finer ones where rows are many and uneven and coarser ones elsewhere. They are drawn by the
+    exponential mechanism over all such tables (``dpselect.draws.cut_exponential``), for the sum
+    of all leaves' errors where each cell's noisy count is shared evenly by its leaves. Then the
+    cells' counts get noise. Codes above have the sums of their cells: all numbers add up.
+
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series of codes.
+    Of a lazy frame (polars, DuckDB, PySpark) only the counts of the leaves leave the engine.
+    Values that are no leaf of the tree are dropped, before a person's rows are limited.
+
+    Guarantee:
+        ``epsilon``-DP under ``neighbours``: one row, or with ``user`` all rows of one person.
+        All fields are public. Which ``max_per_user`` codes of a person are counted depends on
+        that person's rows alone (``dpselect.tables.people``).
+
+    Attributes:
+        column: The column of the code.
+        tree: The parent of each code; ``path_tree`` and ``prefix_tree`` make it. Codes without
+            a parent are the top level. Not to be read off the data.
+        inner: Whether rows with a code that has others below it are dropped, or counted. With
+            ``"own"`` they are a leaf below it, which has its name and ``" *"``.
+        user: The column of the person that a row belongs to. Text, integers or dates; rows
+            without a person are dropped.
+        max_per_user: How many different codes of a person are counted. They are chosen at
+            random; with 1 each person counts as one.
+        tuning_share: Share of epsilon for the choice of the cells; in (0, 1).
+        epsilon: What the release costs, in nats; finite, > 0.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
+
+    Source: the question is that of SafeTab-P (2025, arXiv:2505.01472), which compares noisy
+        totals with public thresholds; the choice among all cuts is ours.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> tree = {"Leeds": "north", "York": "north", "Bath": "south", "Exeter": "south"}
+        >>> places = ["Leeds"] * 500 + ["York"] * 10 + ["Bath"] * 40 + ["Exeter"] * 41
+        >>> levels = dp.Levels(tree=tree, epsilon=5.0, neighbours="add-remove")
+        >>> sorted(levels.release(places).leaves())
+        ['Bath', 'Exeter', 'Leeds', 'York']
+    """
+
+    column: str | None = None
+    tree: Mapping[str, str]
+    inner: Inner = "drop"
+    user: str | None = None
+    max_per_user: int | None = None
+    tuning_share: float = 0.05
+    epsilon: float
+    neighbours: NeighboursLike
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The tree with the positions of its codes."""
+        own = validation.one_of("inner", self.inner, get_args(Inner)) == "own"
+        return Hierarchy.of(validation.instance("tree", self.tree, Mapping), own=own)
+
+    def excess(self) -> float:
+        """Return by how many rows the expected error exceeds the best level's, at most.
+
+        It is the sum over all leaves; that of a level is its unevenness, and the mean noise of
+        its cells at the epsilon of the counts. The bound holds on any data.
+        """
+        design = self.design()
+        return excess(design.hierarchy.height, float(design.decay) * STEPS)
+
+    def design(self) -> LevelsDesign:
+        hierarchy = self.hierarchy
+        relation = validation.table_neighbours(self.neighbours)
+        if self.column is not None:
+            validation.instance("column", self.column, str)
+        question = question_of(
+            column=self.column,
+            user=self.user,
+            max_per_user=self.max_per_user,
+            missing="drop",
+            candidates=hierarchy.values,
+        )
+        epsilon = validation.positive("epsilon", self.epsilon)
+        share = validation.within("tuning_share", self.tuning_share, 0, 1)
+        if share in {0, 1}:
+            raise ParameterError("`tuning_share` must be above 0 and below 1")
+        of_cells = epsilon * share
+        changed = changed_keys(question.max_per_user, relation)
+        scale = scale_for(epsilon - of_cells, changed) if of_cells < epsilon else LARGEST_SCALE
+        if scale >= LARGEST_SCALE / STEPS or not of_cells > 0:
+            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**40")
+        many = len(hierarchy.values)
+        rho = Exponential().rho(of_cells)
+        return LevelsDesign(
+            mechanism=(
+                f"discrete Laplace noise of scale {scale:.6g} on cells chosen among all cuts "
+                f"of a tree of {many} leaves"
+            ),
+            spends=(
+                Spend("which cells, in one draw", of_cells, rho=rho),
+                Spend("noise on the counts of the cells", epsilon - of_cells),
+            ),
+            epsilon=epsilon,
+            neighbours=relation,
+            public=("the tree",),
+            error=count_error(scale, "people in the count of one cell"),
+            passes=(pass_over(many, ()),),
+            hierarchy=hierarchy,
+            question=question,
+            decay=Fraction(of_cells) / (changed * largest_step(hierarchy.shape)),
+            scale=scale,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelsDesign(Design[LevelsRelease]):
+    """The public inputs of the draw of the cells and of their noise.
+
+    Attributes:
+        hierarchy: The tree.
+        question: What is read of the rows.
+        decay: Nats of the draw for each step of a cut's error.
+        scale: Scale of the noise on the counts.
+    """
+
+    hierarchy: Hierarchy
+    question: Question
+    decay: Fraction
+    scale: float
+
+    def check(self, data: object) -> None:
+        people_in(data, self._question(data))
+
+    def prepare(self, data: object) -> Callable[[Plan], LevelsRelease]:
+        counts, shape = self.counts(data), self.hierarchy.shape
+        cuts = self.cuts(counts)
+
+        def draw(plan: Plan) -> LevelsRelease:
+            cells = draw_cut(cuts, self.decay)
+            held = [counts[shape.first[one] : shape.last[one]].sum() for one in cells]
+            noisy = discrete_laplace(np.array(held, dtype=np.int64), self.scale)
+            return LevelsRelease(
+                tuple(self.hierarchy.codes[one] for one in cells),
+                plan,
+                counts=tuple(noisy.tolist()),
+                scale=self.scale,
+            )
+
+        return draw
+
+    def counts(self, data: object) -> Indices:
+        """Return the count of each leaf; private."""
+        question = self._question(data)
+        [counts] = people_in(data, question).of(question.candidates or ())
+        return counts
+
+    def cuts(self, counts: Indices) -> Cuts:
+        """Return the tree with the error of each node as a cell, in steps; private."""
+        # The mean of the absolute noise of one cell.
+        q = exp(-1 / self.scale)
+        noise = round(STEPS * 2 * q / -expm1(-2 / self.scale))
+        shape = self.hierarchy.shape
+        return Cuts(shape.children, unevenness(shape, counts) + noise)
+
+    def _question(self, data: object) -> Question:
+        """Return what is read, with the leaves as values of the column's kind."""
+        from dpselect.keys.columns import parsed
+        from dpselect.keys.reading import kind_in
+
+        column = self.question.columns[0] if self.question.columns else None
+        kind = kind_in(data, column)
+        values = tuple(parsed(one, kind) for one in self.hierarchy.values)
+        if len(set(values)) < len(values):
+            raise ParameterError(
+                f"`tree` has codes that are one value of a column of {kind} values"
+            )
+        return replace(self.question, candidates=values)

@@ -1,0 +1,84 @@
+"""The command that releases a table of codes."""
+
+import polars as pl
+import pytest
+
+CODES = [f"{chapter}{block}{code}" for chapter in "AB" for block in "01" for code in "012"]
+ASKED = ("--column", "diagnosis", "--epsilon", 100, "--neighbours", "add-remove")
+
+
+@pytest.fixture
+def visits(tmp_path):
+    path = tmp_path / "visits.csv"
+    rows = [(p, code) for p in range(30) for code in CODES[: 1 + p % 12]]
+    pl.DataFrame(rows, schema=["patient", "diagnosis"], orient="row").write_csv(path)
+    return path
+
+
+@pytest.fixture(params=["parents", "levels", "prefixes"])
+def tree(request, tmp_path):
+    path = tmp_path / "icd.csv"
+    if request.param == "parents":
+        pairs = [(code, code[:2]) for code in CODES]
+        pairs += [(block, block[0]) for block in ("A0", "A1", "B0", "B1")]
+        pl.DataFrame(pairs, schema=["code", "parent"], orient="row").write_csv(path)
+    elif request.param == "levels":
+        rows = [(code[0], code[:2], code) for code in CODES]
+        schema = ["chapter", "block", "category"]
+        pl.DataFrame(rows, schema=schema, orient="row").write_csv(path)
+    else:
+        path.write_text("\n".join(CODES))
+        return ("--tree", path, "--prefixes", "1,2")
+    return ("--tree", path)
+
+
+def test_a_table_is_released_of_every_form_of_a_tree(run, visits, tree, tmp_path):
+    out = tmp_path / "table.csv"
+    ran = run("levels", visits, *ASKED, *tree, "--json", "--out", out)
+
+    assert ran.code == 0
+    assert ran.json["answer"] == CODES
+    assert ran.json["counts"] == [30, 27, 24, 21, 18, 15, 12, 10, 8, 6, 4, 2]
+    written = {row["code"]: row for row in pl.read_csv(out).to_dicts()}
+    assert written["(all)"]["count"] == 177
+    assert (written["A"]["level"], written["A"]["count"]) == (1, 135)
+
+
+def test_a_table_is_printed_within_80_columns(run, visits, tree):
+    ran = run("levels", visits, *ASKED, *tree)
+    dry = run("levels", visits, *ASKED, *tree, "--dry-run")
+
+    assert ran.code == dry.code == 0
+    assert "      A00" in ran.out
+    table = [line.rstrip() for line in ran.out.splitlines() if "  1    " in line]
+    assert len(table) == len(CODES)
+    assert max(map(len, table)) <= 80
+    assert "above that of the best level" in " ".join(dry.out.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("a\nb\n", ()),
+        ("", ()),
+        ("code,parent\na,x\nb,x\na,y\n", ()),
+        ("abc\n", ("--prefixes", "one")),
+        ("abc\nabd\n", ("--prefixes", "2,1")),
+        ("code,parent\na,x\nb,x\n", ("--out", "table.txt")),
+        ("code,parent\na,x\nb,x\n", ("--out", "nowhere/table.csv")),
+    ],
+)
+def test_what_does_not_fit_is_one_line(run, visits, tmp_path, text, more):
+    path = tmp_path / "tree.csv"
+    path.write_text(text)
+    ran = run("levels", visits, *ASKED, "--tree", path, *more)
+
+    assert ran.code == 2
+    assert ran.out == ""
+
+
+def test_a_tree_that_is_not_there_is_one_line(run, visits, tmp_path):
+    ran = run("levels", visits, *ASKED, "--tree", tmp_path / "none.csv")
+
+    assert ran.code == 2
+    assert "cannot be read" in " ".join(ran.error.split())

@@ -1,0 +1,59 @@
+"""Releases of tables of codes: one row, or one person's rows, more or replaced."""
+
+import polars as pl
+
+import dpselect as dp
+from dpselect.neighbours import Neighbours
+from support.releases import ReleaseCase
+
+PARENTS = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"}
+TREE = {**PARENTS, "a": "all", "b": "all", "c": "all"}
+CODES = ["a1", "a2", "b1", "b2", "b3", "c", "a", "elsewhere"]
+PERSONS = 6
+
+
+def _codes(rng):
+    return [str(one) for one in rng.choice(CODES, rng.integers(1, 4))]
+
+
+def _rows(held):
+    rows = [(person, code) for person, codes in held.items() for code in codes]
+    return pl.DataFrame(rows, schema={"person": pl.Int64, "code": pl.String}, orient="row")
+
+
+def one_more(rng):
+    """Return the rows of some persons, and with those of one person more."""
+    held = {person: _codes(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, PERSONS: _codes(rng)})
+
+
+def replaced(rng):
+    """Return the rows of some persons, and with other rows of one of them."""
+    held = {person: _codes(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, 0: _codes(rng)})
+
+
+PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+
+
+def _case(name, relation, **asked):
+    query = dp.Levels(
+        column="code",
+        tree=TREE,
+        user="person",
+        epsilon=2.0,
+        neighbours=relation,
+        **{"tuning_share": 0.5, "max_per_user": 1, **asked},
+    )
+    return ReleaseCase(f"Levels {name}, {relation}", query, PAIRS[relation])
+
+
+CASES = [
+    case
+    for relation in PAIRS
+    for case in (
+        _case("of one code a person", relation),
+        _case("of two codes a person", relation, max_per_user=2),
+        _case("of inner codes", relation, inner="own"),
+    )
+]
