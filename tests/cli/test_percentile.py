@@ -366,6 +366,6 @@ def test_several_percentiles_are_released_ascending(run, stays):
 
     assert answer["answer"] == sorted(answer["answer"])
     assert len(answer["answer"]) == 4
-    assert "recursion of halves in 2 levels instead of 3" in answer["mechanism"]
-    assert len(answer["spends"]) == 3  # one percentile is found by AboveThreshold
+    assert "AboveThreshold from both ends" in answer["mechanism"]
+    assert len(answer["spends"]) == 2  # the number of records, and the part that each is in
     assert len(one_by_one["spends"]) == 4

@@ -10,6 +10,7 @@ import dpselect as dp
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
@@ -62,9 +63,12 @@ def test_few_records_are_searched_from_the_lowest_value(p, records, upwards):
     [
         ((25, 50, 75), 2_000, Recursive),
         ((25, 50, 75), 20, OneByOne),
-        ((50, 90, 99), 2_000, OneByOne),
-        (SPREAD, 4_000, Parts),
-        (DECILES, 2_000, Recursive),
+        ((50, 90, 99), 2_000, EndsFirst),
+        ((50, 90, 99), 400, OneByOne),
+        (SPREAD, 4_000, EndsFirst),
+        (SPREAD, 1_000, Parts),
+        (DECILES, 2_000, EndsFirst),
+        (DECILES, 10**6, Recursive),
         (DECILES, 100, ByCounts),
     ],
     ids=str,
@@ -77,7 +81,8 @@ def test_a_range_has_the_same_methods_as_a_list():
     points = Range(0, 1000, 1e-4)
 
     assert type(chosen((25, 50, 75), 4_000, points=points)) is RecursiveOfRange
-    assert type(chosen(SPREAD, 10_000, points=points).middle) is RecursiveOfRange
+    assert type(chosen(DECILES, 10**6, points=points)) is RecursiveOfRange
+    assert type(chosen(SPREAD, 10_000, points=points)) is EndsFirst
     assert type(chosen(DECILES, 100, points=points)) is ByCounts
 
 

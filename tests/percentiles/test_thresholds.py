@@ -198,7 +198,7 @@ def test_the_method_is_chosen_by_public_arguments(asked, name):
 def test_each_percentile_has_the_method_that_suits_it():
     plan = dp.Percentiles(
         p=[50, 99], upper=1e6, step=1, epsilon=1.0, neighbours="add-remove",
-        assumed_records=5000,
+        assumed_records=1000,
     ).plan  # fmt: skip
 
     first, second = plan.mechanism.split("; ")

@@ -7,7 +7,9 @@ from functools import partial
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpselect as dp
@@ -224,3 +226,38 @@ def test_an_end_that_is_no_value_is_said():
     release = query({"upper": 60, "step": 7}, p=50).release(STAYS)
     assert "values: up to 56: 60 is no whole number of steps above `lower`" in str(release)
     assert query({"upper": 56, "step": 7}).ends_early is None
+
+
+@pytest.mark.parametrize("odd", ["n/a", 1j, [1], 10**400, None])
+def test_a_value_that_is_no_number_leaves_out_its_own_difference_alone(odd):
+    asked = {"column": "end", "minus": "start", "upper": 20, "step": 1}
+    query = dp.Percentiles(p=50, epsilon=200.0, neighbours="add-remove", **asked)
+    end, start = [*[9] * 50, odd], [*[2] * 50, 1]
+    table = pd.DataFrame({"end": pd.Series(end, dtype=object), "start": start})
+
+    assert query.release(table).answer == (7.0,)
+
+
+def test_integers_that_floats_do_not_hold_have_a_difference_in_arrow():
+    asked = {"column": "end", "minus": "start", "upper": 20, "step": 1}
+    query = dp.Percentiles(p=50, epsilon=200.0, neighbours="add-remove", **asked)
+    table = pa.table({"end": [*[9] * 50, -(2**63)], "start": [*[2] * 50, 1]})
+
+    assert query.release(table).answer == (7.0,)
+
+
+def test_the_categories_of_a_column_are_in_no_message():
+    table = pl.DataFrame({"f": pl.Series([], dtype=pl.Enum(["private"]))})
+    query = dp.Percentiles(
+        column="f",
+        p=50,
+        lower=date(2020, 1, 1),
+        upper=date(2020, 1, 9),
+        step=DAY,
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+
+    with pytest.raises(ColumnError, match="of type Enum") as caught:
+        query.release(table)
+    assert "private" not in str(caught.value)

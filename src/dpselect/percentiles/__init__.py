@@ -3,7 +3,6 @@
 ``docs/measurements.md`` compares the two by exact expected errors.
 """
 
-from dpselect._help import clean_room
 from dpselect.percentiles.comparison import compare_percentiles
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
 from dpselect.percentiles.percentiles import Percentiles
@@ -21,8 +20,6 @@ __all__ = [
     "percentile_rank",
     "rank_of",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

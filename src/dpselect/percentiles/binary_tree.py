@@ -1,24 +1,24 @@
-r"""Recursion of halves: several percentiles for the price of the levels of a binary tree.
+"""Recursion of halves: several percentiles for the price of the levels of a binary tree.
 
 The middle percentile is drawn first; its value splits the records and the candidates, and each
-half is treated alike with the percentiles on its side. A percentile :math:`a` between two
-released ones :math:`a_0 < a_1` is the :math:`(a - a_0)/(a_1 - a_0)` of the records between
-them, so no count has to be released.
+half is treated alike with the percentiles on its side. A percentile ``a`` between two released
+ones ``a_0 < a_1`` is the ``(a - a_0)/(a_1 - a_0)`` of the records between them, so no count has
+to be released.
 
 Records equal to the released value would all go to one side, which shifts the percentiles
 beyond by as many ranks, and so would records between two candidates if they are many. So a
 *place* is drawn, a candidate or the gap between two, together with a *share* ``j / parts``:
 that part of every record there goes below and the rest above, and the score is the distance of
-a wanted rank from :math:`L + jE/\text{parts}` with ``L`` records before the place and ``E`` at
-it. Of a gap the candidate is released that is nearer by the share.
+a wanted rank from ``L + jE/parts`` with ``L`` records before the place and ``E`` at it. Of a
+gap the candidate is released that is nearer by the share.
 
 Guarantee:
     A record has a weight in every half, and over the halves of one level its weights sum to at
-    most 1, whatever was drawn. A record of weight ``w`` more moves every score of its half
-    by at most :math:`w \max(a, 1 - a)`, and a draw that is ``e``-DP for unit scores is
-    ``we``-DP for scores that move by ``w``. So a level whose draws are ``e``-DP each is
-    ``e``-DP in all, under add/remove. Under substitution a record leaves some halves and enters
-    others and pays twice, but for the first draw, whose number of records does not change.
+    most 1, whatever was drawn. A record of weight ``w`` more moves every score of its half by
+    at most ``w max(a, 1 - a)``, and a draw that is ``e``-DP for unit scores is ``we``-DP for
+    scores that move by ``w``. So a level whose draws are ``e``-DP each is ``e``-DP in all,
+    under add/remove. Under substitution a record leaves some halves and enters others and pays
+    twice, but for the first draw, whose number of records does not change.
 
 Source: Kaplan, Schnapp and Stemmer, ICML 2022; the shares are ours.
 """
@@ -213,7 +213,7 @@ class Branch:
         return min(max(among_all // 2 - (not above), 0), candidates - 1)
 
     def released(self, parts: int, candidates: int) -> Indices:
-        """Return :meth:`candidate` of every place and share, shape ``(places, parts + 1)``."""
+        """Return ``candidate`` of every place and share, shape ``(places, parts + 1)``."""
         shares = [part / parts for part in range(parts + 1)]
         among_all = self.first + np.arange(self.weights.size)[:, None]
         above = np.tile(np.array(shares) > 0.5, (self.weights.size, 1))
@@ -287,7 +287,7 @@ Draw = Callable[[Objective, float], int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recursive:
-    """Percentiles by the binary tree, each draw by a mechanism of :data:`PROPORTIONAL`.
+    """Percentiles by the binary tree, each draw by a mechanism of ``PROPORTIONAL``.
 
     Attributes:
         percents: In (0, 100], increasing.

@@ -1,23 +1,28 @@
-r"""The method of a release of percentiles, chosen by public facts alone.
+"""The method of a release of percentiles, chosen by public facts alone.
 
 Let ``n`` be the number of records, assumed or noisy, ``N`` that of the candidates, and let the
-exponential choice of a percentile have the epsilon :math:`\varepsilon` and the sensitivity
-:math:`\Delta`. It can err by :math:`(2\Delta/\varepsilon) \ln N` ranks: where fewer records
-lie beyond the percentile, the empty candidates outweigh them, and the answer is anything. So it
-is *drowned* if :math:`n t \varepsilon/(2\Delta)` is below ``DROWNED`` :math:`\ln N`, with the
-share :math:`t` of the records beyond. AboveThreshold visits logarithmically many candidates.
+exponential choice of a percentile have the epsilon ε and the sensitivity Δ. It can err by
+``(2Δ/ε) ln N`` ranks: where fewer records lie beyond the percentile, the empty candidates
+outweigh them, and the answer is anything. So it is *drowned* if ``n t ε/(2Δ)`` is below
+``DROWNED`` ``ln N``, with the share ``t`` of the records beyond. AboveThreshold visits
+logarithmically many candidates.
 
 *One by one*, a percentile that is drowned is found by AboveThreshold from the lowest candidate
 upwards, since a false alarm there is off by no more than the percentile itself; a high one is
 found from the side of the few if the noise allows it. So are those above ``100 - TAIL``, where
 the noise is half as large from that side. All others are drawn by rank.
 
-*By halves*, ``m`` percentiles cost the :math:`\lceil\log_2(m + 1)\rceil` levels of a binary
-tree. Only draws at an end of the candidates can drown; others are between two released values.
-Percentiles that would are taken out and drawn one by one, and so are high ones where that is
-less. With :math:`u` levels and percentiles that are taken out, each pays for
-:math:`\varepsilon/u`, and errs about :math:`u` times as much as it would alone, a high one
-``GAINS`` times more by halves. The split with the least of the worst of these is taken.
+*By halves*, ``m`` percentiles cost the ``⌈log_2(m + 1)⌉`` levels of a binary tree. Only draws
+at an end of the candidates can drown; others are between two released values. Percentiles that
+would are taken out and drawn one by one, and so are high ones where that is less. With ``u``
+levels and percentiles that are taken out, each pays for ``ε/u``, and errs about ``u`` times as
+much as it would alone, a high one ``GAINS`` times more by halves. The split with the least of
+the worst of these is taken.
+
+*From both ends inwards* (``ends_first``) each record pays for one
+percentile near an end or for the halves between, so each has the whole epsilon, less what noisy
+counts of the parts take: in all ``PARTS`` times the error alone. It is taken where enough
+records lie beyond the outermost percentile that no false alarm is likely before them.
 
 *Noisy counts* are taken where many percentiles drown: their error does not grow with the
 number of percentiles.
@@ -41,6 +46,7 @@ from dpselect.mechanisms import ExponentialMechanism, Mechanism, MechanismLike, 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive, price_of_draw, split_tree
 from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.first_count import AfterCount
 from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.objectives import by_rank, rank_bound
@@ -82,6 +88,9 @@ GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
 
 RECURSIVE_FROM = 3
 """Percentiles from which on the levels of the recursion are fewer than the percentiles."""
+
+PARTS = 1.5
+"""The error from both ends inwards, of one level, relative to that of a percentile alone."""
 
 COUNTS_FROM = 6
 """Percentiles that drown from which on the tree of noisy counts errs less."""
@@ -138,10 +147,11 @@ class Choice:
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records."""
-        taken, middle = self._split(records)
+        taken, middle, ends = self._split(records)
         if middle:
-            units = len(taken) + _levels(middle)
-            halves = self._halves(middle, self.epsilon * _levels(middle) / units)
+            levels = _levels(middle, ends)
+            units = len(taken) + levels
+            halves = self._from_ends(middle, ends, self.epsilon * levels / units, records)
             each = {p: self._single(p, self.epsilon / units, records) for p in taken}
             below = tuple(each[p] for p in taken if p < middle[0])
             above = tuple(each[p] for p in taken if p > middle[-1])
@@ -206,14 +216,25 @@ class Choice:
         factory = self._named("permute-and-flip")
         return Recursive(percents, self.points, self.records, epsilon, factory)
 
-    def _split(self, records: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the percentiles that are drawn one by one, and those by halves, if any."""
+    def _split(
+        self, records: float
+    ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, int]]:
+        """Return the percentiles drawn one by one, all others, and how many of these by parts.
+
+        Returns:
+            The percentiles one by one; those by halves or parts, if any; and how many of them
+            are found by parts, from below and from above.
+        """
         nothing: tuple[float, ...] = ()
-        best, found = float(len(self.percents)), (self.percents, nothing)
+        best, found = float(len(self.percents)), (self.percents, nothing, (0, 0))
         if not self._increase:
             return found
         for high in range(sum(p >= 100 - TAIL for p in self.percents) + 1):
             middle = self.percents[: len(self.percents) - high]
+            ends = self._quiet_ends(middle, high, records)
+            loss = PARTS * (high + _levels(middle, ends))
+            if any(ends) and loss < best:
+                best, found = loss, (self.percents[len(middle) :], middle, ends)
             while len(middle) >= max(RECURSIVE_FROM, len(self.percents) / 2):
                 units = len(self.percents) - len(middle) + _levels(middle)
                 drowned = self._drowned(middle, self.epsilon * _levels(middle) / units, records)
@@ -223,9 +244,54 @@ class Choice:
                 loss = units * max(self._gain(p, records) for p in middle)
                 if loss < best:
                     taken = tuple(p for p in self.percents if p not in middle)
-                    best, found = loss, (taken, middle)
+                    best, found = loss, (taken, middle, (0, 0))
                 break
         return found
+
+    def _quiet_ends(
+        self, percents: tuple[float, ...], taken: int, records: float
+    ) -> tuple[int, int]:
+        """Return how many percentiles are found by parts, from below and from above.
+
+        Args:
+            percents: All but those that are drawn one by one.
+            taken: How many these are.
+            records: The number of records.
+        """
+        low, high = (p for p in percents if p <= TAIL), (p for p in percents if p >= 100 - TAIL)
+        # Where records are dense, ranks are as good from the side of the many.
+        ends = sum(_beyond(p, records) * self.epsilon < MANY for p in low), sum(1 for _ in high)
+        epsilon = self.epsilon / (taken + 1)
+        by = self._from_ends(percents, ends, epsilon, records) if any(ends) else None
+        if not isinstance(by, EndsFirst):
+            return 0, 0
+        outermost = [percents[0]] * bool(ends[0]) + [percents[-1]] * bool(ends[1])
+        fewest = min(_beyond(p, records) for p in outermost)
+        open_to = (not ends[0], not ends[1])
+        drowned = self._drowned(by.middle, epsilon, records, open_to)
+        return (0, 0) if drowned or fewest < by.noise_scale * self._quiet else ends
+
+    @property
+    def _quiet(self) -> float:
+        """Scales of noise that records beyond a percentile must have, to be visited first."""
+        return max(LEAST_NOISES, MARGIN * log(len(self.points)))
+
+    def _from_ends(
+        self, percents: tuple[float, ...], ends: tuple[int, int], epsilon: float, records: float
+    ) -> Method:
+        """Return the method of percentiles, of which some are found by parts."""
+        if not any(ends):
+            return self._halves(percents, epsilon)
+        low, high = ends[0], len(percents) - ends[1]
+        return EndsFirst(
+            below=percents[:low],
+            middle=percents[low:high],
+            above=percents[high:],
+            points=self.points,
+            records=self.records,
+            epsilon=epsilon,
+            assumed=records,
+        )
 
     def _gain(self, p: float, records: float) -> float:
         """Return how many times the error by ranks is that of the best single method."""
@@ -233,12 +299,28 @@ class Choice:
             return 1.0
         return next((gain for near, gain in GAINS if 100 - p <= near), 1.0)
 
-    def _drowned(self, percents: tuple[float, ...], epsilon: float, records: float) -> float:
-        """Return the percentile nearest to an end that drowns by halves; 0 if none does."""
+    def _drowned(
+        self,
+        percents: tuple[float, ...],
+        epsilon: float,
+        records: float,
+        open_to: tuple[bool, bool] = (True, True),
+    ) -> float:
+        """Return the percentile nearest to an end that drowns by halves; 0 if none does.
+
+        Args:
+            percents: Those by halves.
+            epsilon: Of all of them.
+            records: The number of records.
+            open_to: Whether candidates reach to the lowest, and to the highest of all.
+        """
         needed, of = DROWNED * log(len(self.points)), self.records
         found = 0.0
+        if not percents:
+            return found
         tree = split_tree(tuple(p / 100 for p in percents), epsilon)
-        for node, low, high in tree.ends():
+        low_open, high_open = open_to
+        for node, low, high in tree.ends(low=low_open, high=high_open):
             p = percents[node.position]
             relation = of.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
             moved = 2 * of.per_user * rank_bound(node.fraction, relation)
@@ -271,8 +353,7 @@ class Choice:
         if beyond is None or not 50 < p < 100:
             return usual
         from_few = replace(usual, upwards=False)
-        quiet = max(LEAST_NOISES, MARGIN * log(len(self.points)))
-        return from_few if from_few.records_per_noise(beyond) >= quiet else usual
+        return from_few if from_few.records_per_noise(beyond) >= self._quiet else usual
 
     def _named(self, usual: str) -> MechanismLike:
         return usual if self.mechanism is None else self.mechanism
@@ -302,5 +383,6 @@ def _beyond(p: float, records: float) -> float:
     return min(p, 100 - p) / 100 * records
 
 
-def _levels(percents: tuple[float, ...]) -> int:
-    return len(percents).bit_length()
+def _levels(percents: tuple[float, ...], ends: tuple[int, int] = (0, 0)) -> int:
+    """Return the levels of those percentiles that are by halves, or 1 if all are by parts."""
+    return max((len(percents) - sum(ends)).bit_length(), 1)

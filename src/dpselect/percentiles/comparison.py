@@ -38,8 +38,8 @@ def compare_percentiles(
 
     The error is the distance of a wanted rank ``a(n + 1)`` from those that the released value
     holds, in the mean over the percentiles. A method that does not fit the candidates is left
-    out. The recursion is followed as for :meth:`dpselect.Percentiles.probabilities`: give up
-    to 3 percentiles, and some dozens of candidates.
+    out. The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up to 3
+    percentiles, and some dozens of candidates.
 
     Args:
         data: Public or synthetic numbers, as for a release; the result is as private as they
@@ -47,14 +47,14 @@ def compare_percentiles(
         column: The numeric column, if ``data`` is a table.
         p: The percentile, or several.
         candidates: The values that may be released.
-        assumed_records: As for :class:`dpselect.Percentiles`. Methods that are named assume
-            the number of the data if it is not given.
+        assumed_records: As for ``dpselect.Percentiles``. Methods that are named assume the
+            number of the data if it is not given.
         epsilons: Compare at each of these, in nats.
         neighbours: ``"add-remove"`` or ``"substitute"``.
 
     Returns:
         A row for each method and epsilon, and a uniform choice. The first is ``default``, which
-        is what :class:`dpselect.Percentiles` releases. ``P(best)`` is the probability that no
+        is what ``dpselect.Percentiles`` releases. ``P(best)`` is the probability that no
         candidate is nearer, in the mean over the percentiles.
 
     Raises:

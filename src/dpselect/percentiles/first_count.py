@@ -159,7 +159,7 @@ def chances_of_sizes(records: int, scale: float) -> Probabilities:
 
 
 def _laplace_upto(z: int, scale: float) -> float:
-    r"""Return :math:`P(Z \le z)` of discrete Laplace noise."""
+    """Return ``P(Z ≤ z)`` of discrete Laplace noise."""
     if scale == 0:
         return float(z >= 0)
     q = exp(-1 / scale)

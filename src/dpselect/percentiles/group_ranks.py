@@ -100,7 +100,7 @@ class Reader:
 
     Attributes:
         rows: With the columns ``group`` and ``number``, none of other groups.
-        groups: In the order of the answers; :data:`.OTHER` for rows without a group.
+        groups: In the order of the answers; ``OTHER`` for rows without a group.
         by: The column of groups.
         data: What the rows were made from.
     """

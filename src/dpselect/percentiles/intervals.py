@@ -1,4 +1,4 @@
-r"""Intervals of released percentiles, from noisy counts of bins around the released values.
+"""Intervals of released percentiles, from noisy counts of bins around the released values.
 
 The released values are public, so cuts are made at distances from them that double, in
 candidates: below and up to a released value, and 1, 2, 4, ... candidates further out. The
@@ -6,23 +6,22 @@ counts of the bins between the cuts get discrete Laplace noise. A record is in o
 percentiles together cost what one does.
 
 From the lowest cut upwards, the percentile is beyond a cut as long as noise would make so few
-records lie before it with probability at most :math:`\alpha/2`, if the percentile were at or
-before the cut. The first cut that is not passed ends the search. So the lower end is wrong only
-if a test fails at the first cut at or after the percentile, which is one test and has the error
-:math:`\alpha/2`, however many cuts there are; and so is the upper end, from above.
+records lie before it with probability at most ``α/2``, if the percentile were at or before the
+cut. The first cut that is not passed ends the search. So the lower end is wrong only if a test
+fails at the first cut at or after the percentile, which is one test and has the error ``α/2``,
+however many cuts there are; and so is the upper end, from above.
 
 Guarantee:
-    Coverage, on all data: the interval of each percentile holds it with probability
-    :math:`1 - \alpha` at least, apart from the others. Of *these records* it holds the records
-    of rank :math:`\lceil a n \rceil` and :math:`\lceil a(n + 1) \rceil` (at most ``n``) and
-    all between, for :math:`a = p/100`; the data and the cuts are fixed, and the noise is
-    random. Of the *population* that records were drawn from, independently and alike, it holds
-    every value ``q`` with :math:`P(x < q) \le a \le P(x \le q)`: at the first cut beyond ``q``
-    at least as many records lie before it as are up to ``q``, which is binomial, and
-    independent of the noise. How many records there are is estimated from the same counts,
-    for ``NUMBER`` of :math:`\alpha`. Values outside of the candidates count as their ends.
+    Coverage, on all data: the interval of each percentile holds it with probability ``1 - α``
+    at least, apart from the others. Of *these records* it holds the records of rank ``⌈a n⌉``
+    and ``⌈a(n + 1)⌉`` (at most ``n``) and all between, for ``a = p/100``; the data and the cuts
+    are fixed, and the noise is random. Of the *population* that records were drawn from,
+    independently and alike, it holds every value ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the
+    first cut beyond ``q`` at least as many records lie before it as are up to ``q``, which is
+    binomial, and independent of the noise. How many records there are is estimated from the
+    same counts, for ``NUMBER`` of α. Values outside of the candidates count as their ends.
 
-    Privacy: as for :mod:`~dpselect.percentiles.count_tree`, with one level.
+    Privacy: as for ``count_tree``, with one level.
 
 Source: Humphries, Li, Zhang, Knopf and He 2026, arXiv:2604.07581, who call an interval for
     these records a randomization interval and draw its width by the exponential mechanism;
@@ -155,7 +154,7 @@ class Intervals:
 
         Args:
             noisy: Of each bin: one more than there are cuts.
-            cuts: As from :func:`cuts_around`.
+            cuts: As from ``cuts_around``.
             candidates: How many there are.
         """
         sums = [0]

@@ -1,18 +1,18 @@
-r"""Several percentiles in one draw: the joint exponential mechanism on listed candidates.
+"""Several percentiles in one draw: the joint exponential mechanism on listed candidates.
 
-Ascending candidates :math:`c_1 \le \dots \le c_m` have the score
+Ascending candidates ``c_1 ≤ ... ≤ c_m`` have the score
 
-.. math:: -\sum_{j=1}^{m+1} |n_j - w_j n|,
+    -∑_(j=1)^(m+1) |n_j - w_j n|,
 
-where :math:`n_j` of the ``n`` records are above :math:`c_{j-1}` and at or below :math:`c_j`,
-and :math:`w_j` is the share wanted there.
+where ``n_j`` of the ``n`` records are above ``c_(j-1)`` and at or below ``c_j``, and ``w_j`` is
+the share wanted there.
 
 Guarantee:
-    One record more, in part ``j``, changes term ``j`` by at most :math:`1 - w_j` and the others
-    by at most :math:`w_i`, together :math:`2(1 - w_j)`; so :math:`\Delta = 2(1 - \min_j w_j)`
-    under add/remove. Under substitution two terms change by 1, and :math:`\Delta = 2`. Of a
-    person with up to ``m`` records both are ``m`` times as large, also where the number of
-    records changes: a record removed and one added change the sum by at most 2.
+    One record more, in part ``j``, changes term ``j`` by at most ``1 - w_j`` and the others by
+    at most ``w_i``, together ``2(1 - w_j)``; so ``Δ = 2(1 - min_j w_j)`` under add/remove.
+    Under substitution two terms change by 1, and ``Δ = 2``. Of a person with up to ``m``
+    records both are ``m`` times as large, also where the number of records changes: a record
+    removed and one added change the sum by at most 2.
 
 Source: Gillenwater, Joseph and Kulesza, ICML 2021, on intervals between records; the exact law
 and draw on a public grid are ours.
@@ -87,7 +87,7 @@ class Joint:
 
     @property
     def decay(self) -> Fraction:
-        r"""Return :math:`\varepsilon / (2 m \Delta)`, exactly."""
+        """Return ``ε / (2 m Δ)``, exactly."""
         substitute = self.records.neighbours is Neighbours.SUBSTITUTE
         bound = 2 * (1 if substitute else 1 - min(self.shares))
         return Fraction(self.epsilon) / (2 * self.records.per_user * bound)

@@ -40,10 +40,10 @@ def percentile(
     missing_as: float = 0.0,
     on_invalid: OnInvalid = "repair",
 ) -> Objective:
-    r"""Return the objective whose best candidates are the records at the percentile.
+    """Return the objective whose best candidates are the records at the percentile.
 
-    The candidates are the records' labels, :math:`u_r = -|x_{(k)} - x_r|` with
-    :math:`k = \lceil p(n+1)/100 \rceil`, at most ``n``.
+    The candidates are the records' labels, ``u_r = -|x_(k) - x_r|`` with ``k = ⌈p(n+1)/100⌉``,
+    at most ``n``.
 
     Guarantee:
         For substitution: one record's value is replaced. The number of records, their
@@ -54,8 +54,8 @@ def percentile(
             Series. Private. Repaired record by record: below 0 to 0, above ``upper`` to
             ``upper``, missing to ``missing_as``.
         p: The percentile, in (0, 100].
-        upper: The largest value that can occur, :math:`\Lambda`; finite, > 0. It must not
-            be read off the data.
+        upper: The largest value that can occur, Λ; finite, > 0. It must not be read off the
+            data.
         labels: What to release for each record; row numbers from 0 if not given.
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
             dampening looks only at distance 0, and the shifted mechanism is best near 1
@@ -109,26 +109,25 @@ def percentile_rank(
     neighbours: NeighboursLike,
     on_invalid: OnInvalid = "repair",
 ) -> Objective:
-    r"""Return the objective whose best candidates have the percentile's rank.
+    """Return the objective whose best candidates have the percentile's rank.
 
-    With :math:`a = p/100`, ``L`` records below a candidate ``c``, ``E`` equal to it and ``n``
-    in all, a candidate that records are equal to has their ranks :math:`l = L + 1` to
-    :math:`h = L + E`, and one between two records
-    :math:`l = h = L + (c - x_L)/(x_{L+1} - x_L)`, where the smallest and the largest candidate
-    stand in for records that are missing or beyond them. The wanted rank is
-    :math:`w = a(n + 1) + 1/2`, and
+    With ``a = p/100``, ``L`` records below a candidate ``c``, ``E`` equal to it and ``n`` in
+    all, a candidate that records are equal to has their ranks ``l = L + 1`` to ``h = L + E``,
+    and one between two records ``l = h = L + (c - x_L)/(x_(L+1) - x_L)``, where the smallest
+    and the largest candidate stand in for records that are missing or beyond them. The wanted
+    rank is ``w = a(n + 1) + 1/2``, and
 
-    .. math:: u(c) = \min\{h - w,\; w - l\}:
+        u(c) = min{h - w, w - l}:
 
     below 0 the distance of the wanted rank from those of the candidate, above 0 how far inside
     of them it is. ``"interpolated"`` cuts the score at 0. ``"held"`` cuts it as well, with
-    :math:`w = a(n + 1)`, :math:`l = L`, :math:`h = L + E`: constant between records.
+    ``w = a(n + 1)``, ``l = L``, ``h = L + E``: constant between records.
 
     Guarantee:
-        Add/remove: :math:`\Delta = \max(a, 1 - a)`, and the number of records is private.
-        Substitution: :math:`\Delta = 1`. Not monotone under either. ``candidates`` and
-        ``p`` are public. All forms: a record more moves :math:`l` and :math:`h` up by 0 to
-        1 each and :math:`w` by :math:`a` (``docs/methods.md`` has the proof).
+        Add/remove: ``Δ = max(a, 1 - a)``, and the number of records is private. Substitution:
+        ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. All forms: a
+        record more moves ``l`` and ``h`` up by 0 to 1 each and ``w`` by ``a``
+        (``docs/methods.md`` has the proof).
 
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
@@ -157,8 +156,8 @@ def percentile_rank(
 
     Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
         mechanism (Durfee 2025); signed is ours. Compared with each other and with
-        :math:`|(1-a)L - aG|`, which prefers a wrong value where many records share the right
-        one, in ``docs/measurements.md``.
+        ``|(1-a)L - aG|``, which prefers a wrong value where many records share the right one,
+        in ``docs/measurements.md``.
     """
     percent(p)
     relation = validation.table_neighbours(neighbours)
@@ -182,7 +181,7 @@ def by_rank(
     neighbours: Neighbours,
     per_user: int = 1,
 ) -> Objective:
-    """Return the objective of :func:`percentile_rank` from the ranks of its candidates.
+    """Return the objective of ``percentile_rank`` from the ranks of its candidates.
 
     Args:
         ranks: Private; missing numbers are left out.
@@ -205,7 +204,7 @@ def by_rank(
 def rank_scores(
     ranks: Ranks | GroupedRanks, *, p: float, points: Values, form: RankForm
 ) -> Twofold:
-    """Return the scores of :func:`by_rank`, in the shape of the ranks; private.
+    """Return the scores of ``by_rank``, in the shape of the ranks; private.
 
     Args:
         ranks: Of one group of numbers, or of several.
@@ -246,12 +245,12 @@ def _wanted(fraction: float, numbers: int | Indices, extra: Fraction) -> tuple[I
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
-    r"""Return what one step changes of the distance of a rank from ``fraction * (n + 1)``.
+    """Return what one step changes of the distance of a rank from ``fraction * (n + 1)``.
 
-    Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution
-    how many there are may change too, also where a record loses its number: if ``i`` of them
-    become ``j`` and ``l`` more are below the candidate, the distance changes by at most
-    :math:`|l - a(j - i)| \le m`, since :math:`-i \le l \le j`.
+    Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution how
+    many there are may change too, also where a record loses its number: if ``i`` of them become
+    ``j`` and ``l`` more are below the candidate, the distance changes by at most
+    ``|l - a(j - i)| ≤ m``, since ``-i ≤ l ≤ j``.
     """
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
 
@@ -269,7 +268,7 @@ def share_of_gap(ranks: Ranks | GroupedRanks, points: Values) -> Values:
 
 
 def rank_of(p: float, n: int) -> int:
-    r"""Return :math:`k = \lceil p(n+1)/100 \rceil`, cut to 1 to ``n``.
+    """Return ``k = ⌈p(n+1)/100⌉``, cut to 1 to ``n``.
 
     Args:
         p: The percentile, in (0, 100].

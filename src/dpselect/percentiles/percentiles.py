@@ -1,6 +1,6 @@
 """Percentiles as public values, by a method that public arguments choose.
 
-Which one is chosen, and why, is in :mod:`dpselect.percentiles.choice`.
+Which one is chosen, and why, is in ``dpselect.percentiles.choice``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import as_text
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 
@@ -45,15 +45,15 @@ MOST_LISTED = 100_001
 
 @query
 class Percentiles(Query[PercentileRelease]):
-    r"""Public values whose ranks are near those of one or several percentiles.
+    """Public values whose ranks are near those of one or several percentiles.
 
     A larger percentile never has a smaller value. One by one, each of ``m`` percentiles is
     drawn with ``epsilon / m``, by its rank among the candidates or by AboveThreshold, and the
-    values are sorted. The recursion draws the middle one with an equal part of
-    ``ceil(log2(m + 1))``, splits records and candidates at it and goes on in both halves. Of
-    noisy counts of bins all percentiles are read off at once. The default is the method, or
-    the mixture, that errs least for the number of records: that of the worst percentile,
-    relative to its error alone (:mod:`~dpselect.percentiles.choice`).
+    values are sorted. The recursion draws the middle one with an equal part of ``ceil(log2(m +
+    1))``, splits records and candidates at it and goes on in both halves. Of noisy counts of
+    bins all percentiles are read off at once. The default is the method, or the mixture, that
+    errs least for the number of records: that of the worst percentile, relative to its error
+    alone (``choice``).
 
     The values that may be released are ``lower``, ``lower + step`` and so on up to ``upper``,
     or the ``candidates``. More than 100,001 of a range, up to ``2**52``, are not listed: the
@@ -61,9 +61,9 @@ class Percentiles(Query[PercentileRelease]):
     of its values.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
-    frame (polars, DuckDB, PySpark) only ranks of listed values leave the engine. The answer
-    has one value for each percentile, ascending; with ``by``, pairs of a group and these
-    values (:mod:`~dpselect.percentiles.by_group`).
+    frame (polars, DuckDB, PySpark) only ranks of listed values leave the engine. The answer has
+    one value for each percentile, ascending; with ``by``, pairs of a group and these values
+    (``by_group``).
 
     The plan has one spend per percentile one by one, and one per level of the recursion: of
     the levels on the path with the largest rho, since a record is in one half of a level, or
@@ -95,8 +95,8 @@ class Percentiles(Query[PercentileRelease]):
             read off the data.
         by: A column of groups: the percentiles of each are released.
         groups: The public groups, of which each is answered; other rows are dropped. If not
-            given, the groups that enough people are in are released first, as by
-            :class:`~dpselect.Keys`, with a part of epsilon and with ``delta``.
+            given, the groups that enough people are in are released first, as by ``Keys``, with
+            a part of epsilon and with ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
         other: Whether the records of all groups that were not released are one group more, of
@@ -104,10 +104,10 @@ class Percentiles(Query[PercentileRelease]):
         user: The column of the person that a record belongs to. Text, integers, booleans or
             dates; each record is a person of its own if not given, and a record without a
             person is dropped.
-        max_per_user: How many records of a person are counted, over all groups. They are
-            chosen at random, as are those of all applications; with 1 each person counts as
-            one. Where groups are released first, it is how many groups of a person are
-            counted, too. Or :class:`~dpselect.Choose`, by how precise ranks are.
+        max_per_user: How many records of a person are counted, over all groups. They are chosen
+            at random, as are those of all applications; with 1 each person counts as one. Where
+            groups are released first, it is how many groups of a person are counted, too. Or
+            ``Choose``, by how precise ranks are.
         assumed_records: How many records there are, about, to choose the method by. The
             guarantee does not depend on it. Not to be read off the data. If it is not given,
             the number is taken where it is public, under substitution of a record; else 4 % of
@@ -128,12 +128,11 @@ class Percentiles(Query[PercentileRelease]):
         delta: What it costs besides, far below one over the number of people; in (0, 1). Where
             groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
-        mechanism: How a value is drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; then from
-            3 percentiles on by the recursion, if it can be, and else one by one. The
-            default is permute-and-flip, which has never a larger expected rank error than the
-            exponential mechanism; and the exponential mechanism for a range that is not
-            listed, whose pieces only it can weigh.
+        mechanism: How a value is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``; then from 3 percentiles on by the recursion, if it can be,
+            and else one by one. The default is permute-and-flip, which has never a larger
+            expected rank error than the exponential mechanism; and the exponential mechanism
+            for a range that is not listed, whose pieces only it can weigh.
         on_invalid: ``"repair"`` or ``"raise"``, for missing values. They are dropped, at no
             price; raise if it is public that none is missing.
 
@@ -330,9 +329,6 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         return self._of_numbers(self.records.of(data))
-
-    def scores(self, every: Sequence[PercentilesDesign]) -> Precisions:
-        return Precisions([one.precision for one in every])
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], PercentileRelease]]:
         numbers = self.records.of(data)

@@ -23,13 +23,15 @@ from dpselect._numbers import shown
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Node, Recursive
 from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import AfterCount
 from dpselect.percentiles.objectives import rank_of
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.single import Answer, ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.release import as_text
 from dpselect.typing import Probabilities, Values
@@ -148,7 +150,9 @@ def _errors(
     elif isinstance(method, ByCounts):
         laws = _simulated(_counted(method, numbers, np.random.default_rng(0)))
     elif isinstance(method, Recursive | RecursiveOfRange):
-        laws = _simulated(_halved(method, numbers, np.random.default_rng(0)))
+        laws = _simulated(_halved(method, values, np.random.default_rng(0)))
+    elif isinstance(method, EndsFirst):
+        laws = _simulated(_from_ends(method, values, np.random.default_rng(0)))
     else:
         points = np.asarray(method.ranked[0])
         laws = [(points, law) for law in method.probabilities(numbers)]
@@ -200,7 +204,10 @@ def _counted(method: ByCounts, numbers: Numbers, rng: np.random.Generator) -> Va
 
 
 def _halved(
-    method: Recursive | RecursiveOfRange, numbers: Numbers, rng: np.random.Generator
+    method: Recursive | RecursiveOfRange,
+    values: Values,
+    rng: np.random.Generator,
+    times: int = SIMULATIONS,
 ) -> Values:
     """Simulate the recursion by the exponential mechanism, which errs no less than others."""
     points = method.points
@@ -208,15 +215,26 @@ def _halved(
     if not isinstance(by, RecursiveOfRange):
         whole = Range(0, len(points) - 1, 1)
         by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
-    values = numbers.values()
     size = min(values.size, HELD)
     held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
-    half = replace(_whole_half(points, held, values.size // size), shares=by.shares)
-    found = np.empty((SIMULATIONS, len(method.percents)))
-    for simulation in range(SIMULATIONS):
+    half = replace(_whole_half(points, held, values.size // max(size, 1)), shares=by.shares)
+    found = np.empty((times, len(method.percents)))
+    for simulation in range(times):
         drawn = _draw(by, by.tree, half, rng)
         found[simulation] = [points[drawn[i]] for i in range(len(drawn))]
     return found
+
+
+def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
+    ranks, by = ranks_of(values, method.visited), method.simulated(rng)
+
+    def middle(percents: tuple[float, ...], first: int, last: int, left: Left) -> Answer:
+        start, end = method.records_left(ranks, left)
+        halves = method.by_halves(percents, first, last)
+        [drawn] = _halved(halves, values[start:end], rng, times=1)
+        return tuple(drawn.tolist())
+
+    return np.array([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
 
 
 def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:

@@ -1,10 +1,10 @@
-r"""The recursion of halves over a range of values that are not listed.
+"""The recursion of halves over a range of values that are not listed.
 
-It is the recursion of :mod:`~dpselect.percentiles.binary_tree` by the exponential mechanism:
-places, shares and prices are the same. All values between two records, with all their shares,
-have one score, so they are drawn together (:mod:`dpselect.draws.place_exponential`). The
-weights of records are integers in units of one over a power of the number of shares, and the
-draws are exact, without any rounding.
+It is the recursion of ``binary_tree`` by the exponential mechanism: places, shares and prices
+are the same. All values between two records, with all their shares, have one score, so they are
+drawn together (``dpselect.draws.place_exponential``). The weights of records are integers in
+units of one over a power of the number of shares, and the draws are exact, without any
+rounding.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class RecursiveOfRange:
         return composition_of(self.records)
 
     def decay(self, node: Node) -> Fraction:
-        r"""Return :math:`\varepsilon/(2 m \Delta)` of a draw, by parts of a weight."""
+        """Return ``ε/(2 m Δ)`` of a draw, by parts of a weight."""
         twice = self.records.neighbours is Neighbours.SUBSTITUTE and node.level > 1
         relation = self.records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user

@@ -89,6 +89,10 @@ class Range:
         first, each = int(lower * parts), int(step * parts)
         return np.array([(first + position * each) / parts for position in positions])
 
+    def between(self, first: int, last: int) -> Range:
+        """Return the range of the candidates from one position to a later one."""
+        return Range(self[first], self[last], self.step)
+
     @property
     def _last(self) -> int:
         # Through the decimal digits: in floats 0.3 / 0.1 is below 3.

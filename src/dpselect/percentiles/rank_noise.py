@@ -1,9 +1,9 @@
-r"""Tails of the noise on the rank of a cut between bins, less that of a percentile.
+"""Tails of the noise on the rank of a cut between bins, less that of a percentile.
 
-With ``n`` records in bins, of which those before a cut hold ``c``, and :math:`a = p/100`, the
-difference is :math:`c - a n = (1 - a) c - a (n - c)`. From counts with independent discrete
-Laplace noise it has the noise :math:`(1 - a) A - a B`, where ``A`` is the noise of the bins
-before the cut, and ``B`` that of the others.
+With ``n`` records in bins, of which those before a cut hold ``c``, and ``a = p/100``, the
+difference is ``c - a n = (1 - a) c - a (n - c)``. From counts with independent discrete Laplace
+noise it has the noise ``(1 - a) A - a B``, where ``A`` is the noise of the bins before the cut,
+and ``B`` that of the others.
 
 Terms are integers in units of one over the denominator of ``a``. Where that would be too many,
 every term is rounded away from 0 to a public grid, so a tail is never too small. The law of
@@ -100,7 +100,7 @@ def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.co
 
 
 def _upto(z: Values, scale: float) -> Probabilities:
-    r"""Return :math:`P(Z \le z)` of discrete Laplace noise."""
+    """Return ``P(Z ≤ z)`` of discrete Laplace noise."""
     q = exp(-1 / scale)
     below = np.exp(np.minimum(z, 0) / scale) / (1 + q)
     return np.where(z >= 0, 1 - np.exp(-(np.maximum(z, 0) + 1) / scale) / (1 + q), below)

@@ -65,7 +65,7 @@ class GroupedRanks:
     """Ranks in several groups of numbers, a row of each array for a group; private.
 
     Attributes:
-        below: As of :class:`Ranks`, shape ``(groups, k)``, and so are the next three.
+        below: As of ``Ranks``, shape ``(groups, k)``, and so are the next three.
         upto: Numbers below or equal to each candidate.
         nearest_below: The largest number below each candidate.
         nearest_above: The smallest number above each.

@@ -31,7 +31,7 @@ class PercentileRecord(Query[Release[Any]]):
     Use it where the answer must be a record. One individual sets the value of one record at
     will, so no mechanism that treats labels alike releases the best of ``n`` with probability
     above ``exp(2 epsilon)/(exp(2 epsilon) + n - 1)``. Where a *value* is wanted and epsilon is
-    below ``ln(n)``, :class:`~dpselect.Percentiles` is far closer.
+    below ``ln(n)``, ``Percentiles`` is far closer.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Every
     record is a candidate, so its column is read into memory, also from a lazy frame.
@@ -54,9 +54,8 @@ class PercentileRecord(Query[Release[Any]]):
             number are refused.
         epsilon: What the release costs, in nats; finite, > 0.
         mechanism: How the record is drawn, by default by ``"shifted"``. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. The
-            default has the least expected error on average over the histograms of
-            ``docs/measurements.md``.
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. The default has
+            the least expected error on average over the histograms of ``docs/measurements.md``.
         on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
             They are repaired to the nearest end, a missing one to ``missing_as``; raise if it
             is public that there is none.

@@ -18,17 +18,15 @@ class PercentileRelease(Release[Any]):
         p: The percentile of each value.
         chosen: The method that the number of records chose, if one did.
         records: That number, rounded to a power of two, if there is one.
-        interval: The ends of the interval of each value, if intervals were asked for.
     """
 
     p: tuple[float, ...] = ()
     chosen: str | None = None
     records: int | None = None
-    interval: tuple[tuple[Any, Any], ...] | None = None
 
     def __str__(self) -> str:
         asked: Any = self.plan.query
-        more = {"values": asked.ends_early, "interval": self.meaning, "chosen": self.chosen}
+        more = {"values": asked.ends_early, "chosen": self.chosen}
         lines = [f"\n{name}: {one}" for name, one in more.items() if one is not None]
         return "".join([super().__str__(), *lines])
 
@@ -37,7 +35,7 @@ class PercentileRelease(Release[Any]):
         """How far values are from their percentiles, in their unit; None if nothing says it.
 
         It is an assumption about the shape of the data, for the number of records that was
-        assumed or that chose the method (:mod:`dpselect.percentiles.prediction`).
+        assumed or that chose the method (``dpselect.percentiles.prediction``).
         """
         from dpselect.percentiles.prediction import expected
 
@@ -61,8 +59,6 @@ class PercentileRelease(Release[Any]):
         more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
         if self.records is not None:
             more["records"] = self.records
-        if self.interval is not None:
-            more["interval"] = [list(ends) for ends in self.interval]
         return {**super().released(), **more}
 
     @property
@@ -95,10 +91,7 @@ class PercentileRelease(Release[Any]):
                 "p": [p for _ in self.answer for p in self.p],
                 self._name: [one for _, values in self.answer for one in values],
             }
-        if self.interval is not None:
-            ends = zip(*self.interval, strict=True) if self.interval else ((), ())
-            columns["low"], columns["high"] = map(list, ends)
-        return columns
+        return columns | self.ends()
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with each interval beside its value, and a line for each group."""

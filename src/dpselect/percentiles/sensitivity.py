@@ -1,16 +1,14 @@
-r"""Element local sensitivity of percentile selection, exact at every distance.
+"""Element local sensitivity of percentile selection, exact at every distance.
 
-Let :math:`X_1 \le \dots \le X_n` be the sorted values in :math:`[0, \Lambda]`, with
-:math:`X_j = 0` for :math:`j < 1` and :math:`\Lambda` for :math:`j > n`, and let
-:math:`s \le X_k` be the value of a candidate that is sorted before the percentile
-:math:`X_k`. Its element local sensitivity is, for :math:`t \ge 2`,
+Let ``X_1 ≤ ... ≤ X_n`` be the sorted values in ``[0, Λ]``, with ``X_j = 0`` for ``j < 1`` and Λ
+for ``j > n``, and let ``s ≤ X_k`` be the value of a candidate that is sorted before the
+percentile ``X_k``. Its element local sensitivity is, for ``t ≥ 2``,
 
-.. math:: \max\{X_{k+t-1},\; \Lambda - X_{k-t+2},\; X_{k+t} - s,\;
-          \Lambda - X_{k-t+1} - (X_{k-t} - s)^+\},
+    max{X_(k+t-1), Λ - X_(k-t+2), X_(k+t) - s, Λ - X_(k-t+1) - (X_(k-t) - s)^+},
 
-for :math:`t = 1` the same with :math:`X_{k+2} - X_k` among the terms, and for :math:`t = 0`
-:math:`\max\{X_{k+1} - X_k, X_k - s, s, \Lambda - X_{k+1} - X_k + s\}`. A candidate sorted
-after the percentile is one before it in the reflected database :math:`\Lambda - x`.
+for ``t = 1`` the same with ``X_(k+2) - X_k`` among the terms, and for ``t = 0``
+``max{X_(k+1) - X_k, X_k - s, s, Λ - X_(k+1) - X_k + s}``. A candidate sorted after the
+percentile is one before it in the reflected database ``Λ - x``.
 
 Source: ours; equal to the O(1) form in ``docs/methods.md`` and to Definition 5 of Farias
 et al., VLDB J. 2023, in every cell that the tests enumerate. The forms in the paper (Lemma 10,
@@ -30,16 +28,16 @@ from dpselect.typing import Indices, Values
 
 
 class PercentileSensitivity(Sensitivity):
-    r"""Equal to :math:`LS(x, t, r)` of :math:`u_r = -|x_{(k)} - x_r|` below the horizon.
+    """Equal to ``LS(x, t, r)`` of ``u_r = -|x_(k) - x_r|`` below the horizon.
 
-    After one sort every candidate and distance costs O(1), and the sum over all distances
-    O(log n) a candidate. From distance :math:`\min(k, n - k + 1) + 1` on it is the bound at
-    every database, so a larger horizon changes nothing.
+    After one sort every candidate and distance costs O(1), and the sum over all distances O(log
+    n) a candidate. From distance ``min(k, n - k + 1) + 1`` on it is the bound at every
+    database, so a larger horizon changes nothing.
 
     Args:
         values: The records' values in ``[0, upper]``, shape ``(n,)``. Private.
         k: Rank of the percentile, 1 to ``n``. Public.
-        upper: :math:`\Lambda = \Delta`. Public.
+        upper: ``Λ = Δ``. Public.
         horizon: The distance from which on the bound is used. Public.
 
     Guarantee:
@@ -96,12 +94,11 @@ class PercentileSensitivity(Sensitivity):
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    r"""The gaps :math:`\Lambda - \delta(x, t, s)` before the percentile, as functions of ``s``.
+    """The gaps ``Λ - δ(x, t, s)`` before the percentile, as functions of ``s``.
 
-    Each is :math:`\min\{\text{steady}_t, \text{rising}_t + s,
-    \max(\text{falling}_t - s, \text{floor}_t)\}`. Gaps are kept instead of sensitivities
-    because they are what is summed over thousands of distances, and near 0 they keep the
-    digits that a difference from the bound would lose.
+    Each is ``min{steady_t, rising_t + s, max(falling_t - s, floor_t)}``. Gaps are kept instead
+    of sensitivities because they are what is summed over thousands of distances, and near 0
+    they keep the digits that a difference from the bound would lose.
 
     Attributes:
         steady: Shape ``(T,)``; value units, as all of them.

@@ -237,7 +237,7 @@ class ByPieces(ByMechanism):
 
     @property
     def decay(self) -> Fraction:
-        r"""Return :math:`\varepsilon / (2 m \Delta)`, exactly."""
+        """Return ``ε / (2 m Δ)``, exactly."""
         part = exact_fraction(self.p)
         substitute = self.records.neighbours is Neighbours.SUBSTITUTE
         bound = 1 if substitute else max(part, 1 - part)

@@ -1,36 +1,35 @@
-r"""A percentile by AboveThreshold over candidates that grow away from 0.
+"""A percentile by AboveThreshold over candidates that grow away from 0.
 
-With :math:`a = p/100` and ``n`` records, going up from the smallest candidate, the first one
-is released that :math:`a (n + 1)` records or more are at or below, with noise on both. Going
-down it is the first that more than :math:`(1 - a)(n + 1) - 1` are at or above. Without noise
-both are at the record of rank :math:`\lceil a(n + 1) \rceil`. Candidates are visited at
-distances from 0, or from the end next to it, that grow by a public factor: their number is
-logarithmic, and a largest value need not be known.
+With ``a = p/100`` and ``n`` records, going up from the smallest candidate, the first one is
+released that ``a (n + 1)`` records or more are at or below, with noise on both. Going down it
+is the first that more than ``(1 - a)(n + 1) - 1`` are at or above. Without noise both are at
+the record of rank ``⌈a(n + 1)⌉``. Candidates are visited at distances from 0, or from the end
+next to it, that grow by a public factor: their number is logarithmic, and a largest value need
+not be known.
 
 Every candidate gets noise of its own, so the closer the visited ones are, the earlier one of
-them is found above. Of a candidate whose distance to the next is :math:`g` of its distance from
-0, the threshold is raised by :math:`b_2 \ln^+(\gamma/g)`, which keeps the expected number of
-false alarms per growth by :math:`\gamma` the same however many are visited. Let the ``m``
-assumed records beyond the percentile fall off as :math:`e^{-x}`. Per growth, the candidates
-before the right one then hold :math:`m \ln(n/m)` records less, the first alarm is
-:math:`b_2 (\ln(b_2 / (\gamma m \ln(n/m))) + 0.577)` records early in the mean, and the noise
-on the threshold makes it :math:`b_1` late: :math:`\gamma` is where these two are equal. On
-other data the answer is off by :math:`b_2` times the logarithm of the ratio of the densities.
+them is found above. Of a candidate whose distance to the next is ``g`` of its distance from 0,
+the threshold is raised by ``b_2 ln^+(γ/g)``, which keeps the expected number of false alarms
+per growth by γ the same however many are visited. Let the ``m`` assumed records beyond the
+percentile fall off as ``e^(-x)``. Per growth, the candidates before the right one then hold
+``m ln(n/m)`` records less, the first alarm is ``b_2 (ln(b_2 / (γ m ln(n/m))) + 0.577)`` records
+early in the mean, and the noise on the threshold makes it ``b_1`` late: γ is where these two
+are equal. On other data the answer is off by ``b_2`` times the logarithm of the ratio of the
+densities.
 
 Guarantee:
-    Let ``s`` be the share that is wanted, :math:`1 - a` downwards and :math:`a` upwards, and
-    let the queries be :math:`q_i = c_i - s n` with the counts :math:`c_i`, which only grow from
-    visited candidate to visited candidate. Under add/remove the loss is at most
-    :math:`\max\{s/b_1 + 1/b_2,\, (1 - s)/b_1\}` for noise of scales :math:`b_1, b_2` on the
-    threshold and on the counts. Proof, by :mod:`dpselect.draws.above_threshold` with the
-    largest rise ``u`` of an earlier query and the fall ``d`` of the released one. A record more
-    raises a query by :math:`1 - s` from the first one that counts it, and lowers those before
-    by ``s``: if the released one counts it, :math:`u \le 1 - s` and :math:`d = s - 1`; if not,
-    :math:`u = 0` and :math:`d = s`. A record less raises queries by ``s`` before the first one
-    that counted it and lowers the others by :math:`1 - s`: :math:`u \le s`, and
-    :math:`d = 1 - s` or :math:`-s`. Under substitution :math:`s n` is public, all counts move
-    in one direction by at most 1, and the loss is at most :math:`1/b_1 + 1/b_2`. A person with
-    up to ``m`` records multiplies all by ``m``.
+    Let ``s`` be the share that is wanted, ``1 - a`` downwards and ``a`` upwards, and let the
+    queries be ``q_i = c_i - s n`` with the counts ``c_i``, which only grow from visited
+    candidate to visited candidate. Under add/remove the loss is at most
+    ``max{s/b_1 + 1/b_2, (1 - s)/b_1}`` for noise of scales ``b_1, b_2`` on the threshold and on
+    the counts. Proof, by ``dpselect.draws.above_threshold`` with the largest rise ``u`` of an
+    earlier query and the fall ``d`` of the released one. A record more raises a query by
+    ``1 - s`` from the first one that counts it, and lowers those before by ``s``: if the
+    released one counts it, ``u ≤ 1 - s`` and ``d = s - 1``; if not, ``u = 0`` and ``d = s``. A
+    record less raises queries by ``s`` before the first one that counted it and lowers the
+    others by ``1 - s``: ``u ≤ s``, and ``d = 1 - s`` or ``-s``. Under substitution ``s n`` is
+    public, all counts move in one direction by at most 1, and the loss is at most
+    ``1/b_1 + 1/b_2``. A person with up to ``m`` records multiplies all by ``m``.
 
     So a percentile near 100 costs half as much noise downwards, where ``s`` is small. By how
     much thresholds are raised is public, and changes nothing in the proof.
@@ -73,7 +72,7 @@ EULER = 0.5772156649015329
 
 LOW = 3.0
 """From the side of the many, where noise as large as ``m`` can reach beyond all records, the
-growth is smaller by the exponential of so many times :math:`b_2/m`, since as many ranks further
+growth is smaller by the exponential of so many times ``b_2/m``, since as many ranks further
 from the end are nearer in value. Chosen on DPBench's HEPTH, PATENT and INCOME."""
 
 
@@ -130,7 +129,7 @@ class ByThreshold(Single):
 
     @cached_property
     def growth(self) -> float:
-        r"""The growth :math:`\gamma` of distances within which one false alarm is as likely."""
+        """The growth γ of distances within which one false alarm is as likely."""
         if self.beyond is None:
             return GROWTH
         few = float(min(self.share, 1 - self.share))
@@ -152,14 +151,7 @@ class ByThreshold(Single):
     @cached_property
     def raised(self) -> Indices:
         """By how much the threshold of each visited candidate is raised, in parts."""
-        visited = self.visited
-        steps = np.abs(np.diff(visited))
-        apart = np.concatenate([steps[:1], steps]) if steps.size else np.zeros(1)
-        away = np.abs(visited - min(max(0.0, visited.min()), visited.max()))
-        close = np.divide(apart, away, out=np.full(visited.size, np.inf), where=away > 0)
-        many = (close > 0) & (close < self.growth)
-        logs = np.log(self.growth / close, out=np.zeros(visited.size), where=many)
-        return np.rint(self.scales[1] * logs).astype(np.int64)
+        return fewer_alarms(self.visited, self.growth, self.scales[1])
 
     @property
     def mechanism(self) -> str:
@@ -173,11 +165,11 @@ class ByThreshold(Single):
         return Spend(f"percentile {self.p:g}, by AboveThreshold", self.epsilon)
 
     def error(self, probability: float) -> ErrorBound:
-        r"""Return a bound on the ranks between the percentile and what was visited.
+        """Return a bound on the ranks between the percentile and what was visited.
 
-        With probability :math:`1 - \beta` the noise on the threshold is below
-        :math:`b_1 \ln(2/\beta)`, and no query is above by noise that exceeds what its threshold
-        is raised by, :math:`r_i`, and :math:`b_2 \ln(2 \sum_i e^{-r_i/b_2}/\beta)` more.
+        With probability ``1 - β`` the noise on the threshold is below ``b_1 ln(2/β)``, and no
+        query is above by noise that exceeds what its threshold is raised by, ``r_i``, and
+        ``b_2 ln(2 ∑_i e^(-r_i/b_2)/β)`` more.
         """
         beta = 1 - probability
         first, second = self.scales
@@ -230,6 +222,23 @@ class ByThreshold(Single):
         counts = ranks.upto if self.upwards else numbers - ranks.below
         wanted = numbers * self.share.numerator + self.raised
         return counts * self.share.denominator - wanted
+
+
+def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
+    """Return by how much the threshold of each candidate is raised, in units of its noise.
+
+    Args:
+        visited: Candidates in their order, at least one.
+        growth: The growth of distances within which one false alarm is as likely.
+        scale: Scale of the noise on a count.
+    """
+    steps = np.abs(np.diff(visited))
+    apart = np.concatenate([steps[:1], steps]) if steps.size else np.zeros(1)
+    away = np.abs(visited - min(max(0.0, visited.min()), visited.max()))
+    close = np.divide(apart, away, out=np.full(visited.size, np.inf), where=away > 0)
+    many = (close > 0) & (close < growth)
+    logs = np.log(growth / close, out=np.zeros(visited.size), where=many)
+    return np.rint(scale * logs).astype(np.int64)
 
 
 def growing(points: Values | Range, most: int = VISITED) -> Values:

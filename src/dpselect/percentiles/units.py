@@ -1,7 +1,7 @@
 """Units of values that may be released: what public arguments are given as, answers are.
 
-Dates, times and durations are counted as :mod:`dpselect.tables.moments` counts those of a
-column, money in decimals is a number, and so are integers; what is released is turned back.
+Dates, times and durations are counted as ``dpselect.tables.moments`` counts those of a column,
+money in decimals is a number, and so are integers; what is released is turned back.
 """
 
 from __future__ import annotations

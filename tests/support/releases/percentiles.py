@@ -122,6 +122,7 @@ CASES = [
             _values("of a range", relation, upper=UPPER, step=1e-5),
             _values("by halves of a range", relation, (25, 50, 75), upper=UPPER, step=1e-5),
             _values("after a count", relation, 99),
+            _values("from both ends", relation, (50, 90, 95), assumed_records=4000),
             _values("with intervals", relation, interval=0.9),
             _values(
                 "with intervals of a range", relation, upper=UPPER, step=1e-5, interval=0.9

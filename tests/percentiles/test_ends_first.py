@@ -1,0 +1,243 @@
+"""Percentiles from both ends inwards: their privacy by enumeration, and right answers."""
+
+from functools import cache
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.draws import above_threshold
+from dpselect.errors import ParameterError
+from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.reading import Records
+from dpselect.tables.people import PeopleCap
+from support.neighbours import are_neighbours
+
+BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
+POINTS = np.arange(4.0)
+WAYS = {
+    "above": ((), (50.0,), (90.0, 95.0)),
+    "below": ((5.0, 10.0), (50.0,), ()),
+    "both": ((10.0,), (50.0,), (90.0,)),
+}
+NUMBERS, COUNTS = (1, 39), (0, 2)
+EPSILON = 2.0
+
+
+def of(way, relation=BOTH[0], *, points=POINTS, epsilon=EPSILON, users=None, assumed=3):
+    records = Records(relation, "v" if users else None, users)
+    return EndsFirst(*WAYS.get(way, way), points, records, epsilon, assumed)
+
+
+class OpenError(Exception):
+    """A draw that a transcript does not state, with the laws of its outcomes."""
+
+
+def masses(count, scale, outcomes):
+    q = np.exp(-1 / scale)
+    return {one: (1 - q) / (1 + q) * q ** abs(one - count) for one in outcomes}
+
+
+@cache
+def stops(queries, threshold, scale):
+    law = above_threshold.law_of_stops(np.array(queries), threshold, scale, scale, 1)[0]
+    law[-2] += law[-1]
+    return dict(enumerate(law[:-1].tolist()))
+
+
+def transcripts(method, database):
+    """Return the probability of each outcome of every draw, of a few noisy numbers."""
+    values = np.array(database, dtype=float)
+    ranks = ranks_of(values, method.visited)
+    found, waiting = {}, [((), 1.0)]
+    while waiting:
+        path, chance = waiting.pop()
+        left = list(path)
+
+        def draw(law, left=left):
+            if not left:
+                raise OpenError(law)
+            return left.pop(0)
+
+        def middle(percents, first, last, rest, draw=draw):
+            start, end = method.records_left(ranks, rest)
+            here = Records(BOTH[0]).of(np.sort(values)[start:end])
+            by = method.by_halves(percents, first, last)
+            law = by.probabilities(here)[0].tolist()
+            return (draw(dict(zip(by.points.tolist(), law, strict=True))),)
+
+        by = Draws(
+            number=lambda count: draw(masses(count, method.number_scale, NUMBERS)),
+            stop=lambda seek: draw(
+                stops(
+                    tuple((seek.counts - seek.raised).tolist()),
+                    seek.threshold,
+                    method.noise_scale,
+                )
+            ),
+            count=lambda count: draw(masses(count, method.count_scale, COUNTS)),
+        )
+        try:
+            method.follow(ranks, by, middle)
+            found[path] = chance
+        except OpenError as asked:
+            waiting += [((*path, one), chance * p) for one, p in asked.args[0].items()]
+    return found
+
+
+def largest_loss(method, relation, most=2):
+    """Return the largest log ratio over all neighbours of at most so many records."""
+    values = (-1.0, 0.0, 1.0, 2.0, 9.0)
+    universe = [x for n in range(most + 1) for x in combinations_with_replacement(values, n)]
+    near = are_neighbours(relation)
+    laws = {one: transcripts(method, one) for one in universe}
+    worst = 0.0
+    for one, other in permutations(universe, 2):
+        if near(one, other):
+            first, second = laws[one], laws[other]
+            assert first.keys() == second.keys()
+            ratios = [p / second[path] for path, p in first.items() if p > 1e-250]
+            worst = max(worst, float(np.log(max(ratios))))
+    return worst
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_transcript_is_private(way, relation):
+    loss = largest_loss(of(way, relation), relation)
+
+    assert EPSILON * 0.6 < loss <= EPSILON * (1 + 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_every_transcript_of_three_records_is_private(way):
+    assert largest_loss(of(way), BOTH[0], most=3) <= EPSILON * (1 + 1e-9)
+
+
+def planted(bug, way, relation):
+    """Return a method with a bug."""
+
+    class Wrong(EndsFirst):
+        @property
+        def steps(self):
+            return 1 if bug == "one step" else super().steps
+
+        @property
+        def count_scale(self):
+            return super().count_scale / (4 if bug == "little noise" else 1)
+
+        def records_left(self, ranks, left):
+            every = bug == "middle of all"
+            return (0, ranks.numbers) if every else super().records_left(ranks, left)
+
+        def downwards(self, p, ranks, left):
+            seek = super().downwards(p, ranks, left)
+            if bug == "parts overlap" and left.high < self.visited.size:
+                seek.counts[:] += ranks.numbers - int(ranks.below[left.high])
+            return seek
+
+    return Wrong(*WAYS[way], POINTS, Records(relation), EPSILON, 3)
+
+
+@pytest.mark.parametrize(
+    ("bug", "way", "relation"),
+    [
+        ("one step", "above", BOTH[1]),
+        ("little noise", "above", BOTH[0]),
+        ("middle of all", "both", BOTH[0]),
+        ("parts overlap", "above", BOTH[0]),
+    ],
+)
+def test_planted_bugs_are_caught(bug, way, relation):
+    assert largest_loss(planted(bug, way, relation), relation) > EPSILON * 1.01
+
+
+def test_a_person_pays_for_every_record():
+    users = PeopleCap("who", 3)
+    for relation, steps in zip(BOTH, (3, 6), strict=True):
+        one, person = of("both", relation), of("both", relation, users=users)
+
+        assert person.steps == steps
+        assert person.count_scale == pytest.approx(3 * one.count_scale)
+        assert person.noise_scale == pytest.approx(3 * one.noise_scale)
+        assert person.number_scale == pytest.approx(3 * one.number_scale)
+
+
+@pytest.mark.parametrize(
+    "points", [np.arange(1001.0), Range(0, 1000, 1)], ids=["list", "range"]
+)
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("heavy", [False, True])
+def test_a_large_epsilon_is_right(points, relation, heavy):
+    values = np.arange(1000) // 100 * 100.0 if heavy else np.arange(1000.0)
+    method = of(
+        ((10.0,), (25.0, 50.0), (90.0, 95.0, 99.0)), relation, points=points, epsilon=500
+    )
+    percents = np.array([10, 25, 50, 90, 95, 99])
+    true = np.sort(values)[np.ceil(percents / 100 * 1001).astype(int) - 1]
+
+    found = method.prepare(method.records.of(values))()
+
+    assert np.abs(np.array(found) - true).max() <= (100 if heavy else 2)
+    assert sum(found == true) >= (5 if heavy else 2)
+
+
+@pytest.mark.parametrize("points", [POINTS, Range(0, 3, 1)], ids=["list", "range"])
+@pytest.mark.parametrize("values", [[], [1.0], [7.0] * 50, [-7.0] * 50])
+def test_any_records_have_ascending_answers_among_the_candidates(points, values):
+    for epsilon in (1e-3, 1.0, 100.0):
+        method = of("both", points=points, epsilon=epsilon, assumed=1000)
+        draw = method.prepare(method.records.of(np.array(values)))
+        for _ in range(20):
+            found = draw()
+
+            assert list(found) == sorted(found)
+            assert set(found) <= {0.0, 1.0, 2.0, 3.0}
+
+
+def test_exact_draws_and_experiments_have_one_law():
+    """The first value of 4,000 draws each, within 5 standard deviations of a count."""
+    values = np.repeat(np.arange(20.0), 5)
+    method = of(((), (), (90.0,)), points=np.arange(20.0), epsilon=0.5, assumed=100)
+    ranks = ranks_of(values, method.visited)
+    exact = method.prepare(method.records.of(values))
+    experiment = method.simulated(np.random.default_rng(0))
+    drawn = [exact()[0] for _ in range(4000)]
+    simulated = [method.follow(ranks, experiment, None)[0] for _ in range(4000)]
+    first, second = (
+        np.bincount(np.array(one, int), minlength=20) for one in (drawn, simulated)
+    )
+
+    assert (np.abs(first - second) <= 5 * np.sqrt(first + second + 1)).all()
+
+
+def test_a_lazy_frame_and_a_list_have_one_answer():
+    rows = {"v": np.arange(900.0)}
+    query = dp.Percentiles(
+        column="v", p=[50, 90, 99], upper=1000, step=1, epsilon=300.0,
+        neighbours="add-remove", assumed_records=900,
+    )  # fmt: skip
+
+    assert query.plan.mechanism.startswith("AboveThreshold from both ends")
+    for data in (pl.DataFrame(rows), pl.LazyFrame(rows)):
+        assert np.abs(np.array(query.release(data).answer) - [450, 810, 891]).max() < 4
+
+
+def test_what_is_left_bounds_the_middle():
+    method = of("both", points=np.arange(10.0))
+
+    assert method.within(Left(0, 10, 5)) == (0, 9)
+    assert method.within(Left(3, 6, 5)) == (2, 6)
+    assert method.within(Left(10, 10, 5)) == (8, 9) or method.within(Left(10, 10, 5)) == (9, 9)
+
+
+def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
+    with pytest.raises(ParameterError, match="no closed form"):
+        of("both").probabilities(Records(BOTH[0]).of(np.arange(3.0)))
+    with pytest.raises(ParameterError, match="too small"):
+        of("both", epsilon=1e-300)
