@@ -41,15 +41,16 @@ class Release(Generic[T_co]):
         answer: The chosen candidates, in the order drawn; or the members of a subset. Numbers
             among them are Python's.
         plan: The public arguments, the neighbour relation and the price.
-        exact: Whether it was drawn by the exact samplers of :mod:`dpselect.draws`.
+        exact: Whether it was drawn by the exact samplers of ``dpselect.draws``.
         noisy_scores: The noisy score of each candidate of the answer, in its order, if the
             mechanism releases them at the same price; else None. Score units.
         refunded: What the answer did not cost of the plan's epsilon, in nats.
         version: The version of dpselect that drew it.
         entry: The number of its entry in the budget; None if nothing was recorded.
         repeated: Whether that entry answered once more: nothing was drawn or spent.
-        cap: The cap on rows of a person that was drawn, if it was to be chosen
-            (:class:`~dpselect.Choose`).
+        interval: The ends of the interval of each value or score, if intervals were asked for.
+        surely: Whether each candidate is surely one of the best, likewise.
+        cap: The cap on rows of a person that was drawn, if it was to be chosen (``Choose``).
     """
 
     answer: tuple[T_co, ...]
@@ -61,6 +62,8 @@ class Release(Generic[T_co]):
     entry: int | None = field(default=None, kw_only=True)
     repeated: bool = field(default=False, kw_only=True)
     cap: int | None = field(default=None, kw_only=True)
+    interval: tuple[tuple[Any, Any], ...] | None = field(default=None, kw_only=True)
+    surely: tuple[bool, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         kinds = np.number | np.bool_ | np.str_
@@ -118,6 +121,10 @@ class Release(Generic[T_co]):
             more["refunded"] = self.refunded
         if self.cap is not None:
             more["cap"] = self.cap
+        if self.interval is not None:
+            more["interval"] = [list(ends) for ends in self.interval]
+        if self.surely is not None:
+            more["surely"] = list(self.surely)
         return {"answer": list(self.answer), **more}
 
     def table(self) -> dict[str, list[Any]]:
@@ -125,14 +132,40 @@ class Release(Generic[T_co]):
         columns: dict[str, list[Any]] = {"answer": list(self.answer)}
         if self.noisy_scores is not None:
             columns["noisy_score"] = list(self.noisy_scores)
-        return columns
+        return columns | self.ends()
+
+    def ends(self) -> dict[str, list[Any]]:
+        """Return the ends of the intervals, and what is sure, as columns; none without."""
+        if self.interval is None:
+            return {}
+        ends = zip(*self.interval, strict=True) if self.interval else ((), ())
+        low, high = map(list, ends)
+        sure = {} if self.surely is None else {"surely": list(self.surely)}
+        return {"low": low, "high": high, **sure}
+
+    @property
+    def meaning(self) -> str | None:
+        """What intervals are, in words; None without them."""
+        if self.interval is None:
+            return None
+        asked = self.arguments
+        best = (
+            f"{asked['above']:g} or more"
+            if "above" in asked
+            else f"of the {asked['k']} largest"
+        )
+        where = "" if asked.get("by") is None else ", apart for each group"
+        return (
+            f"low to high hold the numbers of these records, all at once{where}, with "
+            f"probability {asked['interval']:g}; surely: {best}, likewise"
+        )
 
     def shown(self) -> dict[str, list[Any]]:
-        """Return :meth:`table` as people read it."""
+        """Return ``table`` as people read it."""
         return self.table()
 
     def to_frame(self) -> pl.DataFrame:
-        """Return :meth:`table` as a polars frame.
+        """Return ``table`` as a polars frame.
 
         Raises:
             MissingDependencyError: polars is not installed.
@@ -221,6 +254,8 @@ class Release(Generic[T_co]):
         lines = [*aligned(self.shown()), self.plan.description]
         if self.plan.error is not None and not self.plan.error.says_nothing:
             lines.append(f"error: {self.plan.error}")
+        if self.meaning:
+            lines.append(f"interval: {self.meaning}")
         if counted := self.plan.counted_at(self.cap):
             lines.append(f"counted: {counted}")
         return "\n".join([*lines, f"{self.plan.price}{entry}"])

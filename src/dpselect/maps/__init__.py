@@ -1,10 +1,9 @@
 """Maps of points: noisy counts in cells that are chosen privately for given queries.
 
-:class:`Map` is the whole of it, :class:`HeavyCells` releases the cells that hold most points;
-:func:`grid_error` and :func:`cell_counts` are the objectives behind them, for any mechanism.
+``Map`` is the whole of it, ``HeavyCells`` releases the cells that hold most points;
+``grid_error`` and ``cell_counts`` are the objectives behind them, for any mechanism.
 """
 
-from dpselect._help import clean_room
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, grid_error, partition_error
 from dpselect.maps.estimates import Estimates
@@ -51,8 +50,6 @@ __all__ = [
     "partition_error",
     "uniform_grid",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,13 @@
-r"""The public box of a map, and the lattice of positions inside it.
+"""The public box of a map, and the lattice of positions inside it.
 
-A coordinate is first rounded to one of :math:`2^{32}` positions along its axis. Cells, queries
-and overlaps are computed from these integers: whether a point lies in a cell or in a query is
+A coordinate is first rounded to one of ``2^32`` positions along its axis. Cells, queries and
+overlaps are computed from these integers: whether a point lies in a cell or in a query is
 decided by the same arithmetic that gives the share of the cell that the query covers, so no
 rounding can put a point on the wrong side of a sensitivity bound.
 
-Convention: the box, every cell and every query are half-open, :math:`[low, high)` along both
-axes. A point on an inner edge belongs to the cell above it, and one on the upper edge of the
-box is outside. The map is monotone, so edges of queries keep their points on the right side.
+Convention: the box, every cell and every query are half-open, ``[low, high)`` along both axes.
+A point on an inner edge belongs to the cell above it, and one on the upper edge of the box is
+outside. The map is monotone, so edges of queries keep their points on the right side.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Box:
         return kernels.locate(*columns, np.array(self.bounds))
 
     def holds(self, x: Values, y: Values, *, outside: Outside) -> NDArray[np.bool]:
-        """Return which points :meth:`locate` keeps, shape ``(n,)``. Private."""
+        """Return which points ``locate`` keeps, shape ``(n,)``. Private."""
         if outside == "clip":
             return ~(np.isnan(x) | np.isnan(y))
         return (x >= self.west) & (x < self.east) & (y >= self.south) & (y < self.north)

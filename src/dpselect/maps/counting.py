@@ -1,8 +1,7 @@
-r"""Counts of points in cells and in rectangles, and the noise they are released with.
+"""Counts of points in cells and in rectangles, and the noise they are released with.
 
-:class:`Counts` is the one protocol; :class:`Points` implements it in memory,
-:class:`~dpselect.maps.engine.EngineCounts` in the engine that holds the rows. Both give
-the same counts to the last bit.
+``Counts`` is the one protocol; ``Points`` implements it in memory, ``EngineCounts`` in the
+engine that holds the rows. Both give the same counts to the last bit.
 """
 
 from __future__ import annotations
@@ -123,5 +122,5 @@ def noisy(counts: Values | Indices, scale: float) -> Values:
 
 
 def standard_deviation(scale: float) -> float:
-    r"""Return that of discrete Laplace noise, :math:`\sqrt{2 e^{-1/b}} / (1 - e^{-1/b})`."""
+    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``."""
     return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)

@@ -1,9 +1,8 @@
-r"""Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
+"""Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
 
-The lattice arithmetic of :mod:`~dpselect.maps.kernels`, as expressions that every engine of
-narwhals runs. All products are integers below :math:`2^{53}` over powers of two, which floats
-represent exactly, so each point falls into the cell that the kernels would give it. Only
-counts of cells leave the engine.
+The lattice arithmetic of ``kernels``, as expressions that every engine of narwhals runs. All
+products are integers below ``2^53`` over powers of two, which floats represent exactly, so each
+point falls into the cell that the kernels would give it. Only counts of cells leave the engine.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class EngineCounts:
 
     Args:
         points: A frame whose columns ``x`` and ``y`` are positions on the lattice, as
-            :func:`located` makes them. Private.
+            ``located`` makes them. Private.
     """
 
     def __init__(self, points: nw.LazyFrame[Any]) -> None:

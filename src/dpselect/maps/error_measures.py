@@ -1,14 +1,13 @@
-r"""The objective of a choice among partitions: minus the error of their answers to queries.
+"""The objective of a choice among partitions: minus the error of their answers to queries.
 
-With the exact answer :math:`q_t`, the error that uniform cells make,
-:math:`g_t = \sum_i \alpha_{ti} c_i - q_t`, and the bound on the noise
-:math:`L_t = \lambda \sqrt 2 \|\alpha_t\|_2`, the score of a partition is minus the mean of
-:math:`w_t (|g_t| + L_t)` over the queries, for public weights (:class:`Weighted`).
+With the exact answer ``q_t``, the error that uniform cells make, ``g_t = ∑_i α_ti c_i - q_t``,
+and the bound on the noise ``L_t = λ √2 ‖α_t‖_2``, the score of a partition is minus the mean of
+``w_t (|g_t| + L_t)`` over the queries, for public weights (``Weighted``).
 
-Weights :math:`1/\max(\tilde T_t, \rho)` from noisy counts make it a relative error, whose
-denominator does not depend on the data. The sensitivity of Theorem 7.10 of Fanaeepour and
-Rubinstein depends on the number of points, and is not private under add/remove. Their error,
-which divides by the exact :math:`q_t`, has repaired sensitivities in the studies of the papers.
+Weights ``1/max(T̃_t, ρ)`` from noisy counts make it a relative error, whose denominator does
+not depend on the data. The sensitivity of Theorem 7.10 of Fanaeepour and Rubinstein depends on
+the number of points, and is not private under add/remove. Their error, which divides by the
+exact ``q_t``, has repaired sensitivities in the studies of the papers.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ class ErrorMeasure(ABC):
     r"""An error of partitions, with what one neighbour step can change of it."""
 
     rounding: ClassVar[float] = 2.0**-16
-    r"""What rounding on both databases can add to the change of :math:`g_t`, in points.
+    """What rounding on both databases can add to the change of ``g_t``, in points.
 
-    The sums behind :math:`g_t` have fewer than 16 roundings each, relative to themselves, so
-    with at most :math:`2^{31}` points :math:`g_t` errs by :math:`2^{-18}`, and the mean over
-    the queries by as much again.
+    The sums behind ``g_t`` have fewer than 16 roundings each, relative to themselves, so with
+    at most ``2^31`` points ``g_t`` errs by ``2^-18``, and the mean over the queries by as much
+    again.
     """
 
     @property
@@ -56,9 +55,9 @@ class ErrorMeasure(ABC):
         """Return a private and a public term of the error of every query.
 
         Args:
-            gaps: :math:`|g_t|`, shape ``(m,)``.
-            noise: :math:`L_t`, shape ``(m,)``.
-            exact: :math:`q_t`, shape ``(m,)``.
+            gaps: ``|g_t|``, shape ``(m,)``.
+            noise: ``L_t``, shape ``(m,)``.
+            exact: ``q_t``, shape ``(m,)``.
 
         Returns:
             What depends on the points, and what does not: two vectors to be added, apart
@@ -76,30 +75,28 @@ class ErrorMeasure(ABC):
         return None
 
     def noise(self, overlap: Overlap, scale: float) -> Values:
-        r"""Return :math:`L_t`, at least the mean noise of every answer.
+        """Return ``L_t``, at least the mean noise of every answer.
 
         Args:
             overlap: Overlap of the partition with the queries.
-            scale: :math:`\lambda`, scale of the Laplace noise in a cell.
+            scale: λ, scale of the Laplace noise in a cell.
         """
         return scale * sqrt(2) * overlap.l2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Weighted(ErrorMeasure):
-    r"""The absolute error, weighted by public numbers; with equal weights the absolute one.
+    """The absolute error, weighted by public numbers; with equal weights the absolute one.
 
     Guarantee:
-        The sensitivity holds under ``neighbours``, for weights that are public: constants,
-        or themselves released. It is the bound of
-        :meth:`~dpselect.maps.overlap.Overlap.added` over the number of queries, never above
-        the mean of the weights times :math:`\kappa \le 1`; or, under substitution, that of
-        :meth:`~dpselect.maps.overlap.Overlap.moved`, never above the weighted mean of
-        :math:`S_t`.
+        The sensitivity holds under ``neighbours``, for weights that are public: constants, or
+        themselves released. It is the bound of ``added`` over the number of queries, never
+        above the mean of the weights times ``κ ≤ 1``; or, under substitution, that of
+        ``moved``, never above the weighted mean of ``S_t``.
 
     Attributes:
         neighbours: ``"add-remove"`` or ``"substitute"``.
-        weights: :math:`w_t`, one number or shape ``(m,)``; finite, > 0.
+        weights: ``w_t``, one number or shape ``(m,)``; finite, > 0.
     """
 
     neighbours: NeighboursLike
@@ -142,17 +139,17 @@ def grid_error(
     scale: float,
     measure: ErrorMeasure,
 ) -> Objective:
-    r"""Return the objective whose best candidate is the grid to release counts on.
+    """Return the objective whose best candidate is the grid to release counts on.
 
-    The score of a grid is minus the mean error of its answers: the error of uniform cells,
-    and a bound on the noise (:mod:`~dpselect.maps.error_measures`).
+    The score of a grid is minus the mean error of its answers: the error of uniform cells, and
+    a bound on the noise (``error_measures``).
 
     Guarantee:
         The sensitivity holds under ``measure.relation``, of a measure that declares
         ``most_records`` among at most so many points: that more raise is not protected. The
-        bounds, grids, queries, scale and the measure's own arguments are public, the points
-        are not. There is one bound per grid, as :class:`~dpselect.GeneralizedExponential` uses
-        them; other mechanisms take the largest.
+        bounds, grids, queries, scale and the measure's own arguments are public, the points are
+        not. There is one bound per grid, as ``GeneralizedExponential`` uses them; other
+        mechanisms take the largest.
 
     Args:
         x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
@@ -160,7 +157,7 @@ def grid_error(
         bounds: ``(west, south, east, north)``.
         grids: Cells along an axis, or ``(along x, along y)``; each once.
         queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
-        scale: :math:`\lambda > 0` of the Laplace noise that the counts will have.
+        scale: ``λ > 0`` of the Laplace noise that the counts will have.
         measure: Which error, such as ``Weighted(neighbours=...)``.
 
     Raises:
@@ -169,7 +166,7 @@ def grid_error(
         PublicClaimError: There are more points than the measure declares.
 
     Source: Fanaeepour and Rubinstein, section 7, Corollary 7.6, with the corrections that
-        :mod:`~dpselect.maps.error_measures` names. O(n + cells + m) for each grid.
+        ``error_measures`` names. O(n + cells + m) for each grid.
     """
     partitions = uniform_grids(grids)
     edges = lattice_rectangles(queries, bounds=bounds)
@@ -202,8 +199,8 @@ def partition_error(
         queries: Lattice edges, shape ``(m, 4)``.
         scale: Scale of the Laplace noise.
         measure: Which error.
-        max_per_user: How many points one neighbour step can add, remove or replace;
-            more than one only for :class:`Weighted`.
+        max_per_user: How many points one neighbour step can add, remove or replace; more than
+            one only for ``Weighted``.
     """
     exact = points.in_rectangles(queries)
     private, public, bounds = (np.empty(len(partitions)) for _ in range(3))

@@ -39,9 +39,8 @@ class Estimates:
         noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
             smaller by post-processing.
         non_uniformity_errors: Standard error of taking points to lie evenly in cells, shape
-            ``(m,)``: estimated from the released counts
-            (:func:`~dpselect.maps.postprocess.non_uniformity`), and 0 for areas that cut no
-            cell. No released number bounds it.
+            ``(m,)``: estimated from the released counts (``non_uniformity``), and 0 for areas
+            that cut no cell. No released number bounds it.
         inside: The share of each area that is on the map, 0 to 1, shape ``(m,)``; nothing is
             known of the rest.
         names: What the areas are called.
@@ -103,14 +102,14 @@ class Estimates:
         return f"Estimates({len(self)} areas)"
 
     def to_frame(self) -> pl.DataFrame:
-        """Return :meth:`table` as a polars frame, one row for each area."""
+        """Return ``table`` as a polars frame, one row for each area."""
         needed("polars", extra="standard")
         import polars as pl
 
         return pl.DataFrame(self.table())
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
-        """Return :meth:`table` with the areas as geometries; needs ``dpselect[geo]``."""
+        """Return ``table`` with the areas as geometries; needs ``dpselect[geo]``."""
         geopandas = needed("geopandas", extra="geo")
         shapes = self.shapes
         if shapes.ndim == 2:
@@ -140,7 +139,7 @@ def check_suffix(path: str | Path) -> str:
     """Return the suffix of a path; raise if estimates cannot be written so.
 
     Raises:
-        ParameterError: It is none of :data:`FORMATS`.
+        ParameterError: It is none of ``FORMATS``.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:

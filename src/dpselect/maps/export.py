@@ -1,9 +1,9 @@
 """Released cells in files, rasters and the objects of geographic packages.
 
-The suffix of a file says its format (:data:`FORMATS`). Cells are rectangles, so their
-well-known binary is one fixed layout: GeoParquet, which a map is read from again, needs polars
-alone, and GeoPackage and GeoJSON need no package, unless the reference system is one that only
-pyproj can describe.
+The suffix of a file says its format (``FORMATS``). Cells are rectangles, so their well-known
+binary is one fixed layout: GeoParquet, which a map is read from again, needs polars alone, and
+GeoPackage and GeoJSON need no package, unless the reference system is one that only pyproj can
+describe.
 
 Source: GeoParquet 1.1.0; OGC GeoPackage 1.3.0, sections 1 and 2.1.
 """
@@ -108,7 +108,7 @@ def format_of(path: str | Path, box: Box) -> str:
     """Return the format of a file of cells; raise if it could not be written.
 
     Raises:
-        ParameterError: The suffix is none of :data:`FORMATS`, or the format is for another
+        ParameterError: The suffix is none of ``FORMATS``, or the format is for another
             reference system.
         MissingDependencyError: What writes the format is not installed.
     """
@@ -177,7 +177,7 @@ def _query_as_text(query: Query[Any] | None) -> dict[str, Any] | None:
 
 
 def read_parquet(path: str | Path) -> dict[str, Any]:
-    """Return the attributes of a map that :func:`write_parquet` wrote, by name.
+    """Return the attributes of a map that ``write_parquet`` wrote, by name.
 
     Raises:
         DataError: There is no such file, or it is not a map.
@@ -283,7 +283,7 @@ def to_geopandas(map_: MapRelease) -> geopandas.GeoDataFrame:
 
 
 def finest_shape(partition: Partition) -> tuple[int, int]:
-    """Return the shape of the raster of the smallest cells, or of at most :data:`FINEST`."""
+    """Return the shape of the raster of the smallest cells, or of at most ``FINEST``."""
     if partition.shape is not None:
         return partition.shape
     span, nx, ny = partition.regions[:, 2:5].T

@@ -1,8 +1,8 @@
-r"""The cells of a grid that hold most points.
+"""The cells of a grid that hold most points.
 
-The cells are those of one public grid. An individual of at most :math:`m` counted points moves
-the count of one cell by at most :math:`m` and all counts together by at most :math:`m`
-(:math:`2m` under substitution), so one noisy sequence of all cells is made for that.
+The cells are those of one public grid. An individual of at most ``m`` counted points moves the
+count of one cell by at most ``m`` and all counts together by at most ``m`` (``2m`` under
+substitution), so one noisy sequence of all cells is made for that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Values
 
 Cell = tuple[float, float, float, float]
@@ -115,7 +115,7 @@ class CellRelease(Release[Cell]):
         found = {name: list(edge) for name, edge in zip(names, edges, strict=True)}
         if self.noisy_scores is not None:
             found["points, noisy"] = list(self.noisy_scores)
-        return found
+        return found | self.ends()
 
 
 @query
@@ -142,13 +142,16 @@ class HeavyCells(Query[CellRelease]):
         above: In place of ``k``: all cells of at least so many noisy points. Not to be read
             off the data.
         user: The column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted, chosen at random. Or
-            :class:`~dpselect.Choose`, by how precise the count of the ``k``-th cell is.
+        max_per_user: How many points of a person are counted, chosen at random. Or ``Choose``,
+            by how precise the count of the ``k``-th cell is.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
+        interval: The probability that intervals of the noisy counts hold, all at once. As 0.95,
+            for the counts of these points. It costs nothing, and says which cells are surely
+            among those with most points; it needs a noisy sequence.
         epsilon: What the release costs, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
-        mechanism: How cells are drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``.
+        mechanism: How cells are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``.
 
     Examples:
         >>> import dpselect as dp
@@ -170,6 +173,7 @@ class HeavyCells(Query[CellRelease]):
     user: str | None = None
     max_per_user: CapLike | None = None
     outside: Outside = "drop"
+    interval: float | None = None
     epsilon: float
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
@@ -195,6 +199,7 @@ class HeavyCells(Query[CellRelease]):
             mechanism=self.mechanism,
             rounds=PermuteAndFlip(epsilon=self.epsilon),
             of="cells",
+            interval=self.interval,
         )
         return _Cells(
             mechanism=repr(draw.mechanism),
@@ -222,22 +227,17 @@ class _Cells(PointDesign[CellRelease], CapDesign[CellRelease]):
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
         return self._of_counts(self._counts(data))
 
-    def scores(self, every: Sequence[_Cells]) -> Precisions:
+    @property
+    def precision(self) -> Precision:
         if self.draw.above is not None:
             raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
-        return Precisions(
-            [
-                Precision(
-                    one.draw.noise(one.objective(np.zeros(one.grid.cells))),
-                    moved=one.rows.max_per_user,
-                )
-                for one in every
-            ]
-        )
+        noise = self.draw.noise(self.objective(np.zeros(self.grid.cells)))
+        # All points of a person may be in one cell.
+        return Precision(noise, moved=self.rows.max_per_user / self.draw.k, sampling=2.0)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], CellRelease]]:
-        counts, k = self._counts(data), self.draw.k
-        return float(np.partition(counts.scores, -k)[-k]), self._of_counts(counts)
+        counts = self._counts(data)
+        return mean_of_largest(counts.scores, self.draw.k), self._of_counts(counts)
 
     def _counts(self, data: object) -> Objective:
         return self.objective(self.rows.read(data).in_cells(self.grid))
@@ -249,6 +249,12 @@ class _Cells(PointDesign[CellRelease], CapDesign[CellRelease]):
         def drawn(plan: Plan) -> CellRelease:
             found = draw()
             cells = tuple(every[position] for position in found.positions)
-            return CellRelease(cells, plan, noisy_scores=found.noisy_scores)
+            return CellRelease(
+                cells,
+                plan,
+                noisy_scores=found.noisy_scores,
+                interval=found.interval,
+                surely=found.surely,
+            )
 
         return drawn

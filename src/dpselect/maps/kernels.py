@@ -1,13 +1,13 @@
-r"""Compiled loops over points, cells and queries (numba).
+"""Compiled loops over points, cells and queries (numba).
 
 A partition is a base grid of ``base`` x ``base`` equal squares, blocks of which are regions,
-each cut into equal cells. Along one axis a position :math:`X` of the lattice lies, in units of
-the cells of a region that starts at square :math:`i`, spans :math:`k` squares and is cut into
-:math:`s`, at :math:`u = (X b - i 2^{32}) s / (k 2^{32})`: a quotient of integers whose floor
-is the cell and whose remainder is the share of the cell below :math:`X`. Points and edges of
-queries use the same quotient.
+each cut into equal cells. Along one axis a position ``X`` of the lattice lies, in units of the
+cells of a region that starts at square ``i``, spans ``k`` squares and is cut into ``s``, at
+``u = (X b - i 2^32) s / (k 2^32)``: a quotient of integers whose floor is the cell and whose
+remainder is the share of the cell below ``X``. Points and edges of queries use the same
+quotient.
 
-All sums of counts are integers below :math:`2^{53}`, exact in float64.
+All sums of counts are integers below ``2^53``, exact in float64.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ LEADING_BITS = 16
 
 @compiled
 def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
-    r"""Return lattice positions of the points inside the bounds, in their order.
+    """Return lattice positions of the points inside the bounds, in their order.
 
-    The position of :math:`x` is :math:`\lfloor (x - west) \cdot 2^{32}/(east - west) \rfloor`,
-    the quotient rounded first, as engines are given it; cut at the last position where the
-    product rounds up to :math:`2^{32}`.
+    The position of ``x`` is ``⌊(x - west) · 2^32/(east - west)⌋``, the quotient rounded first,
+    as engines are given it; cut at the last position where the product rounds up to ``2^32``.
     """
     west, south, east, north = bounds
     across, along = (LAST + 1.0) / (east - west), (LAST + 1.0) / (north - south)
@@ -58,10 +57,10 @@ def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
 
 @compiled
 def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
-    r"""Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
+    """Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
 
-    The cell of a position :math:`X` is :math:`\lfloor X n_x / 2^{32} \rfloor`; the product is
-    below :math:`2^{32} \cdot 2^{22}` and fits 64 bits.
+    The cell of a position ``X`` is ``⌊X n_x / 2^32⌋``; the product is below ``2^32 · 2^22`` and
+    fits 64 bits.
     """
     counts = np.zeros(nx * ny, np.int64)
     across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
@@ -355,7 +354,7 @@ def _strip(
 def answers(
     queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices, power: int
 ) -> Values:
-    r"""Return :math:`\sum_i \alpha_i^k c_i` of every query, shape ``(m,)``.
+    """Return ``∑_i α_i^k c_i`` of every query, shape ``(m,)``.
 
     The share of a cell is the product of its shares along both axes, which are 1 but for the
     first and the last cell that the query overlaps. So a region adds its first column times
@@ -365,9 +364,9 @@ def answers(
         queries: Lattice edges ``(x0, y0, x1, y1)``, shape ``(m, 4)``.
         base: Squares of the base grid along an axis.
         regions: Shape ``(R, 6)``.
-        sums: From :func:`prefix_sums`.
-        starts: From :func:`prefix_sums`.
-        power: :math:`k`, 1 or 2.
+        sums: From ``prefix_sums``.
+        starts: From ``prefix_sums``.
+        power: ``k``, 1 or 2.
     """
     out = np.zeros(queries.shape[0])
     blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
@@ -396,7 +395,7 @@ def answers(
 
 @compiled
 def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
-    r"""Return :math:`\|\alpha\|_1` and :math:`\|\alpha\|_2^2` of every query.
+    """Return ``‖α‖_1`` and ``‖α‖_2^2`` of every query.
 
     Shares are products over the two axes, so both sums are products of the sums along each.
     """
@@ -430,7 +429,7 @@ def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
 
 @compiled
 def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
-    r"""Return the least and largest :math:`\alpha` of the cells that a query cuts.
+    """Return the least and largest α of the cells that a query cuts.
 
     Along an axis only the first cell, any inner one (share 1) and the last can differ, so nine
     cells of a region have all shares that occur in it.
@@ -464,11 +463,11 @@ def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values
 def largest_loads(
     queries: Indices, weights: Values, base: int, regions: Indices, cells: int
 ) -> tuple[float, float, float]:
-    r"""Return the two largest loads of cells, and the largest weight that cuts one cell.
+    """Return the two largest loads of cells, and the largest weight that cuts one cell.
 
-    The load of cell :math:`i` is :math:`\sum_t w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`, the
-    weight :math:`\sum_t w_t`, both over the queries that cut it, so that a query costs its
-    boundary and not its area. The second load is 0 if there is one cell only.
+    The load of cell ``i`` is ``∑_t w_t max(α_ti, 1 - α_ti)``, the weight ``∑_t w_t``, both over
+    the queries that cut it, so that a query costs its boundary and not its area. The second
+    load is 0 if there is one cell only.
     """
     # Side by side: a query's upper and lower edge visit one cell of each column of cells.
     sums = np.zeros((cells, 2))

@@ -29,7 +29,7 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
 from dpselect.typing import Indices
 
 Objectives: TypeAlias = Literal["relative", "absolute"]
@@ -38,18 +38,18 @@ Objectives: TypeAlias = Literal["relative", "absolute"]
 
 @query
 class Map(Query[MapRelease]):
-    r"""Noisy counts of points, in cells that are chosen privately for given queries.
+    """Noisy counts of points, in cells that are chosen privately for given queries.
 
     One half of ``tuning_share * epsilon`` is spent on a coarse noisy grid of 16 x 16 cells. It
     shapes what the rules of ``method`` propose, and gives every query the weight
-    :math:`1/\max(\tilde T_t, \rho)` of a relative error. The other half is spent on one draw
-    among all candidates, by :func:`~dpselect.maps.grid_error`. With another ``measure`` and
-    without rules there is no coarse grid, and the draw has all of the share. The rest
-    is spent on counts in the cells drawn, with exact discrete Laplace noise; where there is a
-    coarse grid, both measurements are combined by least squares. A single candidate
-    needs no tuning, and all of ``epsilon`` is spent on its counts. The squares of a
-    :class:`PrivTree` are drawn beforehand, with half of the share for tuning, or all of it
-    where the tree is the only candidate; the coarse grid and the choice share the other half.
+    ``1/max(T̃_t, ρ)`` of a relative error. The other half is spent on one draw among all
+    candidates, by ``grid_error``. With another ``measure`` and without rules there is no coarse
+    grid, and the draw has all of the share. The rest is spent on counts in the cells drawn,
+    with exact discrete Laplace noise; where there is a coarse grid, both measurements are
+    combined by least squares. A single candidate needs no tuning, and all of ``epsilon`` is
+    spent on its counts. The squares of a ``PrivTree`` are drawn beforehand, with half of the
+    share for tuning, or all of it where the tree is the only candidate; the coarse grid and the
+    choice share the other half.
 
     Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape
     ``(n, 2)``. Of a lazy frame only counts leave the engine. Points with a missing coordinate
@@ -57,9 +57,9 @@ class Map(Query[MapRelease]):
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
-        person, of which ``max_per_user`` are counted. All fields are public. Which points of
-        a person are counted depends on that person's points alone
-        (:mod:`~dpselect.tables.people`), so all engines count the same ones.
+        person, of which ``max_per_user`` are counted. All fields are public. Which points of a
+        person are counted depends on that person's points alone (``people``), so all engines
+        count the same ones.
 
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
@@ -77,22 +77,22 @@ class Map(Query[MapRelease]):
         tuning_share: Share of epsilon for the tuning.
         sanity: Share of all points below which errors of queries count as absolute.
         measure: The error that the cells are chosen for: ``"relative"``, or ``"absolute"`` in
-            points. Or an :class:`~dpselect.maps.ErrorMeasure`.
+            points. Or an ``ErrorMeasure``.
         user: The column of the person that a point belongs to.
         max_per_user: How many points of a person are counted. They are chosen at random; the
-            total and all estimates are of counted points. Or :class:`~dpselect.Choose`, by how
-            precise the mean count of 16 x 16 cells is.
+            total and all estimates are of counted points. Or ``Choose``, by how precise the
+            mean count of 16 x 16 cells is.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: What the release costs in all, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
         mechanism: How the cells are drawn among the candidates. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``;
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``;
             permute-and-flip if not given. ``"generalized"`` is for measures whose sensitivity
             differs between candidates.
 
     Source: Fanaeepour and Rubinstein, "End-to-end differential privacy" (E2EPriv), with the
-        objective of :mod:`~dpselect.maps.error_measures` in place of that of the paper,
-        which is not private. O(n + cells + m) for each candidate and m queries.
+        objective of ``error_measures`` in place of that of the paper, which is not private. O(n
+        + cells + m) for each candidate and m queries.
 
     Examples:
         >>> import dpselect as dp
@@ -202,14 +202,10 @@ class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
         return self._of_points(self.rows.read(data))
 
-    def scores(self, every: Sequence[_MapDesign]) -> Precisions:
-        cells = CoarseGrid.cells().cells
-        return Precisions(
-            [
-                Precision(2 * one.steps.counts_scale, moved=one.rows.max_per_user / cells)
-                for one in every
-            ]
-        )
+    @property
+    def precision(self) -> Precision:
+        moved = self.rows.max_per_user / CoarseGrid.cells().cells
+        return Precision(2 * self.steps.counts_scale, moved=moved)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], MapRelease]]:
         points, cells = self.rows.read(data), CoarseGrid.cells().cells

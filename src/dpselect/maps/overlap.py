@@ -1,16 +1,15 @@
-r"""Overlap of cells with queries: answers, and what one point can change of them.
+"""Overlap of cells with queries: answers, and what one point can change of them.
 
-:math:`\alpha_{ti}` is the share of cell :math:`i` that query :math:`t` covers. A partition
-with counts :math:`c` answers :math:`\sum_i \alpha_{ti} c_i`. A point in cell :math:`i` adds
-:math:`\alpha_{ti}` to this answer, and 1 to the exact one if it lies in the query. So it moves
-their difference :math:`g_t` by
+``α_ti`` is the share of cell ``i`` that query ``t`` covers. A partition with counts ``c``
+answers ``∑_i α_ti c_i``. A point in cell ``i`` adds ``α_ti`` to this answer, and 1 to the exact
+one if it lies in the query. So it moves their difference ``g_t`` by
 
-.. math:: a_t = \alpha_{ti} - [\text{in the query}],
+    a_t = α_ti - [in the query],
 
 which is 0 unless the query cuts the cell.
 
-Source: ours. Lemma 7.4 of Fanaeepour and Rubinstein has :math:`|1 - \alpha_i|` alone, which a
-point outside the query, but in its cell, exceeds.
+Source: ours. Lemma 7.4 of Fanaeepour and Rubinstein has ``|1 - α_i|`` alone, which a point
+outside the query, but in its cell, exceeds.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from dpselect.typing import Indices, Values
 
 
 class CountedCells:
-    r"""A partition with a count in each cell, and its answers :math:`\sum_i \alpha_i c_i`.
+    """A partition with a count in each cell, and its answers ``∑_i α_i c_i``.
 
     Prefix sums are made once; a query then costs a few look-ups for each region, whatever
     its size.
@@ -54,7 +53,7 @@ class CountedCells:
         return self._sums(queries, 1)
 
     def of_cut_cells(self, queries: Indices) -> Values:
-        r"""Return :math:`\sum_i \alpha_i (1 - \alpha_i) c_i` for counts >= 0, ``(m,)``."""
+        """Return ``∑_i α_i (1 - α_i) c_i`` for counts >= 0, ``(m,)``."""
         sums = self._sums(queries, 1) - self._sums(queries, 2)
         return np.maximum(sums, 0.0)
 
@@ -67,17 +66,16 @@ class CountedCells:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlap:
-    r"""Norms of the overlaps of ``m`` queries, and what one point can change; public.
+    """Norms of the overlaps of ``m`` queries, and what one point can change; public.
 
     Attributes:
         partition: The cells.
         queries: Lattice edges, shape ``(m, 4)``.
-        largest: :math:`\kappa_t = \max |a_t|`, shape ``(m,)``, 0 to 1; 0 for a query that cuts
-            no cell.
-        spread: :math:`S_t = \max a_t - \min a_t`, shape ``(m,)``, 0 to 2: what a point that
-            moves can change.
-        l1: :math:`\|\alpha_t\|_1`, shape ``(m,)``.
-        l2: :math:`\|\alpha_t\|_2`, shape ``(m,)``.
+        largest: ``κ_t = max |a_t|``, shape ``(m,)``, 0 to 1; 0 for a query that cuts no cell.
+        spread: ``S_t = max a_t - min a_t``, shape ``(m,)``, 0 to 2: what a point that moves can
+            change.
+        l1: ``‖α_t‖_1``, shape ``(m,)``.
+        l2: ``‖α_t‖_2``, shape ``(m,)``.
     """
 
     partition: Partition
@@ -105,21 +103,21 @@ class Overlap:
         )
 
     def added(self, weights: Values) -> float:
-        r"""Return a bound on :math:`\sum_t w_t |a_t|` for one point more or less.
+        """Return a bound on ``∑_t w_t |a_t|`` for one point more or less.
 
         The largest load of a cell, which is the sum over the queries that cut it of
-        :math:`w_t \max(\alpha_{ti}, 1 - \alpha_{ti})`: exact where every cell is cut by at
-        most one query, and far below :math:`\sum_t w_t` when queries are many and local.
+        ``w_t max(α_ti, 1 - α_ti)``: exact where every cell is cut by at most one query, and far
+        below ``∑_t w_t`` when queries are many and local.
         """
         return self._loads(weights)[0]
 
     def moved(self, weights: Values) -> float:
-        r"""Return a bound on :math:`\sum_t w_t |a_t - a'_t|` for one point that moves.
+        """Return a bound on ``∑_t w_t |a_t - a'_t|`` for one point that moves.
 
-        Inside a cell each :math:`a_t` of a query that cuts it moves by at most 1; from one
-        cell to another the sum moves by at most both loads. Neither is more than
-        :math:`\sum_t w_t S_t`, nor than twice :meth:`added`. Exact where every query cuts one
-        cell and every cell is cut by at most one query.
+        Inside a cell each ``a_t`` of a query that cuts it moves by at most 1; from one cell to
+        another the sum moves by at most both loads. Neither is more than ``∑_t w_t S_t``, nor
+        than twice ``added``. Exact where every query cuts one cell and every cell is cut by at
+        most one query.
         """
         first, second, inside = self._loads(weights)
         return min(max(first + second, inside), float(weights @ self.spread))
@@ -146,19 +144,18 @@ def polygon_answers(
     spread: Values,
     polygons: Any,  # noqa: ANN401 -- an array of geometries
 ) -> tuple[Values, Values]:
-    r"""Return three sums over the cells of every polygon, and how much of it is in the box.
+    """Return three sums over the cells of every polygon, and how much of it is in the box.
 
     Args:
         box: The box.
-        partition: The cells :math:`i`.
-        counts: Shape ``(cells,)``, :math:`c_i`.
-        spread: Shape ``(cells,)``, :math:`v_i`.
-        polygons: Of :func:`polygons_of`; they cover a share :math:`\alpha_i` of each cell.
+        partition: The cells ``i``.
+        counts: Shape ``(cells,)``, ``c_i``.
+        spread: Shape ``(cells,)``, ``v_i``.
+        polygons: Of ``polygons_of``; they cover a share ``α_i`` of each cell.
 
     Returns:
-        :math:`\sum_i \alpha_i c_i`, :math:`\|\alpha\|_2` and
-        :math:`\sum_i \alpha_i (1 - \alpha_i) v_i`, shape ``(3, m)``; and the shares of the
-        areas that are in the box, shape ``(m,)``.
+        ``∑_i α_i c_i``, ``‖α‖_2`` and ``∑_i α_i (1 - α_i) v_i``, shape ``(3, m)``; and the
+        shares of the areas that are in the box, shape ``(m,)``.
     """
     shapely = needed("shapely", extra="geo")
     shapes = shapely.intersection(polygons, shapely.box(*box.bounds))

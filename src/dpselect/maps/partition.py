@@ -15,7 +15,7 @@ MOST_CELLS = 2**26
 """64 million cells: half a gigabyte of counts."""
 
 MOST_SPLITS = 2**22
-"""Along an axis: up to here the arithmetic of :mod:`~dpselect.maps.kernels` fits 63 bits."""
+"""Along an axis: up to here the arithmetic of ``kernels`` fits 63 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

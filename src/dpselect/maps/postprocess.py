@@ -14,7 +14,7 @@ from dpselect.typing import Indices, Values
 
 
 def nonnegative(partition: Partition, counts: Values) -> Values:
-    r"""Return counts >= 0 with the same total, fitted from the whole box down.
+    """Return counts >= 0 with the same total, fitted from the whole box down.
 
     The count of a square is passed on to its four quarters: these are moved, by least squares
     weighted by their numbers of cells, to counts >= 0 that sum to it. So what noise takes
@@ -22,8 +22,8 @@ def nonnegative(partition: Partition, counts: Values) -> Values:
     areas hardly move. All zeros if the total is not positive. O(n log n).
 
     A cell belongs to the quarter that its centre lies in. The fit of one square is
-    :math:`\max(c_i - \tau n_i, 0)` for the :math:`\tau` that keeps the sum (Held, Wolfe and
-    Crowder 1974), where negative ones are left out until none is left (Michelot 1986).
+    ``max(c_i - τ n_i, 0)`` for the τ that keeps the sum (Held, Wolfe and Crowder 1974), where
+    negative ones are left out until none is left (Michelot 1986).
 
     Args:
         partition: The cells.
@@ -73,15 +73,15 @@ def _fitted(counts: Values, cells: Indices, parent: Indices, totals: Values) -> 
 def consistent(
     partition: Partition, counts: Values, *, scale: float, coarse: CoarseGrid
 ) -> Values:
-    r"""Return counts whose sums over blocks agree with both measurements.
+    """Return counts whose sums over blocks agree with both measurements.
 
     A block is the smallest area that is a union of cells and of coarse cells: a coarse cell or
-    a region where the grids are aligned, else the whole box. With variances :math:`v, v'` of
-    the two sums the least squares solution moves the cells' sum to
-    :math:`(v' \sum c + v \sum c') / (v + v')`, by the same amount for each cell. The same mean
-    of the two totals is then kept, by moving the blocks in proportion to the variances
-    :math:`v v'/(v + v')` that are left: a block whose coarse count came out too large is cut
-    into more cells, so that the means of the blocks alone add up to too much.
+    a region where the grids are aligned, else the whole box. With variances ``v, v'`` of the
+    two sums the least squares solution moves the cells' sum to
+    ``(v' ∑ c + v ∑ c') / (v + v')``, by the same amount for each cell. The same mean of the two
+    totals is then kept, by moving the blocks in proportion to the variances ``v v'/(v + v')``
+    that are left: a block whose coarse count came out too large is cut into more cells, so that
+    the means of the blocks alone add up to too much.
 
     Args:
         partition: The cells.
@@ -129,18 +129,18 @@ def _nested_blocks(partition: Partition) -> tuple[Indices, Indices]:
 
 
 def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
-    r"""Return how unevenly points lie in cells, :math:`\rho`, 0 to 1; 1 where it is unknown.
+    """Return how unevenly points lie in cells, ρ, 0 to 1; 1 where it is unknown.
 
-    A query that covers a share :math:`\alpha` of a cell is answered as if the cell's :math:`c`
-    points were spread evenly. Let the number that lie in the query have mean
-    :math:`\alpha c` and variance :math:`\rho c^2 \alpha (1 - \alpha)`, as for a Dirichlet
-    process; :math:`\rho` is 0 for points spread evenly and 1 where all lie at one place.
+    A query that covers a share α of a cell is answered as if the cell's ``c`` points were
+    spread evenly. Let the number that lie in the query have mean ``α c`` and variance
+    ``ρ c^2 α (1 - α)``, as for a Dirichlet process; ρ is 0 for points spread evenly and 1 where
+    all lie at one place.
 
     Four equal cells that make up a square show by how much points differ from an even spread
-    one scale up, where :math:`\alpha = 1/4`. With noise of variance :math:`\sigma^2` in each
-    count, :math:`\sum_j (c_j - C/4)^2 - 3\sigma^2` estimates :math:`\tfrac34 \rho C^2`, and
-    :math:`C^2 - 4\sigma^2` estimates the square of the exact :math:`C`. The quotient of their
-    sums over all such squares estimates one :math:`\rho` for the map.
+    one scale up, where ``α = 1/4``. With noise of variance ``σ^2`` in each count,
+    ``∑_j (c_j - C/4)^2 - 3σ^2`` estimates ``(3/4) ρ C^2``, and ``C^2 - 4σ^2`` estimates the
+    square of the exact ``C``. The quotient of their sums over all such squares estimates one ρ
+    for the map.
 
     Source: ours. ``benchmarks/maps_errors.py`` measures how often errors are within the bounds
     that follow.
@@ -177,7 +177,7 @@ def _squares_of_single_cells(regions: Indices, counts: Values) -> Values:
 
 
 def spread_of_parts(counts: Values, rho: float, scale: float) -> Values:
-    r"""Return the variance of the points in a part of each cell, over :math:`\alpha(1-\alpha)`.
+    """Return the variance of the points in a part of each cell, over ``α(1-α)``.
 
     That of points placed independently is the count itself, and the least. Shape ``(cells,)``,
     squared points.

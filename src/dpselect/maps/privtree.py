@@ -1,35 +1,34 @@
-r"""PrivTree: squares quartered where a biased, noisy count is large, however deep that goes.
+"""PrivTree: squares quartered where a biased, noisy count is large, however deep that goes.
 
-A square :math:`v` at depth :math:`h` that holds :math:`c(v)` points is quartered if
+A square ``v`` at depth ``h`` that holds ``c(v)`` points is quartered if
 
-.. math:: \max(\theta - \delta,\; c(v) - h \delta) + Z > \theta,
+    max(θ - δ, c(v) - h δ) + Z > θ,
 
-for discrete Laplace noise :math:`Z` of scale :math:`\lambda`. With the bias
-:math:`\delta` a whole path costs little more than two decisions, whatever its depth.
+for discrete Laplace noise ``Z`` of scale λ. With the bias δ a whole path costs little more than
+two decisions, whatever its depth.
 
-Why it is private. Let :math:`\theta, \delta` be integers, so that one point more raises
-the biased counts on its path by one or not at all. With :math:`q = e^{-1/\lambda}`, a square
-whose raised biased count is :math:`\theta + 1 + j` is quartered likelier by
+Why it is private. Let ``θ, δ`` be integers, so that one point more raises the biased counts on
+its path by one or not at all. With ``q = e^(-1/λ)``, a square whose raised biased count is
+``θ + 1 + j`` is quartered likelier by
 
-.. math:: \rho_j = \ln \frac{1 + q - q^{j+1}}{1 + q - q^j} \quad (j \ge 0), \qquad
-    \rho_j = 1/\lambda \quad (j < 0),
+    ρ_j = ln((1 + q - q^(j+1))/(1 + q - q^j)) (j ≥ 0),
+    ρ_j = 1/λ (j < 0),
 
-which falls in :math:`j`, and is at most :math:`q^j/\lambda`, as it is convex in :math:`q^j`.
-Of the squares that were raised the deepest costs at most :math:`1/\lambda`; the one above it
-has :math:`j \ge 0`, and each further one :math:`\delta` more. With :math:`n` levels that can be
-split,
+which falls in ``j``, and is at most ``q^j/λ``, as it is convex in ``q^j``. Of the squares that
+were raised the deepest costs at most ``1/λ``; the one above it has ``j ≥ 0``, and each further
+one δ more. With ``n`` levels that can be split,
 
-.. math:: \epsilon = 1/\lambda + S_{n-1}, \qquad S_k = \sum_{0 \le i < k} \rho_{i\delta},
+    ε = 1/λ + S_(n-1),
+    S_k = ∑_(0 ≤ i < k) ρ_(iδ),
 
-and there are counts that reach it. A square that is left whole costs :math:`1/\lambda`, in the
-other direction only: so a point that moves costs :math:`2/\lambda + S_{n-2}`, as the two paths
-have at least the root in common.
+and there are counts that reach it. A square that is left whole costs ``1/λ``, in the other
+direction only: so a point that moves costs ``2/λ + S_(n-2)``, as the two paths have at least
+the root in common.
 
 Source: Zhang, Xiao and Xie, "PrivTree: a differentially private algorithm for hierarchical
 decompositions", SIGMOD 2016, Algorithm 2, where the noise is continuous and
-:math:`\lambda = (2\beta - 1)/((\beta - 1)\epsilon)` for the fanout :math:`\beta`, by summing
-:math:`q^{i\delta}/\lambda` over all depths. Here the sum is exact for the discrete noise
-that is drawn.
+``λ = (2β - 1)/((β - 1)ε)`` for the fanout β, by summing ``q^(iδ)/λ`` over all depths. Here the
+sum is exact for the discrete noise that is drawn.
 """
 
 from __future__ import annotations
@@ -55,12 +54,12 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class SplitNoise:
-    r"""Scale and bias of the noisy decisions of a tree; public.
+    """Scale and bias of the noisy decisions of a tree; public.
 
     Attributes:
-        scale: :math:`\lambda`, points.
-        decay: :math:`\delta`, points; an integer >= 1, at least
-            :math:`\lambda \ln 4`, so that empty squares are quartered less than once in four.
+        scale: λ, points.
+        decay: δ, points; an integer >= 1, at least ``λ ln 4``, so that empty squares are
+            quartered less than once in four.
     """
 
     scale: float
@@ -114,18 +113,18 @@ def _path(scale: float, decay: float, squares: int) -> float:
 
 @dataclass(frozen=True)
 class PrivTree:
-    r"""Squares quartered by noisy decisions on the points.
+    """Squares quartered by noisy decisions on the points.
 
-    Unlike :class:`~dpselect.maps.Quadtree`, which reads the coarse grid alone, it reads the
-    points on every level and has a share of epsilon of its own.
+    Unlike ``Quadtree``, which reads the coarse grid alone, it reads the points on every level
+    and has a share of epsilon of its own.
 
     Guarantee:
-        See :meth:`SplitNoise.for_epsilon`.
+        See ``SplitNoise.for_epsilon``.
 
     Attributes:
         depth: How many levels can be split, 1 to 12; cells are at least ``2**-depth`` of the
             box wide. Public.
-        threshold: :math:`\theta`, points: what a biased count must exceed. Public.
+        threshold: θ, points: what a biased count must exceed. Public.
 
     Raises:
         ParameterError: ``depth`` or ``threshold`` is not an integer in its range.

@@ -45,7 +45,7 @@ def rectangles_on_map(queries: ArrayLike, box: Box) -> tuple[Indices, Values]:
     """Return the parts of rectangles that are in a box, as lattice edges, and their shares.
 
     Args:
-        queries: As for :func:`lattice_rectangles`, but they may leave the box. Public.
+        queries: As for ``lattice_rectangles``, but they may leave the box. Public.
         box: The box.
 
     Returns:

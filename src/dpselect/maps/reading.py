@@ -1,7 +1,7 @@
 """Points of any container, read as counts: repaired record by record, limited per person.
 
 A person's points are put in the order of their lattice positions, and of these so many are
-counted as :mod:`dpselect.tables.people` says.
+counted as ``dpselect.tables.people`` says.
 """
 
 from __future__ import annotations

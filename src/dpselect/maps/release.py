@@ -163,8 +163,8 @@ class MapRelease(Release[str]):
     def to_file(self, path: str | Path, *, shape: tuple[int, int] | None = None) -> None:
         """Write the cells in the format that the suffix of the path names.
 
-        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that :meth:`from_parquet`
-        needs), ``.gpkg``, ``.geojson``; and ``.tif``, which needs ``dpselect[geo]``.
+        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs),
+        ``.gpkg``, ``.geojson``; and ``.tif``, which needs ``dpselect[geo]``.
 
         Args:
             path: Where to.
@@ -185,7 +185,7 @@ class MapRelease(Release[str]):
             export.write_geotiff(self, path, shape or export.finest_shape(self.partition))
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the map with its plan and its query as GeoParquet, for :meth:`from_parquet`.
+        """Write the map with its plan and its query as GeoParquet, for ``from_parquet``.
 
         A query that has no written form, such as one with a function as its mechanism, is
         left out.
@@ -194,7 +194,7 @@ class MapRelease(Release[str]):
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
-        """Read a map that :meth:`to_parquet` wrote.
+        """Read a map that ``to_parquet`` wrote.
 
         Raises:
             DataError: There is no such file, or it is not a map.

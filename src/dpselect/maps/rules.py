@@ -1,10 +1,10 @@
-r"""A coarse noisy grid, released first, and the rules that make partitions from it.
+"""A coarse noisy grid, released first, and the rules that make partitions from it.
 
 All rules balance the error of uniform cells, which grows with the points of a cell, against
-noise, which grows with the number of cells: a cell is cut until it holds about
-:math:`c/\varepsilon` points. They read the coarse grid only, so their partitions are public
-post-processing and compete with any other candidate. So does that of
-:class:`~dpselect.maps.PrivTree`, which reads the points and has its own share of epsilon.
+noise, which grows with the number of cells: a cell is cut until it holds about ``c/ε`` points.
+They read the coarse grid only, so their partitions are public post-processing and compete with
+any other candidate. So does that of ``PrivTree``, which reads the points and has its own share
+of epsilon.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class CoarseGrid:
         return max(float(self.counts.sum()), 1.0)
 
     def weights(self, queries: Indices, sanity: float) -> Values:
-        r"""Return :math:`w_t = 1/\max(\tilde T_t, \rho)`, the weights of a relative error.
+        """Return ``w_t = 1/max(T̃_t, ρ)``, the weights of a relative error.
 
-        :math:`\tilde T_t` is the coarse grid's answer. The floor :math:`\rho` is ``sanity``
-        of the noisy total, and at least the standard deviation of one coarse count.
+        ``T̃_t`` is the coarse grid's answer. The floor ρ is ``sanity`` of the noisy total, and
+        at least the standard deviation of one coarse count.
 
         Args:
             queries: Lattice edges, shape ``(m, 4)``.
@@ -113,7 +113,7 @@ class PartitionRule(ABC):
 
 @dataclass(frozen=True)
 class Guideline(PartitionRule):
-    r"""The uniform grid of :math:`m = \lceil \sqrt{\tilde N \varepsilon / c} \rceil`.
+    """The uniform grid of ``m = ⌈√(Ñ ε / c)⌉``.
 
     Source: Qardaji, Yang and Li, ICDE 2013, with c = 10 and the exact N, which is not
         private; here the noisy one.
@@ -132,7 +132,7 @@ class Guideline(PartitionRule):
 
 @dataclass(frozen=True)
 class AdaptiveGrid(PartitionRule):
-    r"""Every coarse cell cut into :math:`m \times m`, by the guideline of its own count.
+    """Every coarse cell cut into ``m × m``, by the guideline of its own count.
 
     Source: Qardaji, Yang and Li, ICDE 2013, section 4: c = 5 for the second level. There the
         first level is answered from too; here it only shapes the second.
@@ -150,7 +150,7 @@ class AdaptiveGrid(PartitionRule):
 
 @dataclass(frozen=True)
 class Quadtree(PartitionRule):
-    r"""Squares halved along both axes until they hold at most :math:`c/\varepsilon` points.
+    """Squares halved along both axes until they hold at most ``c/ε`` points.
 
     Down to the coarse cells by their noisy sums, below them as if points were spread evenly
     within each.

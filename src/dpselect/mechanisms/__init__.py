@@ -3,7 +3,6 @@
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
-from dpselect._help import clean_room
 from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingLaw, Stream
 from dpselect.mechanisms.base import (
     MECHANISMS,
@@ -50,8 +49,6 @@ __all__ = [
     "by_name",
     "set_confidence",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

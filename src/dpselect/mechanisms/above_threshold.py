@@ -54,18 +54,17 @@ class StoppingLaw:
 
 @query
 class AboveThreshold(Query[Release[int]]):
-    r"""The positions of the first queries above a threshold; the data are the queries.
+    """The positions of the first queries above a threshold; the data are the queries.
 
-    The price does not depend on the number of queries, only on the number of stops. With
-    :math:`c` stops and sensitivity :math:`\Delta` the threshold gets geometric noise of scale
-    :math:`b_1` and every query of scale :math:`b_2`, where
-    :math:`\Delta/b_1 + 2 c \Delta/b_2 = \varepsilon` (without the 2 if monotone) and
-    :math:`b_1^2 + b_2^2` is least.
+    The price does not depend on the number of queries, only on the number of stops. With ``c``
+    stops and sensitivity Δ the threshold gets geometric noise of scale ``b_1`` and every query
+    of scale ``b_2``, where ``Δ/b_1 + 2 c Δ/b_2 = ε`` (without the 2 if monotone) and
+    ``b_1^2 + b_2^2`` is least.
 
     The queries are integers, such as counts, shape ``(n,)``, in the order to look at, clamped
-    to 2**52. Where a query depends on the answers before it, :meth:`stream` takes them one at
-    a time. The answer has positions from 0 on, ascending: fewer than ``stops``, possibly none,
-    if the queries end before.
+    to 2**52. Where a query depends on the answers before it, ``stream`` takes them one at a
+    time. The answer has positions from 0 on, ascending: fewer than ``stops``, possibly none, if
+    the queries end before.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, for all answers together. All but the values of the
@@ -171,7 +170,7 @@ class _Thresholds(Design[Release[int]]):
 class Stream:
     """Queries that come one at a time: is this one above the threshold?
 
-    :meth:`AboveThreshold.stream` makes it. The price is recorded when the ``with`` block is
+    ``AboveThreshold.stream`` makes it. The price is recorded when the ``with`` block is
     entered. Threads may share a stream; a copy of it is the stream itself, it cannot be
     pickled, and it belongs to the process that made it: the noise on the threshold is drawn
     once, and each answer is paid for once.

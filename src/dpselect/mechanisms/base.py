@@ -24,7 +24,7 @@ SMALLEST_EPSILON = 1e-200
 """Smallest epsilon of a mechanism; its noise, for any number of draws, is a float."""
 
 EXACT_SAMPLES = frozenset({Exponential.sample, LaplaceNoisyMax.sample, PermuteAndFlip.sample})
-"""The methods behind which only the samplers of :mod:`dpselect.draws` draw."""
+"""The methods behind which only the samplers of ``dpselect.draws`` draw."""
 
 
 class Drawn(NamedTuple):
@@ -35,6 +35,15 @@ class Drawn(NamedTuple):
 
     noisy_scores: tuple[float, ...] | None = None
     """The noisy scores of these positions, where the price covers them."""
+
+    next_best: float | None = None
+    """The largest noisy score that was left out, if the price covers it and there is one."""
+
+    interval: tuple[tuple[float, float], ...] | None = None
+    """Intervals of the scores of these positions, if they were asked for."""
+
+    surely: tuple[bool, ...] | None = None
+    """Whether they are surely among the best, likewise."""
 
 
 class MechanismFactory(Protocol):
@@ -77,9 +86,9 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
     """Return a mechanism by its short name.
 
     Args:
-        mechanism: A key of :data:`MECHANISMS`; a mapping of ``name`` and its options, such as
-            ``{"name": "noisy-max", "noise": "gumbel"}``; or a callable that takes
-            ``epsilon=`` and returns the mechanism.
+        mechanism: A key of ``MECHANISMS``; a mapping of ``name`` and its options, such as
+            ``{"name": "noisy-max", "noise": "gumbel"}``; or a callable that takes ``epsilon=``
+            and returns the mechanism.
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
             objective.
 
@@ -110,8 +119,8 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
 class Mechanism(ABC):
     """Base of all mechanisms; a subclass gives the unit scores and the draw.
 
-    To add a mechanism of your own, derive from this class and give :attr:`name`,
-    :attr:`draw` and :meth:`unit_scores`; ``dpselect.audit.check_private`` checks it.
+    To add a mechanism of your own, derive from this class and give ``name``, ``draw`` and
+    ``unit_scores``; ``dpselect.audit.check_private`` checks it.
 
     Attributes:
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
@@ -182,7 +191,7 @@ class Mechanism(ABC):
 
     @np.errstate(all="ignore")
     def log_probabilities(self, objective: Objective) -> Scores:
-        """Return the natural logarithms of :meth:`probabilities`, also of the smallest.
+        """Return the natural logarithms of ``probabilities``, also of the smallest.
 
         Returns:
             Shape ``(n,)``; finite for scores within 1e300 units. As private as the scores.
@@ -232,7 +241,7 @@ class Mechanism(ABC):
             candidates: How many there are.
             bound: Global sensitivity, score units.
             beta: In (0, 1).
-            attained: As for :meth:`gap_per_unit`.
+            attained: As for ``gap_per_unit``.
         """
         gap = self.gap_per_unit(attained) * bound
         return gap * 2 / self.epsilon * log(candidates / beta)
@@ -247,13 +256,12 @@ class Mechanism(ABC):
         largest: float = inf,
         probability: float = 0.95,
     ) -> ErrorBound:
-        r"""Return an error that a draw of one candidate does not exceed, on any data.
+        """Return an error that a draw of one candidate does not exceed, on any data.
 
         The error is the best score less the drawn one. A candidate whose unit score is ``g``
-        below the best is drawn with probability at most :math:`e^{-\varepsilon g/2}`, so none
-        of the ``n`` is drawn from more than :math:`(2/\varepsilon) \ln(n/\beta)` below with
-        probability :math:`1 - \beta`; :meth:`gap_per_unit` converts this to scores. The
-        objective is assumed not to be monotone.
+        below the best is drawn with probability at most ``e^(-ε g/2)``, so none of the ``n`` is
+        drawn from more than ``(2/ε) ln(n/β)`` below with probability ``1 - β``;
+        ``gap_per_unit`` converts this to scores. The objective is assumed not to be monotone.
 
         Args:
             candidates: How many candidates ``n`` there are; >= 1.
@@ -262,8 +270,7 @@ class Mechanism(ABC):
             attained: The best score, if it is the same on all data, such as 0 for a
                 percentile; score units.
             largest: The largest error that there can be; score units.
-            probability: The probability :math:`1 - \beta` of an error of at most the bound;
-                in (0, 1).
+            probability: The probability ``1 - β`` of an error of at most the bound; in (0, 1).
 
         Returns:
             A bound in ``unit``; infinite where none holds on all data. Public.
@@ -304,7 +311,7 @@ class Mechanism(ABC):
     def draw_positions(self, objective: Objective, k: int = 1) -> list[int]:
         """Draw ``k`` positions without replacement, exactly; spends nothing.
 
-        For functions that charged a plan which has :meth:`spend` among its spends.
+        For functions that charged a plan which has ``spend`` among its spends.
         """
         return self.prepare(objective, checked_k(k, objective))().positions
 
@@ -336,7 +343,7 @@ class Mechanism(ABC):
         Args:
             objective: What to choose from.
             k: How many candidates to draw; 1 to ``n``.
-            budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
+            budget: Where to record the spend, such as a ``Budget``.
 
         Raises:
             ParameterError: ``k`` is not an integer from 1 to ``n``, or the mechanism needs a
@@ -391,8 +398,7 @@ class Selection(Query[Release[Any]]):
             short name, ``epsilon`` and its other options.
         k: How many candidates; 1 to their number.
         above: In place of ``k``: all candidates of at least this noisy score, the largest
-            first. For a :class:`~dpselect.NoisySequence`. Score units. Not to be read off the
-            data.
+            first. For a ``NoisySequence``. Score units. Not to be read off the data.
         neighbours: The relation of the objective's sensitivity.
     """
 
@@ -461,6 +467,8 @@ def released(
             answer=tuple(candidates[position] for position in found.positions),
             plan=plan,
             noisy_scores=found.noisy_scores,
+            interval=found.interval,
+            surely=found.surely,
         )
 
     return drawn

@@ -1,17 +1,17 @@
 r"""The mechanisms of the library: a scaling and a draw each.
 
-===========================  =====================================  ======================
-mechanism                    unit scores                            draw
-===========================  =====================================  ======================
-``ExponentialMechanism``     by the global sensitivity              exponential
-``PermuteAndFlip``           by the global sensitivity              permute-and-flip
-``ReportNoisyMax``           by the global sensitivity              noisy maximum
-``LocalDampening``           dampened                               either
-``ShiftedLocalDampening``    limit of a large shift, dampened       either
-``AnchoredLocalDampening``   distance to an anchor, dampened        either
-``PairwiseLocalDampening``   differences, dampened                  either
-``GeneralizedExponential``   pairwise, by bounds per candidate      either
-===========================  =====================================  ======================
+==========================  =================================  ================
+mechanism                   unit scores                        draw
+==========================  =================================  ================
+``ExponentialMechanism``    by the global sensitivity          exponential
+``PermuteAndFlip``          by the global sensitivity          permute-and-flip
+``ReportNoisyMax``          by the global sensitivity          noisy maximum
+``LocalDampening``          dampened                           either
+``ShiftedLocalDampening``   limit of a large shift, dampened   either
+``AnchoredLocalDampening``  distance to an anchor, dampened    either
+``PairwiseLocalDampening``  differences, dampened              either
+``GeneralizedExponential``  pairwise, by bounds per candidate  either
+==========================  =================================  ================
 
 Guarantee of all: ``epsilon``-DP for one release of ``k`` candidates, under the neighbour
 relation of the objective's sensitivity, if that is admissible (``dpselect.audit`` checks it).
@@ -45,9 +45,9 @@ from dpselect.typing import Direction, Indices, Scores
 @listed
 @dataclass(frozen=True, kw_only=True)
 class ExponentialMechanism(Mechanism):
-    r"""Draw with probability proportional to :math:`\exp(\varepsilon u_r / 2\Delta)`.
+    """Draw with probability proportional to ``exp(ε u_r / 2Δ)``.
 
-    For a monotone objective :math:`\exp(\varepsilon u_r / \Delta)`.
+    For a monotone objective ``exp(ε u_r / Δ)``.
 
     Source: McSherry and Talwar, FOCS 2007.
 
@@ -75,7 +75,7 @@ class ExponentialMechanism(Mechanism):
 @listed
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Mechanism):
-    r"""Accept in random order with probability :math:`\exp(\varepsilon (u_r - u_*)/2\Delta)`.
+    """Accept in random order with probability ``exp(ε (u_r - u_*)/2Δ)``.
 
     Its expected error is never above the exponential mechanism's. For a monotone objective
     the 2 drops out.
@@ -148,7 +148,7 @@ class _EitherDraw(Mechanism):
     Attributes:
         draw: ``"exponential"``, as in the papers, or ``"permute-and-flip"``: epsilon-DP too,
             and never worse in the unit scores; in the scores themselves only where the scaling
-            keeps their order. Or a draw of :mod:`dpselect.draws`.
+            keeps their order. Or a draw of ``dpselect.draws``.
     """
 
     draw: Draw = _EXPONENTIAL
@@ -173,7 +173,7 @@ class _EitherDraw(Mechanism):
 @listed
 @dataclass(frozen=True, kw_only=True)
 class LocalDampening(_EitherDraw):
-    r"""Draw by :math:`\exp(\varepsilon D(u_r) / 2)`, with scores dampened locally.
+    """Draw by ``exp(ε D(u_r) / 2)``, with scores dampened locally.
 
     Source: Farias et al., VLDB J. 2023, Definition 13 and Theorem 3.
     """
@@ -318,12 +318,12 @@ class PairwiseLocalDampening(_EitherDraw):
 @listed
 @dataclass(frozen=True, kw_only=True)
 class GeneralizedExponential(_EitherDraw):
-    r"""The exponential mechanism for one global sensitivity per candidate.
+    """The exponential mechanism for one global sensitivity per candidate.
 
     Attributes:
-        t: Penalty, in units of the sensitivity; :math:`(2/\varepsilon) \ln(n/0.05)` if not
-            given, with which the best candidate stays ahead of the noise of all others
-            with probability 0.95. Public.
+        t: Penalty, in units of the sensitivity; ``(2/ε) ln(n/0.05)`` if not given, with which
+            the best candidate stays ahead of the noise of all others with probability 0.95.
+            Public.
 
     Source: Raskhodnikova and Smith, arXiv:1504.07912.
     """

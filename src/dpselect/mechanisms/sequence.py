@@ -1,9 +1,9 @@
-r"""Noise on every score at once: the sequence of noisy scores, read off as often as wanted.
+"""Noise on every score at once: the sequence of noisy scores, read off as often as wanted.
 
-One neighbour step moves the scores, in steps of a grid, by integers :math:`m_r` with
-:math:`|m_r| \le M` and :math:`\sum |m_r| \le L`. What a sum of a convex function of them, 0 at
-0, is at most is attained where :math:`\lfloor L/M \rfloor` scores move by :math:`M`, and one by
-the rest. The price under zCDP follows from this.
+One neighbour step moves the scores, in steps of a grid, by integers ``m_r`` with ``|m_r| ≤ M``
+and ``∑ |m_r| ≤ L``. What a sum of a convex function of them, 0 at 0, is at most is attained
+where ``⌊L/M⌋`` scores move by ``M``, and one by the rest. The price under zCDP follows from
+this.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dpselect.draws.grid import Steps, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Drawn, Mechanism, Selection, checked_k, listed
+from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Objective
 from dpselect.plan import Spend, SupportsSpend
 from dpselect.release import Release, Simulation
@@ -49,34 +50,29 @@ class Noisy(NamedTuple):
 @listed
 @dataclass(frozen=True, kw_only=True)
 class NoisySequence(Mechanism):
-    r"""Add discrete noise to every score once and release the ``k`` largest.
+    """Add discrete noise to every score once and release the ``k`` largest.
 
     Theorem. Let one neighbour step change all scores together by at most
-    :math:`l_1 = \max_{x \sim y} \sum_r |u(x, r) - u(y, r)|`. Then all noisy scores
-    :math:`u_r + Z_r` with independent noise
-    :math:`P(Z_r = z) \propto e^{-\varepsilon |z| / l_1}` are ``epsilon``-DP: the laws at ``x``
-    and ``y`` differ by factors :math:`e^{\varepsilon |u(x,r) - u(y,r)| / l_1}`, whose product
-    is at most :math:`e^\varepsilon`. Whatever is read off them, the ``k`` largest in order,
-    their noisy scores, or all above a public threshold, costs nothing more.
+    ``l_1 = max_(x ~ y) ∑_r |u(x, r) - u(y, r)|``. Then all noisy scores ``u_r + Z_r`` with
+    independent noise ``P(Z_r = z) ∝ e^(-ε |z| / l_1)`` are ``epsilon``-DP: the laws at ``x``
+    and ``y`` differ by factors ``e^(ε |u(x,r) - u(y,r)| / l_1)``, whose product is at most
+    ``e^ε``. Whatever is read off them, the ``k`` largest in order, their noisy scores, or all
+    above a public threshold, costs nothing more.
 
-    With ``noise="gaussian"`` it is discrete Gaussian noise, :math:`P(Z_r = z) \propto
-    e^{-z^2/2\sigma^2}`, which is :math:`\rho`-zCDP with
-    :math:`\rho = \ell_2^2/2\sigma^2` and :math:`\ell_2^2 \le \ell_1 \Delta`: for
-    :math:`\ell_1/\Delta` scores that move, noise in proportion to the root of their number.
-    :math:`\sigma` is made for the largest rho that is ``(epsilon, delta)``-DP by the
-    conversion of zCDP.
+    With ``noise="gaussian"`` it is discrete Gaussian noise, ``P(Z_r = z) ∝ e^(-z^2/2σ^2)``,
+    which is ρ-zCDP with ``ρ = ℓ_2^2/2σ^2`` and ``ℓ_2^2 ≤ ℓ_1 Δ``: for ``ℓ_1/Δ`` scores that
+    move, noise in proportion to the root of their number. σ is made for the largest rho that is
+    ``(epsilon, delta)``-DP by the conversion of zCDP.
 
-    So :math:`k` does not divide epsilon, as rounds do (``PermuteAndFlip`` and all others),
-    but the noise is made for :math:`l_1`, not for the largest change :math:`\Delta` of one
-    score. It is better where one individual moves few scores and ``k`` is more than a few:
-    see ``docs/mechanisms.md``.
+    So ``k`` does not divide epsilon, as rounds do (``PermuteAndFlip`` and all others), but the
+    noise is made for ``l_1``, not for the largest change Δ of one score. It is better where one
+    individual moves few scores and ``k`` is more than a few: see ``docs/mechanisms.md``.
 
     Guarantee:
         ``epsilon``-DP for the whole release, with Gaussian noise ``(epsilon, delta)``-DP and
-        :math:`\rho`-zCDP, under the neighbour relation of the objective's sensitivity, if its
-        ``l1`` and ``bound`` hold (``dpselect.audit.check_admissible`` checks it on a
-        small universe). The candidates, their number, ``l1``, ``bound``, ``step`` and the
-        threshold are public.
+        ρ-zCDP, under the neighbour relation of the objective's sensitivity, if its ``l1`` and
+        ``bound`` hold (``dpselect.audit.check_admissible`` checks it on a small universe). The
+        candidates, their number, ``l1``, ``bound``, ``step`` and the threshold are public.
 
     Attributes:
         noise: ``"laplace"`` or ``"gaussian"``.
@@ -91,9 +87,9 @@ class NoisySequence(Mechanism):
             given. Without one, scores are rounded to a fine grid, which takes two
             thousandths of epsilon. Public.
 
-    Source: Dwork, McSherry, Nissim and Smith, TCC 2006 (the noise for :math:`\ell_1`);
-        Ghosh, Roughgarden and Sundararajan, STOC 2009 (on integers); Canonne, Kamath and
-        Steinke, NeurIPS 2020 (discrete Gaussian).
+    Source: Dwork, McSherry, Nissim and Smith, TCC 2006 (the noise for ``ℓ_1``); Ghosh,
+        Roughgarden and Sundararajan, STOC 2009 (on integers); Canonne, Kamath and Steinke,
+        NeurIPS 2020 (discrete Gaussian).
 
     Examples:
         >>> import dpselect as dp
@@ -138,7 +134,7 @@ class NoisySequence(Mechanism):
         return LaplaceNoisyMax()
 
     def unit_scores(self, objective: Objective) -> Scores:
-        r"""Return :math:`2 (u_r - u_*) / l_1`: no difference of two moves by more than 2.
+        """Return ``2 (u_r - u_*) / l_1``: no difference of two moves by more than 2.
 
         The scores of one draw by the noisy maximum, whose law that of the first is up to
         ties, for Laplace noise.
@@ -171,11 +167,11 @@ class NoisySequence(Mechanism):
         beta: float,
         attained: float | None = None,  # noqa: ARG002 -- the same on all data
     ) -> float:
-        r"""Return how far below one that is left out a released candidate is, for all ``k``.
+        """Return how far below one that is left out a released candidate is, for all ``k``.
 
         If no noise is ``m`` steps or more, which is so with probability
-        :math:`1 - n \cdot 2\alpha^m/(1 + \alpha)` or more, then the order of two candidates
-        whose scores are :math:`2m - 1` steps apart is right. It holds for all pairs at once.
+        ``1 - n · 2α^m/(1 + α)`` or more, then the order of two candidates whose scores are
+        ``2m - 1`` steps apart is right. It holds for all pairs at once.
         """
         l1 = candidates * bound if self.l1 is None else self.l1
         steps = to_steps(np.zeros(candidates), l1, self.step)
@@ -215,6 +211,19 @@ class NoisySequence(Mechanism):
         moved = moves(steps, l1, self.bound or l1, self.step)
         return DiscreteGaussian(gaussian_scale(self._rho(), *moved))
 
+    def intervals(self, candidates: int, k: int | None, probability: float) -> ScoreIntervals:
+        """Return the intervals of scores from their released noisy scores; they cost nothing.
+
+        Args:
+            candidates: How many candidates of one draw there are.
+            k: How many are released; None if all from a threshold on.
+            probability: That all intervals hold, at least.
+        """
+        steps = to_steps(np.zeros(candidates), self.stated_l1, self.step)
+        off = 0 if self.step is not None else 1
+        noise = self.noise_for(steps)
+        return ScoreIntervals(probability, noise, steps.unit, off, candidates, k)
+
     @property
     def noise_scale(self) -> float:
         """Scale of the noise of every score, score units, but for a grid's share; public."""
@@ -246,9 +255,8 @@ class NoisySequence(Mechanism):
             k: 1 to ``n``.
 
         Returns:
-            Shape ``(n,)``; sums to ``k``; exact. None where the dynamic programming would
-            take more than 2^24 steps: then count in :meth:`simulate`. As private as the
-            scores.
+            Shape ``(n,)``; sums to ``k``; exact. None where the dynamic programming would take
+            more than 2^24 steps: then count in ``simulate``. As private as the scores.
         """
         noisy = self._noisy(objective)
         return sequence.included(noisy.counts, noisy.noise, checked_k(k, objective))
@@ -261,8 +269,8 @@ class NoisySequence(Mechanism):
             chosen: Shape ``(n,)``: whether a candidate is among them.
 
         Returns:
-            Exact, as :meth:`probabilities`; for Laplace noise of a scale of at most 512 steps:
-            it takes time in proportion to that. As private as the scores.
+            Exact, as ``probabilities``; for Laplace noise of a scale of at most 512 steps: it
+            takes time in proportion to that. As private as the scores.
         """
         noisy = self._noisy(objective)
         return sequence.all_before(noisy.counts, noisy.noise, np.asarray(chosen, dtype=bool))
@@ -300,7 +308,11 @@ class NoisySequence(Mechanism):
             released = noisy.noise.sample(noisy.counts)
             positions = positions_of(released, noisy.unit)
             scores = tuple(float(released[place] * noisy.unit) for place in positions)
-            return Drawn(positions, scores)
+            left = released.size - len(positions) - 1
+            following = None if left < 0 else float(np.partition(released, left)[left])
+            return Drawn(
+                positions, scores, None if following is None else following * noisy.unit
+            )
 
         return draw
 
@@ -366,25 +378,23 @@ def moves(steps: Steps, l1: float, bound: float, step: float | None) -> tuple[in
 
 
 def laplace_rho(epsilon: float, share: float) -> float:
-    r"""Return the zCDP of discrete Laplace noise of scale :math:`L/\varepsilon`.
+    """Return the zCDP of discrete Laplace noise of scale ``L/ε``.
 
-    A score that moves by :math:`m` is :math:`e`-DP with :math:`e = \varepsilon m / L` and
-    :math:`e \tanh(e/2)`-zCDP, which is convex in :math:`m`. The sum is at most :math:`L/M`
-    times its value at :math:`M`.
+    A score that moves by ``m`` is ``e``-DP with ``e = ε m / L`` and ``e tanh(e/2)``-zCDP, which
+    is convex in ``m``. The sum is at most ``L/M`` times its value at ``M``.
 
     Args:
         epsilon: Epsilon of all scores together, in nats.
-        share: At least :math:`M/L`, at most 1.
+        share: At least ``M/L``, at most 1.
     """
     return rho_of_pure(epsilon * share) / share
 
 
 def gaussian_scale(rho: float, of_one: int, of_all: int) -> float:
-    r"""Return the scale of discrete Gaussian noise that is ``rho``-zCDP, rounded up.
+    """Return the scale of discrete Gaussian noise that is ``rho``-zCDP, rounded up.
 
-    Noise of scale :math:`\sigma` on a score that moves by :math:`m` is
-    :math:`m^2/2\sigma^2`-zCDP, and the sum of the squares is at most
-    :math:`\ell_2^2 = \lfloor L/M \rfloor M^2 + (L \bmod M)^2`.
+    Noise of scale σ on a score that moves by ``m`` is ``m^2/2σ^2``-zCDP, and the sum of the
+    squares is at most ``ℓ_2^2 = ⌊L/M⌋ M^2 + (L mod M)^2``.
 
     Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010, Theorem 14.
     """

@@ -1,6 +1,6 @@
-r"""The ``k`` best candidates or all above a threshold: rounds, or one noisy sequence.
+"""The ``k`` best candidates or all above a threshold: rounds, or one noisy sequence.
 
-Rounds divide epsilon by ``k``, a noisy sequence makes its noise for :math:`l_1`. Which of them
+Rounds divide epsilon by ``k``, a noisy sequence makes its noise for ``l_1``. Which of them
 finds the right ``k`` more easily is computed for the number of candidates: on the scores that
 are hardest for a given lead, where ``k`` candidates are ahead of all others by the same lead,
 and for continuous noise.
@@ -27,6 +27,7 @@ from dpselect.mechanisms.base import (
     released,
 )
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.sequence import NoisySequence
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
@@ -49,11 +50,13 @@ class TopK:
         mechanism: With the public facts of the objective filled in.
         k: How many; 1 where there is a threshold.
         above: Or the least noisy score of a candidate that is released.
+        interval: The probability that intervals of the scores hold, if they are asked for.
     """
 
     mechanism: Mechanism
     k: int
     above: float | None = None
+    interval: float | None = None
 
     @classmethod
     def choose(
@@ -66,6 +69,7 @@ class TopK:
         rounds: Mechanism,
         sequence: NoisySequence | None = None,
         of: str = "candidates",
+        interval: float | None = None,
     ) -> TopK:
         """Return the mechanism that was named, or else the one that resolves more.
 
@@ -79,6 +83,7 @@ class TopK:
             sequence: A noisy sequence with the public facts of more than these candidates,
                 such as those of all groups; one with the facts of the objective if not given.
             of: What the candidates are called in an error.
+            interval: The probability of intervals, which a noisy sequence alone has.
 
         Raises:
             ParameterError: Not one of ``k`` and ``above`` is given, it is out of range, or
@@ -87,11 +92,12 @@ class TopK:
         if (k is None) == (above is None):
             raise ParameterError("give `k` or `above`, one of them")
         sequence = sequence or NoisySequence(epsilon=rounds.epsilon).for_objective(facts)
+        interval = None if interval is None else checked_interval(interval)
         if above is not None:
             named = _named(mechanism, rounds, sequence) or sequence
             if not isinstance(named, NoisySequence):
                 raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
-            return cls(named, 1, validation.finite("above", above))
+            return cls(named, 1, validation.finite("above", above), interval)
         k = validation.at_least("k", k, 1)
         if k > len(facts):
             raise ParameterError(
@@ -100,7 +106,13 @@ class TopK:
         chosen = _named(mechanism, rounds, sequence)
         if chosen is None:
             chosen = rounds_or_sequence(rounds, facts, k, sequence=sequence)
-        return cls(chosen.for_objective(facts), k)
+        chosen = chosen.for_objective(facts)
+        if interval is not None and not isinstance(chosen, NoisySequence):
+            raise ParameterError(
+                "`interval` is for noisy scores, which rounds have not: give "
+                "`mechanism`='noisy-sequence'"
+            )
+        return cls(chosen, k, interval=interval)
 
     def noise(self, facts: Objective) -> float:
         """Return the standard deviation of the difference of two noisy scores, about.
@@ -150,8 +162,24 @@ class TopK:
     def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:
         """Return the draw of positions, after everything that can fail."""
         if self.above is not None:
-            return self.mechanism.prepare_above(objective, self.above)
-        return self.mechanism.prepare(objective, checked_k(self.k, objective))
+            draw = self.mechanism.prepare_above(objective, self.above)
+        else:
+            draw = self.mechanism.prepare(objective, checked_k(self.k, objective))
+        if self.interval is None or not isinstance(self.mechanism, NoisySequence):
+            return draw
+        k = self.k if self.above is None else None
+        intervals = self.mechanism.intervals(len(objective), k, self.interval)
+
+        def with_intervals() -> Drawn:
+            found = draw()
+            noisy = found.noisy_scores or ()
+            best = found.next_best if self.above is None else self.above
+            return found._replace(
+                interval=intervals.around(noisy),
+                surely=intervals.surely(noisy, -inf if best is None else best),
+            )
+
+        return with_intervals
 
     def prepare(self, objective: Objective) -> Callable[[Plan], Release[Any]]:
         """Return the draw of a release."""

@@ -30,22 +30,20 @@ SENSITIVITY = 2 * STEPS_PER_UNIT + ROUNDING_STEPS
 @listed
 @dataclass(frozen=True, kw_only=True)
 class TopSet(Mechanism):
-    r"""Draw all ``k`` candidates at once, as a set.
+    """Draw all ``k`` candidates at once, as a set.
 
-    A set :math:`S` is drawn with probability proportional to
+    A set ``S`` is drawn with probability proportional to
 
-    .. math:: \exp\frac{\varepsilon}{4\Delta}
-        \Big(\min_{r \in S} u_r - \max_{r \notin S} u_r\Big),
+        exp(ε (min_(r ∈ S) u_r - max_(r ∉ S) u_r) / (4Δ)),
 
-    with :math:`2\Delta` in place of :math:`4\Delta` for a monotone objective: one neighbour
-    step moves the difference by at most twice the bound, or once (Theorem 15 of
-    ``docs/theory.md``).
+    with ``2Δ`` in place of ``4Δ`` for a monotone objective: one neighbour step moves the
+    difference by at most twice the bound, or once (Theorem 15 of ``docs/theory.md``).
 
     Epsilon is not divided by ``k``. The right ``k`` are found at a lead of about
-    :math:`\ln \binom nk / \varepsilon` bounds of a monotone objective, where rounds need
-    :math:`k \ln(nk)/\varepsilon` and a :class:`~dpselect.NoisySequence` is made for ``l1``.
-    Where the lead is less, it finds hardly any of them, sooner than rounds do. It releases no
-    order: the answer has the candidates in the order of the objective.
+    ``ln binom(n, k) / ε`` bounds of a monotone objective, where rounds need ``k ln(nk)/ε`` and
+    a ``NoisySequence`` is made for ``l1``. Where the lead is less, it finds hardly any of them,
+    sooner than rounds do. It releases no order: the answer has the candidates in the order of
+    the objective.
 
     Guarantee:
         ``epsilon``-DP and of bounded range ``epsilon``, under the neighbour relation of the
@@ -53,7 +51,7 @@ class TopSet(Mechanism):
 
     Source: the score is in the manner of Shekelyan and Loukides 2022, arXiv:2201.13376; the
         draw is ours. In O(n log n + k m) for ``m`` different scores, with integers of about
-        :math:`k \log_2 n` bits: counts are fast, a million real scores are not.
+        ``k log_2 n`` bits: counts are fast, a million real scores are not.
 
     Examples:
         >>> import dpselect as dp

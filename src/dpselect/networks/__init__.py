@@ -1,12 +1,11 @@
 """The most influential nodes of a network, where each edge is private.
 
-:class:`TopNodes` draws nodes by centralities, :class:`Hubs` through noisy degrees. A graph on
-public nodes becomes an objective over them: a centrality, with what one edge can change of it.
+``TopNodes`` draws nodes by centralities, ``Hubs`` through noisy degrees. A graph on public
+nodes becomes an objective over them: a centrality, with what one edge can change of it.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
-from dpselect._help import clean_room
 from dpselect.networks.betweenness import ego_betweenness
 from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.density import ego_density
@@ -30,8 +29,6 @@ __all__ = [
     "ego_betweenness",
     "ego_density",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

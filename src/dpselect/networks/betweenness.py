@@ -1,14 +1,14 @@
-r"""Ego betweenness: the number of pairs of neighbours that a node connects.
+"""Ego betweenness: the number of pairs of neighbours that a node connects.
 
-For nodes :math:`u, w \in N(v)` that are not adjacent, with :math:`k` other common neighbours
-in :math:`N(v)`, a share :math:`1/(k + 1)` of the shortest paths goes through :math:`v`;
+For nodes ``u, w ∈ N(v)`` that are not adjacent, with ``k`` other common neighbours in ``N(v)``,
+a share ``1/(k + 1)`` of the shortest paths goes through ``v``;
 
-.. math:: EBC(v) = \sum_{\{u, w\} \subseteq N(v),\, u \not\sim w} \frac{1}{k_{uw} + 1}.
+    EBC(v) = ∑_({u, w} ⊆ N(v), u ≁ w) 1/(k_uw + 1).
 
-An edge :math:`vw` adds or removes at most one pair for each other neighbour, or changes the
-share of the pairs among the :math:`c` common neighbours of :math:`v` and :math:`w` by at most
-1/2 each: with :math:`p(k) = k(k - 1)/4` the change is at most :math:`\max(d, p(c))`. An edge
-between two neighbours changes at most :math:`d/2`.
+An edge ``vw`` adds or removes at most one pair for each other neighbour, or changes the share
+of the pairs among the ``c`` common neighbours of ``v`` and ``w`` by at most 1/2 each: with
+``p(k) = k(k - 1)/4`` the change is at most ``max(d, p(c))``. An edge between two neighbours
+changes at most ``d/2``.
 
 Source: Farias et al., VLDB J. 2023, Definition 19 and Lemmas 12, 13 and 16. The bound by a
 public degree and the bound by codegrees are ours.
@@ -41,33 +41,31 @@ def ego_betweenness(
     sensitivity: BetweennessBound = "codegree",
     progress: Progress | None = None,
 ) -> Objective:
-    r"""Return the ego betweenness of every node as an objective.
+    """Return the ego betweenness of every node as an objective.
 
-    With :math:`d` the degree, :math:`h = \max_{w \ne v} |N(w) \cap N(v)|` the codegree and
-    :math:`D` the public bound on degrees, :math:`\Delta = g(D - 1)` with
-    :math:`g(k) = \max(k, k(k - 1)/4)`, and
+    With ``d`` the degree, ``h = max_(w ≠ v) |N(w) ∩ N(v)|`` the codegree and ``D`` the public
+    bound on degrees, ``Δ = g(D - 1)`` with ``g(k) = max(k, k(k - 1)/4)``, and
 
-    * ``"degree"``: :math:`\delta(t) = g(\min(d + t, D - 1))`, exact given the degrees;
-    * ``"codegree"``: :math:`\delta(t) = \max(\min(d + t, D - 1), p(\min(h + t, D - 1)))`
-      with :math:`p(k) = k(k - 1)/4`. Never larger, and smaller by a factor of about
-      :math:`d/4` where neighbours have little in common. :math:`d` and :math:`h` move by at
-      most 1 under one edge.
+    * ``"degree"``: ``δ(t) = g(min(d + t, D - 1))``, exact given the degrees;
+    * ``"codegree"``: ``δ(t) = max(min(d + t, D - 1), p(min(h + t, D - 1)))`` with
+      ``p(k) = k(k - 1)/4``. Never larger, and smaller by a factor of about ``d/4`` where
+      neighbours have little in common. ``d`` and ``h`` move by at most 1 under one edge.
 
     Guarantee:
-        Both are admissible under ``Neighbours.EDGE`` among the graphs on the public nodes
-        with no degree above :math:`D`; the distance of two graphs is the number of different
-        edges. A graph with a larger degree raises, and that it does is not protected. The
-        horizon is :math:`D - 1`, where both have reached :math:`\Delta`.
+        Both are admissible under ``Neighbours.EDGE`` among the graphs on the public nodes with
+        no degree above ``D``; the distance of two graphs is the number of different edges. A
+        graph with a larger degree raises, and that it does is not protected. The horizon is
+        ``D - 1``, where both have reached Δ.
 
     Args:
         graph: The graph, in memory or in an engine.
-        max_degree: :math:`D`, public: a degree that no node can have exceeded, known without
+        max_degree: ``D``, public: a degree that no node can have exceeded, known without
             looking at the edges; ``n - 1`` if not given.
         sensitivity: Which bound. Public.
         progress: Called with the number of nodes done and of all nodes.
 
     Returns:
-        Scores >= 0, shape ``(n,)``; ``highest`` is :math:`D (D - 1)/2` and ``direction``
+        Scores >= 0, shape ``(n,)``; ``highest`` is ``D (D - 1)/2`` and ``direction``
         ``"non-decreasing"``.
 
     Raises:
@@ -111,10 +109,10 @@ def by_degrees(degrees: Indices, max_degree: int) -> TabulatedSensitivity:
 
 
 def by_codegrees(degrees: Indices, codegrees: Indices, max_degree: int) -> Sensitivity:
-    r"""Return the bound ``"codegree"`` for given degrees and codegrees.
+    """Return the bound ``"codegree"`` for given degrees and codegrees.
 
-    The two terms cross at most once: :math:`p(h + t) > d + t \ge h + t` needs
-    :math:`h + t > 5`, and from there on :math:`p` grows by more than 1 a step.
+    The two terms cross at most once: ``p(h + t) > d + t ≥ h + t`` needs ``h + t > 5``, and from
+    there on ``p`` grows by more than 1 a step.
     """
     keys = _keys(max_degree)
     horizon = keys.size - 1
@@ -127,13 +125,13 @@ def by_codegrees(degrees: Indices, codegrees: Indices, max_degree: int) -> Sensi
 
 
 class CodegreeSensitivity(Sensitivity):
-    r"""The maximum of two tabulated sensitivities of which the second overtakes the first.
+    """The maximum of two tabulated sensitivities of which the second overtakes the first.
 
     Since they cross at most once, sums up to any distance are a sum of the first up to the
     crossing and of the second beyond it, each in closed form.
 
     Args:
-        first: :math:`\delta(x, t, r)` for ``t < crossing``.
+        first: ``δ(x, t, r)`` for ``t < crossing``.
         second: The same from there on; of the same bound and horizon.
         crossing: One distance per candidate, shape ``(n,)``, the same for candidates of equal
             keys in both. Private.
@@ -189,7 +187,7 @@ def _degree_bound(n: int, max_degree: int | None) -> int:
 
 
 def _crossing(degrees: Indices, codegrees: Indices, horizon: int) -> Indices:
-    r"""Return the first ``t`` with :math:`p(h + t) > \min(d + t, D - 1)`."""
+    """Return the first ``t`` with ``p(h + t) > min(d + t, D - 1)``."""
     # With k = h + t: k(k - 1)/4 > k + (d - h), or k(k - 1)/4 > D - 1. An integer root is a
     # perfect square's, whose floating-point square root is exact.
     apart = 16.0 * (degrees - codegrees)

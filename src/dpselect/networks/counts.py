@@ -10,9 +10,9 @@ from dpselect.typing import Indices, Values
 
 
 class CommonNeighbours(NamedTuple):
-    r"""The extremes of :math:`|N(v) \cap N(w)|` over all other nodes :math:`w`, by node.
+    """The extremes of ``|N(v) ∩ N(w)|`` over all other nodes ``w``, by node.
 
-    Over all nodes other than :math:`v`, adjacent or not; 0 where there are none. Private.
+    Over all nodes other than ``v``, adjacent or not; 0 where there are none. Private.
     """
 
     least: Indices
@@ -26,9 +26,8 @@ class CommonNeighbours(NamedTuple):
 class NodeCounts(Protocol):
     """An undirected graph on public nodes that can count around each of them.
 
-    :class:`~dpselect.networks.Graph` counts in memory, :class:`~dpselect.networks.EdgeTable`
-    in the engine that holds the edges. Both give the same numbers to the last bit. All
-    counts are in the order of :attr:`nodes` and private.
+    ``Graph`` counts in memory, ``EdgeTable`` in the engine that holds the edges. Both give the
+    same numbers to the last bit. All counts are in the order of ``nodes`` and private.
     """
 
     @property

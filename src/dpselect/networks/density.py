@@ -1,8 +1,8 @@
-r"""Ego density: the share of the pairs of neighbours of a node that are adjacent.
+"""Ego density: the share of the pairs of neighbours of a node that are adjacent.
 
-.. math:: u(v) = \frac{2 A}{d (d - 1)},
+    u(v) = 2 A/(d (d - 1)),
 
-with :math:`d` neighbours and :math:`A` edges between them; 0 where :math:`d < 2`.
+with ``d`` neighbours and ``A`` edges between them; 0 where ``d < 2``.
 
 Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both bounds here are ours.
 """
@@ -27,15 +27,14 @@ DensityBound: TypeAlias = Literal["spread", "degree"]
 
 
 def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Objective:
-    r"""Return the ego density of every node as an objective.
+    """Return the ego density of every node as an objective.
 
-    :math:`\Delta = 1`, and with :math:`d` the degree and :math:`k = d - t`
+    ``Δ = 1``, and with ``d`` the degree and ``k = d - t``
 
-    * ``"degree"``: :math:`\delta(t) = \min(1, 2/\max(k, 1))`, attained by some graph for
-      every :math:`d` and :math:`t`, except that an isolated node has 0 at :math:`t = 0`;
+    * ``"degree"``: ``δ(t) = min(1, 2/max(k, 1))``, attained by some graph for every ``d`` and
+      ``t``, except that an isolated node has 0 at ``t = 0``;
     * ``"spread"``: at most that, and much smaller in sparse graphs, where no other node has
-      many neighbours in common with this one; see
-      :class:`~dpselect.networks.density.SpreadSensitivity`.
+      many neighbours in common with this one; see ``SpreadSensitivity``.
 
     Guarantee:
         Both are admissible under ``Neighbours.EDGE`` among all graphs on the public nodes.
@@ -91,30 +90,27 @@ def by_spread(degrees: Indices, spreads: Indices, n: int) -> SpreadSensitivity:
 
 
 class SpreadSensitivity(Sensitivity):
-    r"""Local sensitivity of ego density from the range of common-neighbour counts.
+    """Local sensitivity of ego density from the range of common-neighbour counts.
 
-    Let :math:`c_w = |N(w) \cap N(v)|`, :math:`S = \max_{w \ne v} c_w - \min_{w \ne v} c_w`
-    and :math:`k = d - t`. For :math:`k \ge 3`
+    Let ``c_w = |N(w) ∩ N(v)|``, ``S = max_(w ≠ v) c_w - min_(w ≠ v) c_w`` and ``k = d - t``.
+    For ``k ≥ 3``
 
-    .. math:: \delta(t) = \min\Big(\frac{2}{k}, \max\Big(\frac{2(S + t)}{k(k - 2)},
-       \frac{2(S + t + 1)}{k(k + 1)}, \frac{2}{k(k - 1)}\Big)\Big),
+        δ(t) = min(2/k, max(2(S + t)/(k(k - 2)), 2(S + t + 1)/(k(k + 1)), 2/(k(k - 1)))),
 
-    and :math:`\delta(t) = 1` for :math:`k \le 2`, except 0 at :math:`d = t = 0`.
+    and ``δ(t) = 1`` for ``k ≤ 2``, except 0 at ``d = t = 0``.
 
-    Proof. With :math:`\bar c` the mean of :math:`c` over :math:`N(v)`, leaving out a
-    neighbour :math:`w` changes the density by :math:`2|c_w - \bar c|/((d - 1)(d - 2))`, and
-    :math:`|c_w - \bar c| \le (1 - 1/d) S`. Taking in :math:`w` changes it by
-    :math:`2|c_w - \bar c d/(d - 1)|/(d(d + 1))`, where
-    :math:`\bar c d/(d - 1) \le \bar c + 1`. An edge between two neighbours changes it by
-    :math:`2/(d(d - 1))`. One edge moves :math:`d` by at most 1, and all :math:`c_w` in one
-    direction by at most 1, so also :math:`S`.
+    Proof. With ``c̄`` the mean of ``c`` over ``N(v)``, leaving out a neighbour ``w`` changes
+    the density by ``2|c_w - c̄|/((d - 1)(d - 2))``, and ``|c_w - c̄| ≤ (1 - 1/d) S``. Taking in
+    ``w`` changes it by ``2|c_w - c̄ d/(d - 1)|/(d(d + 1))``, where ``c̄ d/(d - 1) ≤ c̄ + 1``.
+    An edge between two neighbours changes it by ``2/(d(d - 1))``. One edge moves ``d`` by at
+    most 1, and all ``c_w`` in one direction by at most 1, so also ``S``.
 
-    Sums stop at distance :math:`d - 2`, where a node has reached the bound: all nodes
-    together take as many steps as there are edges, twice, at any distance.
+    Sums stop at distance ``d - 2``, where a node has reached the bound: all nodes together take
+    as many steps as there are edges, twice, at any distance.
 
     Args:
-        degrees: :math:`d`, shape ``(n,)``; at most ``horizon``. Private.
-        spreads: :math:`S`, shape ``(n,)``. Private.
+        degrees: ``d``, shape ``(n,)``; at most ``horizon``. Private.
+        spreads: ``S``, shape ``(n,)``. Private.
         horizon: Public distance from which on the bound 1 is used.
 
     Source: ours.

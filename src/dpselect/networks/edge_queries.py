@@ -73,7 +73,7 @@ def count_invalid_edges(
 ) -> tuple[int, int]:
     """Return how many records name an end that is no node, and how many are loops. Private.
 
-    Arguments and errors are those of :func:`simple_edges`.
+    Arguments and errors are those of ``simple_edges``.
     """
     s, t = nw.col("source"), nw.col("target")
     both = _is_node(s, nodes) & _is_node(t, nodes)
@@ -89,7 +89,7 @@ def count_degrees(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
     """Count the neighbours of every node.
 
     Args:
-        edges: As :func:`simple_edges` returns them. Private.
+        edges: As ``simple_edges`` returns them. Private.
         nodes: How many nodes there are. Public.
 
     Returns:
@@ -102,7 +102,7 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
     """Count the triangles at every node.
 
     Args:
-        edges: As :func:`simple_edges` returns them. Private.
+        edges: As ``simple_edges`` returns them. Private.
         nodes: How many nodes there are. Public.
 
     Returns:
@@ -114,13 +114,13 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
 
 
 def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
-    r"""Return for every node what it shares with the nodes that it shares a neighbour with.
+    """Return for every node what it shares with the nodes that it shares a neighbour with.
 
-    The engine joins :math:`\sum_v d_v^2` pairs of edges. A hub of a million neighbours is too
-    much for any cluster; the sensitivity bounds by degrees do not need this count.
+    The engine joins ``∑_v d_v^2`` pairs of edges. A hub of a million neighbours is too much for
+    any cluster; the sensitivity bounds by degrees do not need this count.
 
     Args:
-        edges: As :func:`simple_edges` returns them. Private.
+        edges: As ``simple_edges`` returns them. Private.
         nodes: How many nodes there are. Public.
 
     Returns:
@@ -140,13 +140,13 @@ def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str
 
 
 def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]:
-    r"""Count for every node the pairs of its neighbours that are not adjacent.
+    """Count for every node the pairs of its neighbours that are not adjacent.
 
     By the number ``k >= 1`` of common neighbours within the ego network: these counts are
-    integers, so that no engine rounds, and the driver sums their :math:`1/(k + 1)`.
+    integers, so that no engine rounds, and the driver sums their ``1/(k + 1)``.
 
     Args:
-        edges: As :func:`simple_edges` returns them. Private.
+        edges: As ``simple_edges`` returns them. Private.
         most: A number that the rows do not exceed, such as the sum of all degrees.
 
     Returns:
@@ -168,10 +168,10 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
 
 @contextmanager
 def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    r"""Return every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
+    """Return every triangle once, as its corners ``a``, ``b`` and ``c``, while the block runs.
 
-    Each is found from its corner of the least degree, so that :math:`O(m^{3/2})` pairs of
-    edges are joined, whatever the hubs.
+    Each is found from its corner of the least degree, so that ``O(m^(3/2))`` pairs of edges are
+    joined, whatever the hubs.
     """
     a, b, c = (nw.col(corner) for corner in CORNERS)
     with cached(edges) as simple, cached(_upwards(simple)) as upwards:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 class EdgeTable:
     """An undirected graph in a table of edges, which the engine that holds it counts.
 
-    It can be used wherever a :class:`~dpselect.networks.Graph` can, and its counts are the
-    same to the last bit. One number per node is collected, and for ego betweenness one for
-    each node and number of common neighbours; each count is made once and kept. Records are
-    folded and dropped as in a ``Graph``.
+    It can be used wherever a ``Graph`` can, and its counts are the same to the last bit. One
+    number per node is collected, and for ego betweenness one for each node and number of common
+    neighbours; each count is made once and kept. Records are folded and dropped as in a
+    ``Graph``.
 
     Args:
-        edges: A lazy frame (polars, DuckDB, PySpark, ...) with an edge a row, or anything
-            else that :func:`dpselect.tables.open_table` opens. Private.
+        edges: A lazy frame (polars, DuckDB, PySpark, ...) with an edge a row, or anything else
+            that ``dpselect.tables.open_table`` opens. Private.
         source: The column of one end.
         target: The column of the other end.
         user: The column of the person that a row belongs to, as for a ``Graph``.

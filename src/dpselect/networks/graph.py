@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", np.int64, np.float64)
 AnyGraph: TypeAlias = Union[NodeCounts, "nx.Graph[Any]", "igraph.Graph"]
-"""A :class:`~dpselect.networks.Graph` or :class:`~dpselect.networks.EdgeTable`; or an
+"""A ``Graph`` or ``EdgeTable``; or an
 undirected graph of networkx or igraph, whose node set is thereby declared public."""
 
 NODES_PER_PIECE = 256
@@ -75,17 +75,17 @@ class Graph:
         return np.diff(self.starts)
 
     def triangles(self) -> Indices:
-        r"""Return the number of edges between neighbours of every node, shape ``(n,)``.
+        """Return the number of edges between neighbours of every node, shape ``(n,)``.
 
-        In :math:`O(m^{3/2})`; memory for one number per node and processor. Private.
+        In ``O(m^(3/2))``; memory for one number per node and processor. Private.
         """
         order, ranked = self._ranked()
         return _in_node_order(_triangles(ranked), order)
 
     def common_neighbours(self) -> CommonNeighbours:
-        r"""Return the least and the most that each node shares with any other node.
+        """Return the least and the most that each node shares with any other node.
 
-        In :math:`O(\sum_v d_v^2)`; memory for a few numbers per node and processor. Private.
+        In ``O(∑_v d_v^2)``; memory for a few numbers per node and processor. Private.
         """
         from dpselect.networks import kernels
 
@@ -180,7 +180,7 @@ class Graph:
             nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
                 Public.
             max_per_user: How many different edges of a person are counted, by a rule that
-                depends on that person's rows alone (:mod:`dpselect.tables.people`); goes with
+                depends on that person's rows alone (``dpselect.tables.people``); goes with
                 ``user``.
             on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or
                 not among ``nodes``, or both ends are the same. ``"raise"`` is for a curator
@@ -239,7 +239,7 @@ class Graph:
             graph: The graph.
             nodes: All node ids or labels, or ``n`` for ``0`` to ``n - 1``. To declare the
                 graph's own node set public, give ``graph.nodes``.
-            on_invalid: As for :meth:`from_edges`.
+            on_invalid: As for ``from_edges``.
 
         Raises:
             DataError: The graph is directed.
@@ -304,7 +304,7 @@ def node_counts(graph: AnyGraph) -> NodeCounts:
 
 
 def is_graph(data: object) -> TypeGuard[AnyGraph]:
-    """Return whether data are a graph that :func:`node_counts` takes, not edges."""
+    """Return whether data are a graph that ``node_counts`` takes, not edges."""
     others = (getattr(sys.modules.get(name), "Graph", None) for name in ("networkx", "igraph"))
     return _counts(data) or any(isinstance(data, kind) for kind in others if kind is not None)
 

@@ -1,54 +1,52 @@
-r"""Hubs through noisy degrees: two steps, the second on the few that are left.
+"""Hubs through noisy degrees: two steps, the second on the few that are left.
 
-The noisy degrees of all nodes are one noisy sequence. The nodes :math:`H` of the largest are
-public from then on, and so are caps :math:`L_v` made from their noisy degrees. Of these nodes
-alone the capped edges between neighbours, :math:`2 f_{L_v}` (below), are counted with discrete
-Laplace noise of scale :math:`2 L_v \ell_1/\varepsilon_2`, where
+The noisy degrees of all nodes are one noisy sequence. The nodes ``H`` of the largest are public
+from then on, and so are caps ``L_v`` made from their noisy degrees. Of these nodes alone the
+capped edges between neighbours, ``2 f_(L_v)`` (below), are counted with discrete Laplace noise
+of scale ``2 L_v ℓ_1/ε_2``, where
 
-.. math:: \ell_1 = \min(|H|, 2) + \sum_{v \in H'} 1/L_v
+    ℓ_1 = min(|H|, 2) + ∑_(v ∈ H') 1/L_v
 
-and :math:`H'` is :math:`H` without the two nodes of the largest caps.
+and ``H'`` is ``H`` without the two nodes of the largest caps.
 
-**Theorem.** For every :math:`H` and all :math:`L_v \ge 1` that are fixed before, these noisy
-counts are :math:`\varepsilon_2`-DP under ``Neighbours.EDGE``, whatever the degrees are.
-*Proof.* Let the graphs differ in the edge :math:`ij`. If :math:`i \in H`, its count moves by at
-most :math:`2 L_i`, which is 1 in units of :math:`2 L_i`, and so for :math:`j`. Every other
-:math:`v \in H` moves by at most 2, which is :math:`1/L_v \le 1`. The sum is largest where
-:math:`i` and :math:`j` are the two nodes of :math:`H` with the largest caps, and is then
-:math:`\ell_1`; the laws of independent Laplace noises differ by at most the exponential of
-:math:`\varepsilon_2/\ell_1` times the sum. ∎ :math:`H` and :math:`L` are read off the first
-step, so both are :math:`\varepsilon`-DP by adaptive composition; a true degree above the noisy
-one costs accuracy, not privacy. For a person of up to ``m`` edges both scales are ``m`` times
-as large: each of ``m`` steps costs :math:`\varepsilon/m`.
+**Theorem.** For every ``H`` and all ``L_v ≥ 1`` that are fixed before, these noisy counts are
+``ε_2``-DP under ``Neighbours.EDGE``, whatever the degrees are. *Proof.* Let the graphs differ
+in the edge ``ij``. If ``i ∈ H``, its count moves by at most ``2 L_i``, which is 1 in units of
+``2 L_i``, and so for ``j``. Every other ``v ∈ H`` moves by at most 2, which is ``1/L_v ≤ 1``.
+The sum is largest where ``i`` and ``j`` are the two nodes of ``H`` with the largest caps, and
+is then ``ℓ_1``; the laws of independent Laplace noises differ by at most the exponential of
+``ε_2/ℓ_1`` times the sum. ∎ ``H`` and ``L`` are read off the first step, so both are ε-DP by
+adaptive composition; a true degree above the noisy one costs accuracy, not privacy. For a
+person of up to ``m`` edges both scales are ``m`` times as large: each of ``m`` steps costs
+``ε/m``.
 
-**Capped edges.** The edges between the neighbours :math:`S = N(v)` of a node are the triangles
-through it. One edge at :math:`v` moves their number by up to the degree. Counted instead is
+**Capped edges.** The edges between the neighbours ``S = N(v)`` of a node are the triangles
+through it. One edge at ``v`` moves their number by up to the degree. Counted instead is
 
-.. math:: f_L(S) = \max \Big\{ \sum_e x_e : 0 \le x_e \le 1,\;
-                   \sum_{e \ni w} x_e \le L \text{ for all } w \in S \Big\}
+    f_L(S) = max { ∑_e x_e : 0 ≤ x_e ≤ 1, ∑_(e ∋ w) x_e ≤ L for all w ∈ S }
 
-over the edges :math:`e` between nodes of :math:`S`: their number, where no node of :math:`S`
-has more than :math:`L` neighbours in :math:`S`.
+over the edges ``e`` between nodes of ``S``: their number, where no node of ``S`` has more than
+``L`` neighbours in ``S``.
 
-**Lemma.** A node of :math:`S` more changes :math:`f_L` by 0 to :math:`L`, an edge more by 0 to
-1. So an edge at :math:`v` changes it by at most :math:`L`, any other edge by at most 1, for all
-degrees. *Proof.* More edges lose nothing: extend :math:`x` by 0. A node more: leave out
-its edges in an optimal :math:`x`, which carry at most :math:`L`; the rest is feasible without
-it. An edge more: leave it out, which carries at most 1. ∎
+**Lemma.** A node of ``S`` more changes ``f_L`` by 0 to ``L``, an edge more by at
+most 1. So an edge at ``v`` changes it by at most ``L``, any other edge by at most 1, for all
+degrees. *Proof.* More edges lose nothing: extend ``x`` by 0. A node more: leave out its edges
+in an optimal ``x``, which carry at most ``L``; the rest is feasible without it. An edge more:
+leave it out, which carries at most 1. ∎
 
-:math:`2 f_L` is the largest flow through the bipartite double cover of :math:`S`, with
-capacities :math:`L` at its ends and 1 at its edges, and an integer.
+``2 f_L`` is the largest flow through the bipartite double cover of ``S``, with capacities ``L``
+at its ends and 1 at its edges, and an integer.
 
 Source: the extension of edge counts to graphs of any degree is that of Kasiviswanathan, Nissim,
 Raskhodnikova and Smith, TCC 2013; here it is of ego networks, under one edge.
 
-**Estimates** are post-processing: all they see is released. With :math:`d` neighbours and
-:math:`T` edges between them, the density is :math:`p = T / \binom d2`. In a random ego network
-of this density two neighbours have a number of common neighbours with the distribution
-:math:`\mathrm{Bin}(d - 2, p^2)`, and the mean of :math:`1/(k + 1)` is
-:math:`(1 - (1 - p^2)^{d-1}) / ((d - 1) p^2)`. So the ego betweenness is estimated as
+**Estimates** are post-processing: all they see is released. With ``d`` neighbours and ``T``
+edges between them, the density is ``p = T / binom(d, 2)``. In a random ego network of this
+density two neighbours have a number of common neighbours with the distribution
+``Bin(d - 2, p^2)``, and the mean of ``1/(k + 1)`` is ``(1 - (1 - p^2)^(d-1)) / ((d - 1) p^2)``.
+So the ego betweenness is estimated as
 
-.. math:: \binom d2 (1 - p) \, \frac{1 - (1 - p^2)^{d - 1}}{(d - 1) p^2}.
+    binom(d, 2) (1 - p) (1 - (1 - p^2)^(d - 1))/((d - 1) p^2).
 
 Noisy densities are drawn to their mean by the share of their variance that is noise (empirical
 Bayes), so that with much noise the order is that of the degrees.
@@ -147,24 +145,24 @@ HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
         "ego-density": HubMetric(1.0, lambda densities, _degrees: densities),
     }
 )
-"""The metrics that :class:`Hubs` knows, by name."""
+"""The metrics that ``Hubs`` knows, by name."""
 
 
 @query
 class Hubs(Query[Release[Any]]):
-    r"""The hubs of the largest ego betweenness or density, by estimates.
+    """The hubs of the largest ego betweenness or density, by estimates.
 
     First all degrees get noise, at ``degrees_share`` of epsilon, and the ``candidates`` nodes
     of the largest noisy degrees are kept. The rest of epsilon is spent on noisy numbers of
     edges between the neighbours of these. Degrees and edges give an estimate of the metric
-    (:mod:`~dpselect.networks.hubs`), by which the ``k`` are ordered; the estimates are the
-    ``noisy_scores`` of the answer.
+    (``hubs``), by which the ``k`` are ordered; the estimates are the ``noisy_scores`` of the
+    answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
     density, and keeps that error at any epsilon; ``docs/measurements.md`` has it beside the
     order of the degrees.
 
-    Data are edges or a graph, as for :class:`TopNodes`, in memory.
+    Data are edges or a graph, as for ``TopNodes``, in memory.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public.
@@ -312,12 +310,12 @@ def largest_cap(nodes: int) -> int:
 
 
 def flows(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Indices:
-    """Return :math:`2 f_L` of the neighbours of some nodes.
+    """Return ``2 f_L`` of the neighbours of some nodes.
 
     Args:
         graph: The graph. Private.
         hubs: Positions of nodes. Public.
-        caps: :math:`L` of each, >= 1 and at most :func:`largest_cap`. Public.
+        caps: ``L`` of each, >= 1 and at most ``largest_cap``. Public.
 
     Returns:
         Shape ``(m,)``, >= 0. Private.

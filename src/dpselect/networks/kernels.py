@@ -1,10 +1,9 @@
-r"""Compiled loops: counts around every node, and sums of the sensitivity of ego density.
+"""Compiled loops: counts around every node, and sums of the sensitivity of ego density.
 
-Nodes are ranked by degree, and row ``u`` of the ranked graph lists the ranks of its
-neighbours in ascending order, those above ``u`` from ``above[u]`` on. A node has at most
-:math:`\sqrt{2m}` neighbours above itself, since each of those has at least as large a degree
-and all degrees sum to :math:`2m`; scanning only those costs :math:`O(m \sqrt m)` however
-skewed the degrees are.
+Nodes are ranked by degree, and row ``u`` of the ranked graph lists the ranks of its neighbours
+in ascending order, those above ``u`` from ``above[u]`` on. A node has at most ``√2m``
+neighbours above itself, since each of those has at least as large a degree and all degrees sum
+to ``2m``; scanning only those costs ``O(m √m)`` however skewed the degrees are.
 
 All kernels write only to their own places of ``out``, and need memory for one number per node
 besides one ego network. Counts are integers, so no result depends on the order of nodes or on
@@ -83,12 +82,12 @@ def triangles(starts: Indices, rows: Ids, above: Indices, nodes: Indices, out: I
 def common_neighbours(
     starts: Indices, rows: Ids, nodes: Indices, met: Indices, least: Indices, most: Indices
 ) -> None:
-    r"""Update what each node shares with others, for all pairs whose lower is in ``nodes``.
+    """Update what each node shares with others, for all pairs whose lower is in ``nodes``.
 
     A common neighbour of ``v`` and ``x`` is the middle of a path of two edges, so the paths
-    from ``v`` to nodes ``x`` above it are counted by ``x``; there are
-    :math:`\sum_w d_w (d_w - 1)/2` of them in all. ``met`` counts the other nodes with which
-    each has a common neighbour; ``least`` and ``most`` are the extremes over those.
+    from ``v`` to nodes ``x`` above it are counted by ``x``; there are ``∑_w d_w (d_w - 1)/2``
+    of them in all. ``met`` counts the other nodes with which each has a common neighbour;
+    ``least`` and ``most`` are the extremes over those.
     """
     n = starts.size - 1
     shared, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -117,12 +116,12 @@ def common_neighbours(
 def ego_betweenness(
     starts: Indices, rows: Ids, above: Indices, nodes: Indices, most_edges: int, out: Values
 ) -> None:
-    r"""Write the ego betweenness of each of ``nodes``.
+    """Write the ego betweenness of each of ``nodes``.
 
-    Two neighbours of ``v`` that are not adjacent and have ``k`` other common neighbours
-    within the ego network are joined by ``k + 1`` shortest paths, one through ``v``: the
-    score is :math:`\sum_k (\text{number of such pairs})/(k + 1)`. The pairs with ``k >= 1``
-    are counted; those with ``k = 0`` are all others that are not adjacent (``alone``).
+    Two neighbours of ``v`` that are not adjacent and have ``k`` other common neighbours within
+    the ego network are joined by ``k + 1`` shortest paths, one through ``v``: the score is
+    ``∑_k (number of such pairs)/(k + 1)``. The pairs with ``k >= 1`` are counted; those with
+    ``k = 0`` are all others that are not adjacent (``alone``).
 
     ``most_edges`` is at least the number of edges among the neighbours of any of them.
     """
@@ -236,8 +235,8 @@ def _count_pairs(
 def density_change(degree: int, spread: int, distance: int) -> float:
     """Return the most that one edge can change of a density, at a distance.
 
-    The three terms are those of :class:`dpselect.networks.density.SpreadSensitivity`, where
-    they are proved, with ``left`` for the degree that is left after ``distance`` steps.
+    The three terms are those of ``dpselect.networks.density.SpreadSensitivity``, where they are
+    proved, with ``left`` for the degree that is left after ``distance`` steps.
     """
     left = degree - distance
     if left <= 2:
@@ -251,7 +250,7 @@ def density_change(degree: int, spread: int, distance: int) -> float:
 
 @compiled
 def density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
-    """Return :func:`density_change` for all nodes, each at its own distance."""
+    """Return ``density_change`` for all nodes, each at its own distance."""
     values = np.empty(degrees.size)
     for node in range(degrees.size):
         values[node] = density_change(degrees[node], spreads[node], distances[node])
@@ -262,7 +261,7 @@ def density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> V
 def summed_density_changes(
     degrees: Indices, spreads: Indices, heights: Values, most: Indices
 ) -> tuple[Indices, Values]:
-    """Sum :func:`density_change` over distances until the next would exceed ``heights``.
+    """Sum ``density_change`` over distances until the next would exceed ``heights``.
 
     A node of degree ``d`` reaches the bound 1 at distance ``d - 2``, or at distance 1 where
     ``d`` is 0. So all nodes together take at most ``2m + n`` steps, and the terms beyond are
@@ -294,7 +293,7 @@ def summed_density_changes(
 
 @compiled
 def sums_of_density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
-    """Return the sums of :func:`density_change` up to ascending distances, shape ``(n, d)``."""
+    """Return the sums of ``density_change`` up to ascending distances, shape ``(n, d)``."""
     sums = np.empty((degrees.size, distances.size))
     for node in range(degrees.size):
         degree = degrees[node]

@@ -1,8 +1,8 @@
 """Metrics of nodes by name, with the mechanism and the sensitivity bound that suit each.
 
 A metric is a callable that takes a graph and returns an objective over its nodes, under
-``Neighbours.EDGE``. :data:`METRICS` is the one list of names; a metric without a name is given
-as the callable itself.
+``Neighbours.EDGE``. ``METRICS`` is the one list of names; a metric without a name is given as
+the callable itself.
 """
 
 from __future__ import annotations
@@ -44,14 +44,13 @@ graph whose edges belong to persons the sensitivity must not fall with the dista
 
 
 def degree(graph: AnyGraph) -> Objective:
-    r"""Return the degree of every node as an objective.
+    """Return the degree of every node as an objective.
 
     One edge more adds 1 to the degrees of its ends and changes no other.
 
     Guarantee:
-        :math:`\delta = \Delta = 1` and 2 for all degrees together (``l1``), under
-        ``Neighbours.EDGE``, exact; monotone, which is worth a factor of 2 in epsilon. The
-        nodes are public.
+        ``δ = Δ = 1`` and 2 for all degrees together (``l1``), under ``Neighbours.EDGE``, exact;
+        monotone, which is worth a factor of 2 in epsilon. The nodes are public.
 
     Args:
         graph: The graph, in memory or in an engine.
@@ -157,7 +156,7 @@ COMBINED = MappingProxyType(
         "margin": (PermuteAndFlip.name, "steps of the margin"),
     }
 )
-"""Mechanism and unit of each combination, as :data:`METRICS` has them of each metric."""
+"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ class MetricChoice:
     """One metric or several combined, and the mechanism that their bounds suit; all public.
 
     Attributes:
-        metrics: Keys of :data:`METRICS`, or callables.
+        metrics: Keys of ``METRICS``, or callables.
         combine: How several are combined; None for one.
         weights: For the combination.
         dominance: For the Pareto score.
@@ -186,8 +185,8 @@ class MetricChoice:
     def of(cls, asked: TopNodes) -> Self:
         """Check the fields about metrics and fill in the mechanism, by public facts.
 
-        A function of :data:`METRICS` stands for its name; any other callable stands for
-        itself and is drawn by permute-and-flip unless a mechanism is given.
+        A function of ``METRICS`` stands for its name; any other callable stands for itself and
+        is drawn by permute-and-flip unless a mechanism is given.
 
         Raises:
             ParameterError: There is no such metric, combination or mechanism, or fields do

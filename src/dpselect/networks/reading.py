@@ -4,9 +4,9 @@ An end that is missing, or not among the public nodes, has the position ``UNKNOW
 the other records hold: every value is looked up by itself.
 
 Where rows belong to persons, a person's rows that are edges of the graph are folded, and of the
-different edges so many are counted, in the order of their ends (:mod:`dpselect.tables.people`).
-An edge is in the graph if one person's row of it is counted: others who have it too do not
-matter. So a person who comes or goes changes at most so many edges, those that nobody else has.
+different edges so many are counted, in the order of their ends (``dpselect.tables.people``). An
+edge is in the graph if one person's row of it is counted: others who have it too do not matter.
+So a person who comes or goes changes at most so many edges, those that nobody else has.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def check_types(
     """Check that a table in memory or a file names such nodes; no row is read.
 
     Raises:
-        ParameterError, ColumnError, DataError: As for :func:`read`.
+        ParameterError, ColumnError, DataError: As for ``read``.
     """
     if not tables.is_table(edges):
         return

@@ -36,7 +36,7 @@ OF_PAIRS = "two for each edge"
 
 @query
 class TopNodes(Query[Release[Any]]):
-    r"""The nodes of highest centrality, by one metric or several.
+    """The nodes of highest centrality, by one metric or several.
 
     Every round draws one node with ``epsilon / k`` and leaves it out of the next. With the
     exponential draw that is one noisy top-``k``, which is how it is done; permute-and-flip
@@ -46,15 +46,15 @@ class TopNodes(Query[Release[Any]]):
     the same price.
 
     Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
-    or list. Of a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
-    Or they are a :class:`Graph`, an :class:`EdgeTable`, or an undirected graph of networkx or
-    igraph, on the same nodes. The answer has the nodes in the order drawn.
+    or list. Of a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine. Or
+    they are a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or igraph, on the
+    same nodes. The answer has the nodes in the order drawn.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public,
         and with ``max_degree`` it holds among the graphs of at most that degree: that another
-        one raises :class:`PublicClaimError` is not protected. A person may have many edges;
-        each of those is protected, not the person. With ``user`` a person is protected, under
+        one raises ``PublicClaimError`` is not protected. A person may have many edges; each of
+        those is protected, not the person. With ``user`` a person is protected, under
         ``Neighbours.ADD_REMOVE`` of all rows of one person: at most ``max_per_user`` edges come
         or go, and all sensitivities are those of so many edges. To replace one person by
         another is two such steps.
@@ -81,7 +81,7 @@ class TopNodes(Query[Release[Any]]):
         user: The column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
         max_per_user: How many different edges of a person are counted. By a rule that depends
-            on that person's rows alone (:mod:`dpselect.tables.people`). Of a graph: as it was
+            on that person's rows alone (``dpselect.tables.people``). Of a graph: as it was
             read.
         redraw: With pareto or margin: ``"remaining"`` compares a node with those not drawn yet.
             As DP-MOTkIN has it, in each round. If not given, scores are those of the first
@@ -89,12 +89,14 @@ class TopNodes(Query[Release[Any]]):
         on_invalid: What happens to rows that are no edge between two of the nodes.
             ``"repair"`` drops them; ``"raise"`` is for a curator who declares it public that
             there is none.
+        interval: The probability that intervals of the noisy scores hold, all at once. As 0.95,
+            for the scores in this network. It costs nothing, and says which nodes are surely
+            among those of the highest scores; it needs a noisy sequence, as for degrees.
         epsilon: What the release costs, in nats; finite, > 0.
-        mechanism: How nodes are drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
-            the one that was most accurate for the metric and ``k`` (``docs/measurements.md``).
-            Bounds on the sensitivity follow the mechanism, where the metric is given by its
-            name.
+        mechanism: How nodes are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``; by default the one that was most accurate for the metric
+            and ``k`` (``docs/measurements.md``). Bounds on the sensitivity follow the
+            mechanism, where the metric is given by its name.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
         section 7 (DP-MOTkIN).
@@ -121,6 +123,7 @@ class TopNodes(Query[Release[Any]]):
     max_per_user: int | None = None
     redraw: Redraw | None = None
     on_invalid: OnInvalid = "repair"
+    interval: float | None = None
     epsilon: float
     mechanism: MechanismLike | None = None
 
@@ -140,6 +143,7 @@ class TopNodes(Query[Release[Any]]):
             mechanism=named,
             rounds=choice.mechanism,
             of="nodes",
+            interval=self.interval,
         )
         claims = ["the nodes"]
         if self.max_degree is not None:

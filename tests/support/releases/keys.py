@@ -72,6 +72,7 @@ CASES = [
             _top("by the exponential", relation, k=1, candidates=[0], mechanism="exponential"),
             _top("with counts", relation, k=1, candidates=range(KEYS), counts_share=0.5),
             _top("of one sequence", relation, k=4, candidates=range(KEYS)),
+            _top("with intervals", relation, k=4, candidates=range(KEYS), interval=0.9),
             _top(
                 "of a Gaussian sequence",
                 relation,

@@ -1,0 +1,144 @@
+"""Intervals of noisy scores: their exact coverage over all noise, and planted bugs."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
+from dpselect.errors import ParameterError
+from dpselect.mechanisms.score_intervals import ScoreIntervals
+
+REACH = 13
+NOISES = [DiscreteLaplace(0.9), DiscreteGaussian(1.5)]
+EVERY = np.array(list(product(range(-REACH, REACH + 1), repeat=3)))
+
+
+def misses(scores, noise, k, reach, lead, above=None):
+    """Return the probability that an interval misses, and that a sure one is not a best one.
+
+    Over every noise of three scores up to a reach; the rest counts as a hit.
+    """
+    scores = np.array(scores)
+    chance = noise.mass(EVERY.astype(float)).prod(axis=1)
+    noisy = scores + EVERY
+    order = np.argsort(-noisy, axis=1, kind="stable")
+    ranked = np.take_along_axis(noisy, order, axis=1)
+    true = scores[order]
+    if above is None:
+        released = np.arange(3) < k
+        best = (scores[None] > scores[:, None]).sum(axis=1)[order] < k
+        following = ranked[:, k, None] if k < 3 else -np.inf
+    else:
+        released, best, following = ranked >= above, true >= above, above
+    misses = released & ((true < ranked - reach[0]) | (true > ranked + reach[1]))
+    wrong = released & (ranked - following >= lead) & ~best
+    return chance @ misses.any(axis=1), chance @ wrong.any(axis=1)
+
+
+def worst(noise, k, *, probability=0.9, above=None, low=0, high=0, lead=0):
+    """Return the largest of both probabilities over scores, with shifted bounds."""
+    made = ScoreIntervals(probability, noise, 1.0, 0, 3, None if above is not None else k)
+    below, over = made.reach
+    reach = below + low, over + high
+    ahead = (made.reach[0] if above is not None else made.lead) + lead
+    every = [
+        misses(one, noise, k, reach, ahead, above)
+        for one in [*product((0, 1, 4), repeat=3), (0, 0, 40), (0, 40, 40), (40, 40, 40)]
+    ]
+    return np.max(every, axis=0)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("probability", [0.5, 0.9, 0.95])
+def test_what_is_said_is_right_with_its_probability(noise, k, probability):
+    missed, wrong = worst(noise, k, probability=probability)
+
+    assert missed <= 1 - probability
+    assert wrong <= 1 - probability
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("above", [-1, 0, 3])
+def test_what_is_said_from_a_threshold_on_is_right(noise, above):
+    assert (worst(noise, None, above=above) <= 0.1).all()
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_planted_bugs_are_caught(k):
+    noise = NOISES[0]
+    made = ScoreIntervals(0.9, noise, 1.0, 0, 3, k)
+
+    assert worst(noise, k, low=-2)[0] > 0.1
+    assert worst(noise, k, lead=-made.lead + 1)[1] > 0.1
+
+
+def test_one_step_less_on_either_side_would_miss_too_often():
+    """Below where all scores are equal, and above where those released are far ahead."""
+    noise, missed = NOISES[0], 0.1
+    made = ScoreIntervals(1 - missed, noise, 1.0, 0, 3, 1)
+    far = 10**6
+
+    assert misses((0, 0, 0), noise, 1, (made.reach[0], far), far)[0] <= missed / 2
+    assert misses((0, 0, 0), noise, 1, (made.reach[0] - 1, far), far)[0] > missed / 2
+    made = ScoreIntervals(1 - missed, noise, 1.0, 0, 3, 2)
+    assert misses((40, 40, 0), noise, 2, (far, made.reach[1]), far)[0] <= missed / 2
+    assert misses((40, 40, 0), noise, 2, (far, made.reach[1] - 1), far)[0] > missed / 2
+
+
+@pytest.mark.parametrize("scale", [30.0, 1e4, 1e9])
+def test_the_lead_of_any_scale_is_that_of_the_law(scale):
+    """Against the continuous law of two: P(Z - Z' > x) of Laplace noise is e^-x (2 + x)/4."""
+    lead = ScoreIntervals(0.95, DiscreteLaplace(scale), 1.0, 0, 2, 1).lead / scale
+
+    def beyond(x):
+        return np.exp(-x) * (2 + x) / 4
+
+    # Between integers a discrete law is that of the middle, about.
+    assert beyond(lead + 0.5 / scale) <= 0.0501
+    assert beyond(lead + 0.5 / scale) > 0.045
+
+
+def test_intervals_cost_nothing_and_hold_at_a_large_epsilon():
+    fruit = ["apple"] * 90 + ["pear"] * 60 + ["fig"] * 30 + ["nut"] * 29
+    asked = {"candidates": ["apple", "pear", "fig", "nut"], "neighbours": "add-remove"}
+    query = dp.TopKeys(k=3, epsilon=100.0, interval=0.95, **asked)
+    release = query.release(fruit)
+
+    assert release.interval == ((90, 90), (60, 60), (30, 30))
+    assert release.surely == (True, True, True)
+    assert query.plan.spends == dp.TopKeys(k=3, epsilon=100.0, **asked).plan.spends
+    assert dp.TopKeys(k=3, epsilon=0.01, interval=0.95, **asked).release(fruit).surely != (
+        True, True, True,
+    )  # fmt: skip
+    assert "surely: of the 3 largest" in str(release)
+
+
+def test_groups_have_intervals_apart():
+    rows = {"g": ["a"] * 50 + ["b"] * 40, "v": ["x"] * 30 + ["y"] * 20 + ["x"] * 40}
+    import polars as pl
+
+    release = dp.TopKeys(
+        column="v", by="g", groups=["a", "b"], k=1, candidates=["x", "y", "z"], epsilon=100.0,
+        neighbours="add-remove", interval=0.9, mechanism="noisy-sequence",
+    ).release(pl.DataFrame(rows))  # fmt: skip
+
+    assert release.answer == (("a", "x"), ("b", "x"))
+    assert release.interval == ((30, 30), (40, 40))
+    assert release.surely == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"k": 1, "candidates": ["a", "b"]}, "noisy-sequence"),
+        ({"k": 3, "candidates": ["a", "b", "c"], "interval": 1.0}, "probability between"),
+        ({"k": 3, "delta": 1e-6}, "public candidates"),
+    ],
+)
+def test_an_interval_that_cannot_be_is_refused(query, message):
+    asked = {"interval": 0.95, "epsilon": 1.0, "neighbours": "add-remove"} | query
+    with pytest.raises(ParameterError, match=message):
+        dp.TopKeys(**asked)
