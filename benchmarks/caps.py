@@ -31,7 +31,6 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.keys.cap_scores import STEPS
 from dpselect.keys.counts import Counted, KeyCounts, people_in
 from dpselect.keys.question import question_of
 from dpselect.typing import Indices
@@ -39,8 +38,8 @@ from dpselect_studies import datasets
 
 RESULTS = Path(__file__).parent / "results" / "caps.csv"
 CAPS = (1, 2, 5, 10, 20, 50, 100)
-EPSILONS = (0.3, 1.0)
-SHARE = 0.1
+EPSILONS = (0.1, 0.5, 1.0, 2.0)
+SHARE = 0.04
 DELTA = 1e-6
 REPEATS = 5
 NAMES = ("data", "question", "epsilon", "asked", "cap", "value", "chance")
@@ -165,10 +164,11 @@ def measured(of: People) -> Iterator[dict[str, Any]]:
             pairs = zip(CAPS, queries, strict=True)
             found = [reads[cap].counted(one.design(), of) for cap, one in pairs]
             value = [
-                one / STEPS  # exact, so nothing is drawn
+                # Exact, so nothing is drawn.
+                float(query.probabilities(reads[cap].every.people).sum())
                 if name == "keys"
                 else np.mean([good(draw(query.plan)) for _ in range(REPEATS)])
-                for query, (one, draw) in zip(queries, found, strict=True)
+                for cap, query, (_, draw) in zip(CAPS, queries, found, strict=True)
             ]
             chances = [None] * len(CAPS)
             if label == "chosen":

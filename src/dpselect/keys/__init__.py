@@ -1,10 +1,9 @@
 """Keys of people: the most common values of a column, and which values there are.
 
-:class:`TopKeys` draws among public candidates, or among whatever there is; :class:`Keys`
-releases the set of keys that enough people have.
+``TopKeys`` draws among public candidates, or among whatever there is; ``Keys`` releases the set
+of keys that enough people have.
 """
 
-from dpselect._help import clean_room
 from dpselect.keys.keys import Keys
 from dpselect.keys.objectives import STOP, Stop
 from dpselect.keys.release import Chances, KeyRelease, plot_chances
@@ -19,8 +18,6 @@ __all__ = [
     "TopKeys",
     "plot_chances",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

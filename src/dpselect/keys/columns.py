@@ -27,9 +27,9 @@ OTHER = None
 class KeyColumns:
     """The columns that a key is made of, and how it is written in one column.
 
-    One column whose missing values are dropped is grouped as it is. Several columns, or
-    missing values that are a key of their own, are encoded as text: the length of every
-    part, a colon, the part; or :data:`MISSING`.
+    One column whose missing values are dropped is grouped as it is. Several columns, or missing
+    values that are a key of their own, are encoded as text: the length of every part, a colon,
+    the part; or ``MISSING``.
 
     Attributes:
         names: The columns; empty where the data are the values themselves.

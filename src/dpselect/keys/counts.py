@@ -55,7 +55,7 @@ class Counted:
         return self.columns.decode(self.keys[position])
 
     def keys_at(self, positions: Indices) -> list[Hashable]:
-        """Return several keys, for which :meth:`key` would take longer."""
+        """Return several keys, for which ``key`` would take longer."""
         if self.columns.encoded:
             return [self.key(position) for position in positions.tolist()]
         keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()

@@ -34,7 +34,7 @@ def column_of(data: object, by: str) -> KeyColumns:
 
 
 def check(data: object, grouping: Grouping) -> None:
-    """Make the checks of a release that read no row; see :meth:`.Grouping.check`."""
+    """Make the checks of a release that read no row; see ``Grouping.check``."""
     column = column_of(data, grouping.by)
     for one in grouping.groups:
         column.encode(one)
@@ -54,7 +54,7 @@ def rows_of(
         data: Private.
         grouping: How rows are grouped.
         numeric: Columns of numbers, by the name that they get.
-        groups: Which groups, public; :data:`.OTHER` for the rest.
+        groups: Which groups, public; ``OTHER`` for the rest.
 
     Returns:
         The columns ``group``, of which other groups are null, and those of ``numeric``, as
@@ -95,7 +95,7 @@ def _numbered(
 
 
 def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
-    """Refuse a missing number; see :meth:`.Grouping.refuse_missing`."""
+    """Refuse a missing number; see ``Grouping.refuse_missing``."""
     rows = _opened(data, grouping, {"number": column})
     names = [name for name in rows.collect_schema().names() if name != "number"]
     missing = rows.drop_nulls(names).filter(nw.col("number").is_null())

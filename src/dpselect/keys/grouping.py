@@ -1,19 +1,17 @@
-r"""Groups of rows, public or released first, and what one answer for each group costs.
+"""Groups of rows, public or released first, and what one answer for each group costs.
 
-A public rule sends each row to at most one group. Let the answer of one group be
-:math:`\varepsilon_1`-DP for one row more or less, and let one neighbour step be made of
-:math:`c` such steps: one row that comes or goes, two where a row is replaced, since it may
-leave one group and enter another, and ``most`` times as many for a person of whom so many rows
-count.
-All answers together then cost :math:`c \varepsilon_1`, however many groups there are: each of
-the :math:`c` steps changes the rows of one group alone, by one row. So :math:`\varepsilon_1` is
-:math:`\varepsilon / c`, and a zCDP parameter :math:`\rho_1` of an answer becomes
-:math:`c^2 \rho_1`.
+A public rule sends each row to at most one group. Let the answer of one group be ``ε_1``-DP for
+one row more or less, and let one neighbour step be made of ``c`` such steps: one row that comes
+or goes, two where a row is replaced, since it may leave one group and enter another, and
+``most`` times as many for a person of whom so many rows count. All answers together then cost
+``c ε_1``, however many groups there are: each of the ``c`` steps changes the rows of one group
+alone, by one row. So ``ε_1`` is ``ε / c``, and a zCDP parameter ``ρ_1`` of an answer becomes
+``c^2 ρ_1``.
 
-Groups that are not public are released first, as by :class:`~dpselect.Keys`; only then the
-rows of a person are limited, to those of released groups. Each of the two releases is private
-for the whole person, whatever the first one released, so their prices add up. All other rows
-may be one more group: by the rule that sends a row to a group, it costs nothing more.
+Groups that are not public are released first, as by ``Keys``; only then the rows of a person
+are limited, to those of released groups. Each of the two releases is private for the whole
+person, whatever the first one released, so their prices add up. All other rows may be one more
+group: by the rule that sends a row to a group, it costs nothing more.
 
 Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps of a person.
 """
@@ -234,7 +232,7 @@ class Grouping:
     def rows(
         self, data: object, numeric: Mapping[str, str], groups: Sequence[Hashable]
     ) -> nw.LazyFrame[Any]:
-        """Return the rows of some groups that count; see :func:`.group_rows.rows_of`."""
+        """Return the rows of some groups that count; see ``group_rows.rows_of``."""
         from dpselect.keys import group_rows
 
         return group_rows.rows_of(data, self, numeric, groups)
@@ -245,7 +243,7 @@ class Grouped(Generic[Answers]):
     """Groups with their answers, as they were drawn.
 
     Attributes:
-        groups: In order; :data:`OTHER` for the rest.
+        groups: In order; ``OTHER`` for the rest.
         answers: Of all groups.
         refunded: What was not spent of epsilon, as no group was released.
     """

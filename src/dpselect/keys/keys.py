@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.cap_scores import ExpectedKeys, expected_keys
 from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
 from dpselect.keys.laws import KeyLaw, KeyMethod, law_of
 from dpselect.keys.question import (
@@ -23,11 +22,14 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
 from dpselect.typing import Indices, Probabilities
 
 MOST_PEOPLE = 2**53
 """Limit of ``min_people``."""
+
+NEAR = 8
+"""People of a key enter the choice of a cap from this part of the threshold on."""
 
 
 @query
@@ -42,22 +44,22 @@ class Keys(Query[KeyRelease]):
     Guarantee:
         ``(epsilon, delta)``-DP under ``neighbours``: one row, or with ``user`` all rows of one
         person. All fields are public. Which ``max_per_user`` keys of a person are counted
-        depends on that person's rows alone (:mod:`~dpselect.tables.people`).
+        depends on that person's rows alone (``people``).
 
     Attributes:
         column: The column of the key; or several, for keys that are tuples.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted. Or
-            :class:`~dpselect.Choose`, by the expected number of keys that are released; not for
-            ``"weighted"`` and ``"rounds"``.
+        max_per_user: How many different keys of a person are counted. Or ``Choose``, by the
+            people of keys near the threshold and above; not for ``"weighted"`` and
+            ``"rounds"``.
         method: How keys are selected. ``"optimal"`` releases every key with the largest
             probability that its part of epsilon and delta allows. ``"laplace"`` and
             ``"gaussian"`` release keys whose noisy count passes a threshold, and these counts
             with them. ``"weighted"`` gives the keys of a person with few more weight, and
             ``"rounds"`` does it twice, the second time without the keys that are released: for
-            persons of whom some have many keys (:mod:`dpselect.keys.weighted`). By default one
-            of the first three, which releases a key of the fewest people with probability 1/2:
+            persons of whom some have many keys (``dpselect.keys.weighted``). By default one of
+            the first three, which releases a key of the fewest people with probability 1/2:
             ``"optimal"`` for up to a few keys a person, ``"gaussian"`` for many.
         min_people: A key of fewer people is never released, whatever is drawn.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
@@ -184,20 +186,20 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
         """Return the chances of a key to be released."""
         return (Chances("a value", self.probabilities),)
 
-    def scores(self, every: Sequence[KeysDesign]) -> ExpectedKeys:
-        laws = [one.law for one in every if not isinstance(one.law, WeightedLaw)]
-        if len(laws) < len(every):
+    @property
+    def precision(self) -> Precision:
+        if isinstance(self.law, WeightedLaw):
             raise ParameterError(
                 f"`method` {self.law.name!r} has no score to choose `max_per_user` by: give "
                 "one number"
             )
-        return ExpectedKeys(laws, [one.question.max_per_user for one in every])
+        return Precision(self.law.half, moved=self.question.max_per_user, sampling=0.0)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        assert not isinstance(self.law, WeightedLaw)  # noqa: S101 -- it has no scores
+        assert not isinstance(self.law, WeightedLaw)  # noqa: S101 -- it has no precision
         found = people_in(data, self.question).from_count(self.min_people)
-        people = above_least(found.people, self.min_people)
-        return expected_keys(self.law, people), self._of_counts(self.law, found)
+        people = above_least(found.people, self.min_people + self.law.half // NEAR)
+        return float(people.sum()), self._of_counts(self.law, found)
 
 
 def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:

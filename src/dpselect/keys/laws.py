@@ -1,12 +1,12 @@
-r"""Laws by which a key is released, as functions of the number of people who have it.
+"""Laws by which a key is released, as functions of the number of people who have it.
 
 A key that nobody has is never released, and one that a single person has only with a
-probability that delta pays for. A law is for persons who change the counts of at most
-:math:`m` keys, each by one, and draws for all keys independently.
+probability that delta pays for. A law is for persons who change the counts of at most ``m``
+keys, each by one, and draws for all keys independently.
 
-Let a person bring :math:`m` keys, of which some had nobody before. Outside of the event
-that one of these is released the two laws of the other keys are compared, so the delta of
-that event and the delta of the noise add up (``docs/methods.md`` has the proof).
+Let a person bring ``m`` keys, of which some had nobody before. Outside of the event that one of
+these is released the two laws of the other keys are compared, so the delta of that event and
+the delta of the noise add up (``docs/methods.md`` has the proof).
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ class KeyLaw(Protocol):
 
 @dataclass(frozen=True)
 class OptimalLaw:
-    r"""The most probable release that is private for each key: a truncated geometric law.
+    """The most probable release that is private for each key: a truncated geometric law.
 
-    It is that of :class:`~dpselect.draws.optimal_chances.OptimalChances`.
+    It is that of ``OptimalChances``.
 
-    With several keys a person :math:`\varepsilon'` and :math:`\delta'` are such that
-    :math:`m` of these together cost epsilon and delta by the exact composition of
-    (epsilon', delta')-DP mechanisms, and :math:`\pi` reaches one half soonest.
+    With several keys a person ε' and δ' are such that ``m`` of these together cost epsilon and
+    delta by the exact composition of (epsilon', delta')-DP mechanisms, and π reaches one half
+    soonest.
 
     Attributes:
         epsilon: Epsilon of the whole release.
@@ -139,10 +139,10 @@ class OptimalLaw:
 
 @dataclass(frozen=True)
 class LaplaceLaw:
-    r"""Discrete Laplace noise on every count, and a threshold for the sum.
+    """Discrete Laplace noise on every count, and a threshold for the sum.
 
-    The noise costs epsilon; the threshold is the least integer that the noisy count 1
-    reaches with probability at most :math:`1 - (1 - \delta)^{1/m}`.
+    The noise costs epsilon; the threshold is the least integer that the noisy count 1 reaches
+    with probability at most ``1 - (1 - δ)^(1/m)``.
 
     Attributes:
         epsilon: Epsilon of the whole release.
@@ -203,11 +203,11 @@ class LaplaceLaw:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    r"""Discrete Gaussian noise on every count, and a threshold for the sum.
+    """Discrete Gaussian noise on every count, and a threshold for the sum.
 
-    The noise is :math:`\rho`-zCDP with :math:`\rho = m/(2\sigma^2)`, which costs epsilon and
-    a part of delta; the rest of delta is for the keys of one person. The part is the one of
-    50 that makes the threshold least.
+    The noise is ρ-zCDP with ``ρ = m/(2σ^2)``, which costs epsilon and a part of delta; the rest
+    of delta is for the keys of one person. The part is the one of 50 that makes the threshold
+    least.
 
     Attributes:
         epsilon: Epsilon of the whole release.
@@ -325,10 +325,9 @@ def law_of(
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:
-    r"""Return the exact delta of :math:`m` independent epsilon'-DP mechanisms together.
+    """Return the exact delta of ``m`` independent epsilon'-DP mechanisms together.
 
-    .. math:: \sum_{j} \binom{m}{j} \frac{\big(e^{(m - j)\varepsilon'} -
-              e^{\varepsilon + j\varepsilon'}\big)_+}{(1 + e^{\varepsilon'})^m}
+        ∑_j binom(m, j) ((e^((m - j)ε') - e^(ε + jε'))_+)/((1 + e^ε')^m)
 
     Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
     """
@@ -363,12 +362,12 @@ def _best_split(epsilon: float, delta: float, times: int) -> tuple[float, float]
 
 
 def _each_of(delta: float, times: int) -> float:
-    r"""Return :math:`1 - (1 - \delta)^{1/m}`."""
+    """Return ``1 - (1 - δ)^(1/m)``."""
     return delta if times == 1 else -expm1(log1p(-delta) / times) * (1 - 2.0**-40)
 
 
 def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
-    r"""Return :math:`P(Z \ge z)` of the discrete Gaussian, as a function of ``z`` from 0 on."""
+    """Return ``P(Z ≥ z)`` of the discrete Gaussian, as a function of ``z`` from 0 on."""
     if sigma <= LARGEST_SUM:
         # Beyond 40 standard deviations nothing is left that a float could show.
         every = np.arange(ceil(40 * sigma) + 2, dtype=np.float64)

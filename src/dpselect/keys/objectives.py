@@ -1,20 +1,19 @@
-r"""Objectives over keys: counts of public candidates, or of the most common keys.
+"""Objectives over keys: counts of public candidates, or of the most common keys.
 
-Where the candidates are not public, they are the :math:`\bar k` keys of the largest counts,
-ties in a fixed order of the keys, and a candidate to stop at (:data:`STOP`) whose score is
+Where the candidates are not public, they are the ``k̄`` keys of the largest counts, ties in a
+fixed order of the keys, and a candidate to stop at (``STOP``) whose score is
 
-.. math:: h_{(\bar k + 1)} + c, \qquad
-          c = 1 + \frac{1}{\eta} \ln\frac{b (1 - \delta)}{\delta},
-          \qquad b = \min(m, \bar k),
+    h_(k̄ + 1) + c,
+    c = 1 + (1/η) ln(b (1 - δ)/δ),
+    b = min(m, k̄),
 
-for an exponential mechanism with weights :math:`e^{\eta h}`. Draws without replacement go on
-until ``k`` keys or the stop. Where fewer than :math:`\bar k` keys have a count, the rest are
-dummies of count 0 that nobody has, and a dummy stops too. The release of ``k`` draws is
-:math:`(k\eta, \delta)`-DP for one person who is added or removed and changes :math:`m` counts
-by one (``docs/methods.md`` has the proof, which gives the constant exactly).
+for an exponential mechanism with weights ``e^(η h)``. Draws without replacement go on until
+``k`` keys or the stop. Where fewer than ``k̄`` keys have a count, the rest are dummies of count
+0 that nobody has, and a dummy stops too. The release of ``k`` draws is ``(kη, δ)``-DP for one
+person who is added or removed and changes ``m`` counts by one (``docs/methods.md`` has the
+proof, which gives the constant exactly).
 
-Source: Durfee and Rogers, NeurIPS 2019, arXiv:1905.04273, Algorithm 1, which has
-:math:`\ln(b / \delta)`.
+Source: Durfee and Rogers, NeurIPS 2019, arXiv:1905.04273, Algorithm 1, which has ``ln(b / δ)``.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def of_most_common(
         neighbours: The relation.
 
     Returns:
-        ``limit + 1`` candidates, the last of them :data:`STOP`; dummies are ``STOP`` too.
+        ``limit + 1`` candidates, the last of them ``STOP``; dummies are ``STOP`` too.
     """
     scores = np.zeros(limit + 1)
     held = min(limit, counted.people.size)
@@ -102,14 +101,14 @@ def of_most_common(
 
 
 def ahead_of_stop(people: Indices, *, exponent: float, offset: float) -> Probabilities:
-    r"""Return the probability that a key is drawn before the stop, if the draws go on so long.
+    """Return the probability that a key is drawn before the stop, if the draws go on so long.
 
-    .. math:: \frac{1}{1 + e^{\eta (c - n)}}
+        1/(1 + e^(η (c - n)))
 
     Args:
         people: How many people more than the key after the candidates have it; any shape.
-        exponent: :math:`\eta`.
-        offset: :math:`c`, of the stop.
+        exponent: η.
+        offset: ``c``, of the stop.
 
     Returns:
         Same shape. The relative order of two candidates does not depend on the others.
@@ -123,10 +122,10 @@ def ahead_of_stop(people: Indices, *, exponent: float, offset: float) -> Probabi
 def offset_of_stop(
     *, k: int, limit: int, per_user: int, epsilon: float, delta: float, neighbours: Neighbours
 ) -> float:
-    r"""Return how far the stop is above the count after the last candidate.
+    """Return how far the stop is above the count after the last candidate.
 
     Under substitution a step is one person removed and one added, each at half of epsilon:
-    :math:`\delta = \delta_1 (1 + e^{\varepsilon/2})`.
+    ``δ = δ_1 (1 + e^(ε/2))``.
 
     Args:
         k: The number of draws.

@@ -10,7 +10,7 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
-from dpselect.tables.caps import CapLike
+from dpselect.tables.caps import CapLike, Precision
 from dpselect.tables.people import PeopleCap, people_cap
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -45,6 +45,11 @@ class Question:
     def max_per_user(self) -> int:
         """How many keys of a person are counted at most."""
         return 1 if self.cap is None else self.cap.most
+
+    def precision(self, noise: float, k: int) -> Precision:
+        """Return how precise the mean of the ``k`` largest counts of the groups is."""
+        counts = k * max(1, len(self.groups))
+        return Precision(noise, moved=min(self.max_per_user, counts) / counts, sampling=2.0)
 
 
 def question_of(

@@ -1,7 +1,7 @@
 """Rows of any container as keys of persons, at most so many of each person.
 
-A person's different keys are put in the order of their values, and of these so many are
-counted as :mod:`dpselect.tables.people` says: as often as a key occurs does not matter.
+A person's different keys are put in the order of their values, and of these so many are counted
+as ``dpselect.tables.people`` says: as often as a key occurs does not matter.
 """
 
 from __future__ import annotations
@@ -154,6 +154,18 @@ def _opened(data: object, question: Question) -> tuple[nw.LazyFrame[Any], dict[s
     types = tables.schema(frame, data)
     kinds = {name: kind_of(types[name], name) for name in types}
     return frame if isinstance(frame, nw.LazyFrame) else names_of_frame(frame), kinds
+
+
+def kind_in(data: object, column: str | None) -> Kind:
+    """Return the kind of a column, or of data that are the values themselves; public.
+
+    Raises:
+        ColumnError, DataError: As for ``read``.
+    """
+    if column is None:
+        return _values(data)[1]
+    frame = tables.check_columns(data, plain=[column])
+    return kind_of(tables.schema(frame, data)[column], column)
 
 
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:

@@ -52,7 +52,9 @@ class KeyRelease(Release[Any]):
         else:
             rows = [_listed(key) for key in self.answer]
         found = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
-        return found if self.counts is None else {**found, "people, noisy": [*self.counts]}
+        if self.counts is not None:
+            found["people, noisy"] = [*self.counts]
+        return found | self.ends()
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
@@ -92,7 +94,7 @@ class Chances(NamedTuple):
         """Return the least number of people whose value is released with a probability.
 
         Returns:
-            At most :data:`MOST_PEOPLE`.
+            At most ``MOST_PEOPLE``.
         """
 
         def enough(people: int) -> bool:
@@ -109,7 +111,7 @@ def plot_chances(
     """Draw probabilities of release against the number of people, one line for each kind.
 
     Args:
-        chances: From :meth:`~dpselect.Keys.chances` or :meth:`~dpselect.TopKeys.chances`.
+        chances: From ``Keys.chances`` or ``TopKeys.chances``.
         title: Title of a picture with one line.
         ax: Axes to draw into; a new figure if not given.
 

@@ -6,15 +6,15 @@ noisy counts alone, so it costs nothing; in groups the keys are pairs of a group
 every group has its own largest.
 
 Guarantee:
-    That of :class:`~dpselect.Keys` of the pairs by the same noise: a key that a single person
-    has passes the threshold with a probability that delta pays for.
+    That of ``Keys`` of the pairs by the same noise: a key that a single person has passes the
+    threshold with a probability that delta pays for.
 
 Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,7 +25,6 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.cap_scores import kth_largest
 from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
 from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw
 from dpselect.keys.question import Question, changed_keys, checked_delta
@@ -33,7 +32,7 @@ from dpselect.keys.release import Chances, KeyRelease
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 from dpselect.plan import Plan
-from dpselect.tables.caps import CapDesign, Precision, Precisions
+from dpselect.tables.caps import CapDesign, Precision, mean_of_largest
 
 if TYPE_CHECKING:
     from dpselect.keys.top import TopKeys
@@ -94,19 +93,16 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
         """Whether there are groups that are not public."""
         return self.question.by is not None and not self.question.groups
 
-    def scores(self, every: Sequence[TopAboveThreshold]) -> Precisions:
+    @property
+    def precision(self) -> Precision:
         if self.hides_groups:
             raise ParameterError("to choose `max_per_user`, list the `groups`")
-        laws = [one.law for one in every]
-        return Precisions(
-            [Precision(_deviation(law) * sqrt(2), threshold=law.threshold) for law in laws]
-        )
+        return self.question.precision(_deviation(self.law), self.k)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         groups = people_in(data, self.question).in_groups()
-        counts = [kth_largest(part.people, self.k) for _, part in groups]
-        mean = sum(counts) / max(1, len(self.question.groups))
-        return mean, self._of_groups(groups)
+        means = [mean_of_largest(part.people, self.k) for _, part in groups]
+        return sum(means) / max(1, len(self.question.groups)), self._of_groups(groups)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to pass the threshold."""

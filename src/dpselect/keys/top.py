@@ -12,7 +12,6 @@ import numpy as np
 from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
-from dpselect.keys.cap_scores import kth_largest
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over, people_in
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import (
@@ -43,7 +42,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, Precisions
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Indices
 
 MOST_LIMIT = 10**9
@@ -55,17 +54,17 @@ LEAST_LIMIT = 1000
 
 @query
 class TopKeys(Query[KeyRelease]):
-    r"""The keys that most people have.
+    """The keys that most people have.
 
     With ``candidates`` the keys are drawn from these: one by one by permute-and-flip, or read
-    off one noisy sequence of all counts (:class:`~dpselect.NoisySequence`), whichever resolves
-    more for ``k``, ``max_per_user`` and the number of candidates. The sequence releases the
-    noisy counts of its keys at the same price. Without candidates, which needs ``delta``, all
-    keys get noise on their counts, and the largest above a threshold are released with these
-    counts (:mod:`~dpselect.keys.thresholds`); or by ``mechanism="exponential"`` keys are drawn
-    from the ``limit`` that most people have, until one draw falls on the stop. Either way fewer
-    than ``k`` may be released. The second finds keys of fewer people, and fewer of the most
-    common. Its draws that were not made are refunded to the budget, that of the stop is paid.
+    off one noisy sequence of all counts (``NoisySequence``), whichever resolves more for ``k``,
+    ``max_per_user`` and the number of candidates. The sequence releases the noisy counts of its
+    keys at the same price. Without candidates, which needs ``delta``, all keys get noise on
+    their counts, and the largest above a threshold are released with these counts
+    (``thresholds``); or by ``mechanism="exponential"`` keys are drawn from the ``limit`` that
+    most people have, until one draw falls on the stop. Either way fewer than ``k`` may be
+    released. The second finds keys of fewer people, and fewer of the most common. Its draws
+    that were not made are refunded to the budget, that of the stop is paid.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
     frame (polars, DuckDB, PySpark) only the counts of the candidates leave the engine, or those
@@ -73,10 +72,10 @@ class TopKeys(Query[KeyRelease]):
     answer has the keys in the order drawn; with ``by``, pairs of a group and a key.
 
     Guarantee:
-        ``epsilon``-DP with candidates and public groups or none, else
-        ``(epsilon, delta)``-DP, under ``neighbours``: one row, or with ``user`` all rows of
-        one person. All fields are public. Which ``max_per_user`` keys of a person are counted
-        depends on that person's rows alone (:mod:`~dpselect.tables.people`).
+        ``epsilon``-DP with candidates and public groups or none, else ``(epsilon, delta)``-DP,
+        under ``neighbours``: one row, or with ``user`` all rows of one person. All fields are
+        public. Which ``max_per_user`` keys of a person are counted depends on that person's
+        rows alone (``people``).
 
     Attributes:
         column: The column of the key; or several, for keys that are tuples.
@@ -89,31 +88,34 @@ class TopKeys(Query[KeyRelease]):
             keys may be released. By default ``10 k`` and at least 1000.
         by: A column of groups: the most common keys of each are released.
         groups: The public groups; other rows are dropped. If not given, groups are released
-            with their keys above the threshold; with candidates or by the exponential
-            mechanism they are released first, as by :class:`~dpselect.Keys`, with a part of
-            epsilon and of ``delta``, and rows of all others are dropped then.
+            with their keys above the threshold; with candidates or by the exponential mechanism
+            they are released first, as by ``Keys``, with a part of epsilon and of ``delta``,
+            and rows of all others are dropped then.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted, over all groups. They
-            are chosen at random; with 1 each person counts as one. Where groups are released
-            first, it is how many groups, too. Or :class:`~dpselect.Choose`, by how precise the
-            count of the ``k``-th key is: with ``k``, and groups that are public or none.
+        max_per_user: How many different keys of a person are counted, over all groups. They are
+            chosen at random; with 1 each person counts as one. Where groups are released first,
+            it is how many groups, too. Or ``Choose``, by how precise the count of the ``k``-th
+            key is: with ``k``, and groups that are public or none.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
             split off for a noisy sequence, which has them.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.
         assumed_people: How many people there are, about. A ``delta`` of one over it or more is
             refused. Not to be read off the data.
+        interval: The probability that intervals of the noisy counts hold, all at once. As 0.95,
+            with candidates, for the counts of these people, of each group apart. It costs
+            nothing, and says which keys are surely among the most common; it needs a noisy
+            sequence.
         epsilon: What the release costs, in nats; finite, > 0.
         delta: What it costs besides, far below one over the number of people; in (0, 1).
             Without candidates, or where groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
-        mechanism: How candidates are drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
-            permute-and-flip or the noisy sequence, as above. Without candidates it is
-            ``"exponential"``, if it is given.
+        mechanism: How candidates are drawn. A short name (``dpselect.mechanisms.MECHANISMS``),
+            or a function of ``epsilon=``; by default permute-and-flip or the noisy sequence, as
+            above. Without candidates it is ``"exponential"``, if it is given.
 
     Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Korolova, Kenthapadi,
         Mishra and Ntoulas, WWW 2009, and Durfee and Rogers 2019, arXiv:1905.04273.
@@ -139,6 +141,7 @@ class TopKeys(Query[KeyRelease]):
     counts_share: float = 0.0
     missing: Missing = "drop"
     assumed_people: int | None = None
+    interval: float | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
@@ -152,6 +155,9 @@ class TopKeys(Query[KeyRelease]):
     def at_cap(self) -> TopDesign | GroupedTop | TopAboveThreshold:
         """Return the design for one cap, which is not to be chosen."""
         check_people(self.delta, self.assumed_people)
+        hidden = self.candidates is None or (self.by is not None and self.groups is None)
+        if self.interval is not None and hidden:
+            raise ParameterError("`interval` needs public `candidates`, and `groups` if any")
         if self.candidates is None and self.above is None and self.mechanism is None:
             relation = validation.table_neighbours(self.neighbours)
             return above_threshold(self, _question(self), relation)
@@ -162,11 +168,11 @@ class TopKeys(Query[KeyRelease]):
         return _design(self)
 
     def chances(self) -> tuple[Chances, ...]:
-        r"""Return the exact chances of all that is not public, by the number of people.
+        """Return the exact chances of all that is not public, by the number of people.
 
         A key is drawn before the stop, if the draws go on so long, with probability
-        :math:`1/(1 + e^{\eta (c - n)})`, where :math:`n` is how many people more than the key
-        after the candidates have it.
+        ``1/(1 + e^(η (c - n)))``, where ``n`` is how many people more than the key after the
+        candidates have it.
         """
         return self.design().chances()
 
@@ -203,10 +209,14 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
             answer: list[Hashable] = []
             people: list[float] = []
             made = []
+            ends: list[tuple[float, float]] = []
+            sure: list[bool] = []
             for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
                 drawn = one()
                 noisy = drawn.noisy_scores or objective.scores[drawn.positions]
                 made.append(len(drawn.positions))
+                ends += drawn.interval or ()
+                sure += drawn.surely or ()
                 for number, (position, count) in enumerate(
                     zip(drawn.positions, noisy, strict=True), start=1
                 ):
@@ -216,7 +226,10 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
                         break
                     answer.append((self.groups[place], key) if self.groups else key)
                     people.append(count)
-            return self._release(plan, answer, np.array(people, dtype=np.int64), made)
+            release = self._release(plan, answer, np.array(people, dtype=np.int64), made)
+            if self.draw.interval is None:
+                return release
+            return replace(release, interval=tuple(ends), surely=tuple(sure))
 
         return draw
 
@@ -239,11 +252,11 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
         )
 
     def refund(self, made: Sequence[int], released: int) -> float:
-        r"""Return what an outcome did not cost of epsilon: draws, and noise on their counts.
+        """Return what an outcome did not cost of epsilon: draws, and noise on their counts.
 
-        A draw, also that of the stop, costs :math:`\eta = \varepsilon_1 / k`, and one person
-        takes part in the draws of at most ``times`` groups, at worst of those with most
-        draws. Noise on few counts costs one person what they change of them.
+        A draw, also that of the stop, costs ``η = ε_1 / k``, and one person takes part in the
+        draws of at most ``times`` groups, at worst of those with most draws. Noise on few
+        counts costs one person what they change of them.
 
         Args:
             made: The number of draws in each group, with that of the stop.
@@ -274,7 +287,8 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
         more_than = f" more than the value after the {self.limit} candidates"
         return (Chances("a value", law, more_than),)
 
-    def scores(self, every: Sequence[TopDesign]) -> Precisions:
+    @property
+    def precision(self) -> Precision:
         if self.candidates is None:
             raise ParameterError(
                 "`mechanism` 'exponential' without candidates has no score to choose "
@@ -288,12 +302,12 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
             self.neighbours,
             self.changed,
         )
-        return Precisions([Precision(one.draw.noise(facts)) for one in every])
+        return self.question.precision(self.draw.noise(facts), self.draw.k)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         objectives = self._objectives(people_in(data, self.question))
-        counts = [kth_largest(one.scores, self.draw.k) for one in objectives]
-        return sum(counts) / len(counts), self._of_objectives(objectives)
+        means = [mean_of_largest(one.scores, self.draw.k) for one in objectives]
+        return sum(means) / len(means), self._of_objectives(objectives)
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""
@@ -411,6 +425,7 @@ def _of_known(
         mechanism=asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(epsilon - for_counts) / times),
         sequence=NoisySequence(epsilon=epsilon, l1=most, bound=1, step=1),
+        interval=asked.interval,
     )
     spend, scale = draw.spend, None
     if isinstance(draw.mechanism, NoisySequence):

@@ -1,22 +1,20 @@
-r"""Keys of persons who have many: weights that fall with a person's number of keys.
+"""Keys of persons who have many: weights that fall with a person's number of keys.
 
-A person with :math:`t` keys adds :math:`w_t = 1/\sqrt t` to the weight of each, so that all of
-them together are a vector of length 1 whatever :math:`t` is. A key of weight :math:`W > 0` is
-released with the probability that Gaussian noise brings it to a threshold,
+A person with ``t`` keys adds ``w_t = 1/√t`` to the weight of each, so that all of them together
+are a vector of length 1 whatever ``t`` is. A key of weight ``W > 0`` is released with the
+probability that Gaussian noise brings it to a threshold,
 
-.. math:: \pi(W) = P(W + \sigma Z \ge T), \qquad
-          T = \max_{t \le m} w_t + \sigma \Phi^{-1}\big((1 - \delta_2)^{1/t}\big),
+    π(W) = P(W + σ Z ≥ T),
+    T = max_(t ≤ m) w_t + σ Φ^-1((1 - δ_2)^(1/t)),
 
 by a coin of this probability, in one round or in several; after each the released keys are
 taken away and the persons' weights are spread over the keys that are left. The noise of rounds
-:math:`i` with :math:`\sigma_i` is as private as that of one with
-:math:`\mu^2 = \sum_i \sigma_i^{-2}`, whose exact price is
+``i`` with ``σ_i`` is as private as that of one with ``μ^2 = ∑_i σ_i^-2``, whose exact price is
 
-.. math:: \delta_1 = \Phi(\mu/2 - \varepsilon/\mu)
-          - e^\varepsilon \Phi(-\mu/2 - \varepsilon/\mu).
+    δ_1 = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
 
-Weights are rounded down to multiples of a power of 1/2, and coins to multiples of
-:math:`2^{-256}`. ``docs/methods.md`` has the proof.
+Weights are rounded down to multiples of a power of 1/2, and coins to multiples of ``2^-256``.
+``docs/methods.md`` has the proof.
 
 Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745 (weights);
     Swanberg, Desfontaines and Haney 2023, arXiv:2301.01998 (rounds); Balle and Wang 2018,

@@ -1,31 +1,44 @@
-r"""The cap on the rows of a person, chosen by a part of epsilon before the release.
+"""The cap on the rows of a person, chosen by a part of epsilon before the release.
 
 A release at every cap costs the same. A part of epsilon draws one of the caps by
 permute-and-flip, and the rest pays for the release at that cap. Every cap is scored by what is
 counted at it, and all scores are integers that one person moves by at most the same bound.
 
-**How precise a count is.** At the cap :math:`m` let a count :math:`c` that one person moves by
-up to :math:`d_m` have noise of the standard deviation :math:`b_m`. With the sampling error of
-independent rows its relative error is :math:`1/f_m(c)` and
+**How precise a count is.** At the cap ``m`` let a count ``c`` that one person moves by up to
+``d_m`` have noise ``b_m``, and a sampling error of the variance ``λ c``. Its relative error is
+``1/f_m(c)`` and
 
-.. math:: f_m(c) = \frac{c}{\sqrt{b_m^2 + c}}, \qquad
-          g_b(f) = \frac{f^2 + f \sqrt{f^2 + 4 b^2}}{2},
+    f_m(c) = c/√(b_m^2 + λ c),
+    g_b(f) = (λ f^2 + f √(λ^2 f^2 + 4 b^2))/2,
 
-where :math:`g_b` is the inverse for noise :math:`b`: the count that is as precise there. The
-score is the count which is as precise at a reference with :math:`d = \max_m d_m` and
-:math:`b = d \min_m b_m/d_m`, in what one person can move there:
+where ``g_b`` is the inverse for noise ``b``: the count that is as precise there. The score is
+the count which is as precise at a reference with ``d = max_m d_m`` and ``b = d min_m b_m/d_m``,
+in what one person can move there:
 
-.. math:: q_m = \frac{g_b(f_m(c))}{d}.
+    q_m = g_b(f_m(c))/d.
 
-**Sensitivity.** One person moves it by at most 1, also where she replaces another. With
-:math:`s = \sqrt{f^2 + 4 b^2}` the slope :math:`g_b'(f) = (2 f + s + f^2/s)/2` grows with
-:math:`b`, as :math:`f \le s`. For :math:`b = \beta d` the quotient :math:`g_b'(f)/d` falls with
-:math:`d`: so do :math:`f/d`, :math:`s/d` and :math:`f^2/(s d)`. Let :math:`\beta` be
-:math:`\min_m b_m/d_m`. Then :math:`g_{b_m}'(f)/d_m \ge g_{\beta d_m}'(f)/d_m \ge g_b'(f)/d`,
-and as :math:`f_m` is the inverse of :math:`g_{b_m}`, the slope of :math:`q_m` in :math:`c` is
-at most :math:`1/d_m`; below a threshold it is :math:`b/(b_m d) = \beta/b_m \le 1/d_m`. Under
-add/remove all scores move in one direction. Where a count also has to pass a threshold,
-:math:`c` is what is above it; if nothing is, :math:`q_m = c\, b/(b_m d)` is negative.
+**What is counted** is what one person moves least, for its size:
+
+- Which keys there are: the people of each key above an eighth of the threshold, summed over
+  keys; ``d_m = m``, ``b_m`` is the threshold, and ``λ = 0``.
+- The ``k`` most common keys: the mean of the ``k`` largest counts; ``d_m = min(m, k)/k``, and
+  ``λ = 2``. The heaviest cells: the same of points; ``d_m = m/k``.
+- Percentiles and maps: rows; ``d_m = m``, of a map in one of ``n`` cells ``m/n``, and
+  ``λ = 1``.
+
+If the number of keys of ``c`` people falls as a power of ``c``, the first is in proportion to
+the number of keys above the threshold, whichever power it is; where the law of the noise has
+its steep part, a person moves their expected number several times as much. The second has a
+factor 2, as the error is of persons and of their rows that are chosen.
+
+**Sensitivity.** One person moves a score by at most 1, also where she replaces another. A sum
+of counts above a limit moves by at most the number of counts that move, each by 1; so does the
+sum of the ``k`` largest, and by at most ``k``. With ``s = √(λ^2 f^2 + 4 b^2)`` the slope
+``g_b'(f) = (2 λ f + s + λ^2 f^2/s)/2`` grows with ``b``, as ``λ f ≤ s``. For ``b = β d`` the
+quotient ``g_b'(f)/d`` falls with ``d``: so do ``f/d``, ``s/d`` and ``f^2/(s d)``. Let β be
+``min_m b_m/d_m``. Then ``g_(b_m)'(f)/d_m ≥ g_(β d_m)'(f)/d_m ≥ g_b'(f)/d``, and as ``f_m`` is
+the inverse of ``g_(b_m)``, the slope of ``q_m`` in ``c`` is at most ``1/d_m``. Under add/remove
+all scores move in one direction.
 
 **What is not in it.** Rows above a cap enter as rows that are missing. If persons with many
 rows have other values, a cap shifts the answer, and no score sees by how much.
@@ -38,7 +51,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor, fsum, sqrt
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
+
+import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -50,10 +65,11 @@ from dpselect.query import Design, Query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.people import MOST
+from dpselect.typing import Indices, Values
 
 Out = TypeVar("Out", bound=Release[Any])
 
-SHARE = 0.1
+SHARE = 0.04
 """Share of epsilon for the choice, if not given."""
 
 MOST_CAPS = 100
@@ -86,7 +102,7 @@ class Choose:
         ...     delta=1e-6, neighbours="add-remove",
         ... )
         >>> [(spend.purpose, round(spend.epsilon, 3)) for spend in pages.plan.spends]
-        [('choice of the cap', 0.1), ('release at the cap', 0.9)]
+        [('choice of the cap', 0.04), ('release at the cap', 0.96)]
     """
 
     caps: Sequence[int]
@@ -129,36 +145,6 @@ CapLike: TypeAlias = int | Choose | Mapping[str, Any]
 """A cap, or what one is chosen from."""
 
 
-class CapScores(Protocol):
-    """Scores of caps by what is counted at each."""
-
-    @property
-    def bound(self) -> int:
-        """What one person moves a score by, at most."""
-
-    def of(self, counted: Sequence[float]) -> list[int]:
-        """Return the score of each cap; they grow with what is counted."""
-
-
-class CapDesign(Design[Out], ABC):
-    """A release at one cap, which can say how much is counted at it."""
-
-    @abstractmethod
-    def scores(self, every: Sequence[Any]) -> CapScores:
-        """Return how caps are scored; public.
-
-        Args:
-            every: The designs at all caps, this one among them.
-
-        Raises:
-            ParameterError: There is no score of such a release.
-        """
-
-    @abstractmethod
-    def counted(self, data: Any) -> tuple[float, Callable[[Plan], Out]]:  # noqa: ANN401
-        """Read and count; return what is scored, and the draw of the release."""
-
-
 @dataclass(frozen=True, slots=True)
 class Precision:
     """How precise a count is at a cap; public.
@@ -166,24 +152,25 @@ class Precision:
     Attributes:
         noise: Standard deviation of its noise; > 0.
         moved: What one person moves it by, at most.
-        threshold: What it has to pass.
+        sampling: Variance of its sampling error, for each that is counted; the same at every
+            cap.
     """
 
     noise: float
     moved: float = 1.0
-    threshold: float = 0.0
+    sampling: float = 1.0
 
     def equivalent(self, count: float, noise: float) -> float:
-        """Return the count that is as precise with other noise; below 0 under the threshold."""
-        above = count - self.threshold
-        if above <= 0:
-            return above * noise / self.noise
-        precise = above / sqrt(self.noise**2 + above)
-        return precise * (precise + sqrt(precise**2 + 4 * noise**2)) / 2
+        """Return the count that is as precise with other noise."""
+        if count <= 0:
+            return 0.0
+        precise = count / sqrt(self.noise**2 + self.sampling * count)
+        scaled = self.sampling * precise
+        return precise * (scaled + sqrt(scaled**2 + 4 * noise**2)) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Precisions:
+class CapScores:
     """Scores of caps by how precise a count is at each.
 
     Attributes:
@@ -198,13 +185,40 @@ class Precisions:
         return STEPS + 1
 
     def of(self, counted: Sequence[float]) -> list[int]:
+        """Return the score of each cap; they grow with what is counted."""
         moved = max(one.moved for one in self.caps)
         noise = moved * min(one.noise / one.moved for one in self.caps)
         scores = (
             one.equivalent(count, noise) / moved
             for one, count in zip(self.caps, counted, strict=True)
         )
-        return [floor(STEPS * min(max(one, -LARGEST), LARGEST)) for one in scores]
+        return [floor(STEPS * min(one, LARGEST)) for one in scores]
+
+
+def mean_of_largest(counts: Indices | Values, k: int) -> float:
+    """Return the sum of the ``k`` largest counts over ``k``; private.
+
+    One person who moves ``c`` counts by at most 1 moves it by at most ``min(c, k)/k``.
+    """
+    largest = np.partition(counts, -k)[-k:] if counts.size > k else counts
+    return float(largest.sum()) / k
+
+
+class CapDesign(Design[Out], ABC):
+    """A release at one cap, which can say how much is counted at it."""
+
+    @property
+    @abstractmethod
+    def precision(self) -> Precision:
+        """How precise what is counted is; public.
+
+        Raises:
+            ParameterError: Nothing is counted by which a cap of such a release is chosen.
+        """
+
+    @abstractmethod
+    def counted(self, data: Any) -> tuple[float, Callable[[Plan], Out]]:  # noqa: ANN401
+        """Read and count; return what is scored, and the draw of the release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,8 +258,8 @@ class ChosenCap(Design[Out]):
                 f"a {type(query).__name__} of these fields has no score to choose "
                 "`max_per_user` by: give one number"
             )
-        designs[0].scores(designs)  # refused before anything is charged
         first = designs[0]
+        _ = first.precision  # refused before anything is charged
         listed = ", ".join(map(str, choose.caps))
         delta = max(one.delta for one in designs)
         return cls(
@@ -290,7 +304,7 @@ class ChosenCap(Design[Out]):
 
     def objective(self, counted: Sequence[float]) -> Objective:
         """Return the scores of the caps, private, with what one person moves them by."""
-        scores = self.designs[0].scores(self.designs)
+        scores = CapScores([one.precision for one in self.designs])
         # Who comes has rows at every cap, and displaces nobody's.
         return Objective(
             scores.of(counted),
