@@ -1,8 +1,8 @@
 """Tables of any kind: sources, columns, the rows of people, and aggregates of an engine.
 
 Rows stay in the engine that holds them: polars, DuckDB, PySpark or any other that narwhals
-knows. An application states a count as narwhals expressions, and :func:`collect` returns at
-most as many rows as the count was declared to have. This package knows no application.
+knows. An application states a count as narwhals expressions, and ``collect`` returns at most as
+many rows as the count was declared to have. This package knows no application.
 """
 
 from dpselect.lazy import attach

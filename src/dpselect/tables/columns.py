@@ -38,7 +38,7 @@ def count_records(
     It is private unless the neighbour relation is substitution.
 
     Raises:
-        ColumnError, DataError: As for :func:`check_columns`.
+        ColumnError, DataError: As for ``check_columns``.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
     row = collect(table.lazy().select(nw.len().alias("records")), data, most=1)
@@ -51,10 +51,10 @@ def read_columns(
     """Return some columns of a table, row by row as they belong together.
 
     Args:
-        data: As for :func:`open_table`.
-        numeric: Columns that :func:`series_numbers` reads as float64. A field of a CSV file
-            that is not a number is a missing one; a column of words is all missing and does
-            not raise, because a single number among them would decide that.
+        data: As for ``open_table``.
+        numeric: Columns that ``series_numbers`` reads as float64. A field of a CSV file that is
+            not a number is a missing one; a column of words is all missing and does not raise,
+            because a single number among them would decide that.
         plain: Columns to return as they are.
 
     Returns:
@@ -62,7 +62,7 @@ def read_columns(
 
     Raises:
         ColumnError: A column is missing or not numeric.
-        DataError: As for :func:`open_table`, or the rows cannot be read.
+        DataError: As for ``open_table``, or the rows cannot be read.
     """
     table = check_columns(data, numeric=numeric, plain=plain)
     if isinstance(table, nw.LazyFrame):
@@ -74,8 +74,8 @@ def numeric_column(data: object, column: str | None = None) -> Values:
     """Return one column of numbers.
 
     Args:
-        data: As for :func:`open_table`; or, without ``column``, the numbers themselves: an
-            array, a list or a Series of any kind.
+        data: As for ``open_table``; or, without ``column``, the numbers themselves: an array, a
+            list or a Series of any kind.
         column: The name of the column.
 
     Returns:
@@ -83,7 +83,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
 
     Raises:
         ColumnError: The column is missing, not numeric, or not named.
-        DataError: As for :func:`read_columns`.
+        DataError: As for ``read_columns``.
     """
     if is_table(data):
         if column is None:

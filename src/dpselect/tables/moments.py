@@ -19,8 +19,8 @@ import numpy as np
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.columns import as_numbers
-from dpselect.tables.kinds import declares_nothing
+from dpselect.tables.columns import as_numbers, series_numbers
+from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import check_columns, is_table, open_table, schema
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import functions, on_spark
@@ -83,7 +83,7 @@ class Measure:
         columns = [column, *([] if self.minus is None else [self.minus])]
         if self.moment == "number":
             check_columns(data, numeric=columns)
-            table = as_numbers(open_table(data), data, columns)
+            table = _numbers(open_table(data), data, columns)
             number = nw.col(column).cast(nw.Float64) - nw.col(columns[-1]).cast(nw.Float64)
             return nw.to_native(table.with_columns(number.alias(column)))
         table = check_columns(data, plain=columns)
@@ -115,8 +115,8 @@ class Measure:
         allowed = {self.moment} if self.minus is None else {"day", "local time", "time"}
         if found not in allowed:
             raise ColumnError(
-                f"column {column!r} is of type {dtype}, and the values that may be released "
-                f"are {NAMES[self.moment]}: give both alike"
+                f"column {column!r} is of type {type_name(dtype)}, and the values that may be "
+                f"released are {NAMES[self.moment]}: give both alike"
             )
         return found
 
@@ -141,6 +141,15 @@ class Measure:
 
 NUMBERS = Measure()
 """A column of numbers, as it is."""
+
+
+def _numbers(table: Frame, data: object, columns: list[str]) -> Frame:
+    """Return the table with columns as float64; in memory each value is read by itself."""
+    if not isinstance(table, nw.DataFrame):
+        return as_numbers(table, data, columns)
+    for one in dict.fromkeys(columns):
+        table = _with(table, one, series_numbers(table.get_column(one)))
+    return table
 
 
 def _of_array(array: Any, moment: Moment) -> Values:  # noqa: ANN401 -- of NumPy's dates

@@ -27,7 +27,7 @@ def open_table(data: object) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
 
     Args:
-        data: A path, a frame, or a :class:`Source` of either.
+        data: A path, a frame, or a ``Source`` of either.
 
     Returns:
         Lazy where the source is. All columns of a CSV file are text: it declares no types,
@@ -58,14 +58,14 @@ def check_columns(
     """Return the opened table if it has these columns; no row is read.
 
     Args:
-        data: As for :func:`open_table`.
+        data: As for ``open_table``.
         numeric: Columns that must hold numbers. Any may in a CSV file, and any of objects in
             a frame in memory.
         plain: Columns of any type.
 
     Raises:
         ColumnError: A column is missing or not numeric.
-        DataError: As for :func:`open_table`.
+        DataError: As for ``open_table``.
     """
     table = open_table(data)
     types = schema(table, data)

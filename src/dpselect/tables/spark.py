@@ -220,9 +220,9 @@ def spark_table(
 
     Args:
         path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
-            Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such
-            an ending, anywhere that Spark reads from; a name without one is Parquet. Or a
-            :class:`Source` of such a path.
+            Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such an
+            ending, anywhere that Spark reads from; a name without one is Parquet. Or a
+            ``Source`` of such a path.
         master: Such as ``"spark://host:7077"``, ``"local[4]"``, or ``"sc://host:15002"`` for
             Spark Connect. If not given, the session that there is, as under
             ``spark-submit``, or else this machine.

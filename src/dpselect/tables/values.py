@@ -1,6 +1,6 @@
 """Values of columns in memory: as numbers, as plain Python values, or as names in polars.
 
-They are read as their container declares them, or else one by one (:mod:`.kinds`).
+They are read as their container declares them, or else one by one (``kinds``).
 """
 
 from __future__ import annotations
