@@ -23,11 +23,22 @@ import pyarrow as pa
 import dpselect as dp
 import dpselect_pooling as pooling
 from dpselect import combine, networks, percentiles, trees, tuning
+from dpselect.variants import genotype_counts
 from support.odd_input import MARKER, ODD_VALUES, TEXT
 
 AR = "add-remove"
-COLUMNS = ("f", "g", "y")
-WIDTHS = {"values": 1, "rows": 2, "labelled": 3, "table": 3, "frame": 3}
+COLUMNS = ("f", "g", "y", "z", "name")
+WIDTHS = {
+    "values": 1,
+    "rows": 2,
+    "labelled": 3,
+    "table": 3,
+    "frame": 3,
+    "counts": 4,
+    "table of counts": 5,
+}
+VARIANTS = 4
+"""Rows of counts, whose number is public."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,8 @@ class Entry:
 
     Attributes:
         data: One of ``"values"``, ``"rows"`` of two values, ``"labelled"`` rows of three,
-            ``"table"`` with the columns f, g and y, and ``"frame"``, one in memory.
+            ``"counts"``, four rows of four, ``"table"`` with the columns f, g and y,
+            ``"frame"``, one in memory, and a ``"table of counts"`` with names.
         call: Called with the data.
     """
 
@@ -63,6 +75,25 @@ BOTH = {"epsilon": 1.0, "neighbours": AR}
 SURE = {"epsilon": 1.0, "delta": 1e-3, "neighbours": AR}
 OF_F = {"column": "f", "p": 50, "candidates": range(10), **BOTH}
 PEOPLE = {"user": "y", "max_per_user": 2}
+CHOSEN = {"user": "y", "max_per_user": dp.Choose([1, 3])}
+DAYS = {
+    "p": 50,
+    "lower": dt.date(2020, 1, 1),
+    "upper": dt.date(2020, 1, 9),
+    "step": dt.timedelta(days=1),
+}
+TIMES = {
+    "p": 50,
+    "lower": dt.datetime(2020, 1, 1),  # noqa: DTZ001 -- local times
+    "upper": dt.datetime(2020, 1, 9),  # noqa: DTZ001
+    "step": dt.timedelta(days=1),
+}
+DURATIONS = {
+    "p": 50,
+    "lower": dt.timedelta(),
+    "upper": dt.timedelta(days=9),
+    "step": dt.timedelta(days=1),
+}
 KNOWN = {"column": "f", "candidates": [0, "a", 2], **BOTH}
 BOX = {"bounds": (0, 0, 9, 9), **BOTH}
 PLACES = {"x": "f", "y": "g", **BOX}
@@ -160,6 +191,40 @@ def best_of(given):
     return made.release([run])
 
 
+def studied(given):
+    query = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
+    study = tuning.PrivateStudy(["a", "b"], query)
+    for _ in study:
+        release = dp.Percentiles(p=50, candidates=range(10), **BOTH).release(given)
+        study.tell(1.0, release)
+    return study.release
+
+
+def classifier():
+    return tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
+
+
+def ran(table):
+    return dp.run(
+        [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)], table
+    )
+
+
+def until(values):
+    query = dp.TopKeys(k=1, candidates=[0, "a"], **BOTH)
+    return dp.run_until(query, values, enough=lambda _: False, most=7.0)
+
+
+def variants():
+    return dp.TopVariants(
+        variants=4, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1.0
+    )
+
+
+def genotypes(copies):
+    return genotype_counts(copies, np.arange(4) < 2)
+
+
 def stream(values):
     query = dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH)
     with query.stream() as asked:
@@ -174,9 +239,8 @@ DESIGN = np.ones((3, 4), dtype=bool)
 METHODS = ("joint", "above-threshold", "noisy-counts", "one-by-one")
 ENTRIES = {
     "PercentileRecord": values_of(dp.PercentileRecord, p=50, upper=9, epsilon=1.0),
-    "PercentileRecord, of a table": Entry(
-        "table",
-        dp.PercentileRecord(column="f", label="y", p=50, upper=9, epsilon=1.0).release,
+    "PercentileRecord, of a table": table_of(
+        dp.PercentileRecord, column="f", label="y", p=50, upper=9, epsilon=1.0
     ),
     "percentile": Entry("values", lambda x: percentiles.percentile(x, p=50, upper=9)),
     **{
@@ -190,11 +254,27 @@ ENTRIES = {
     ),
     "Percentiles of a column": table_of(dp.Percentiles, **OF_F),
     "Percentiles of persons": table_of(dp.Percentiles, **OF_F, **PEOPLE),
+    "Percentiles of persons, a cap": table_of(dp.Percentiles, **OF_F, **CHOSEN),
+    "Percentiles in groups": table_of(dp.Percentiles, by="g", groups=[0, "a"], **OF_F),
+    "Percentiles in unknown groups": table_of(
+        dp.Percentiles, by="g", other=True, **{**OF_F, **SURE}
+    ),
+    "Percentiles with intervals": values_of(
+        dp.Percentiles, p=50, candidates=range(10), interval=0.95, **BOTH
+    ),
+    "Percentiles of differences": table_of(dp.Percentiles, minus="g", **OF_F),
+    "Percentiles of days": values_of(dp.Percentiles, **DAYS, **BOTH),
+    "Percentiles of days, of a column": table_of(dp.Percentiles, column="f", **DAYS, **BOTH),
+    "Percentiles of times": table_of(dp.Percentiles, column="f", **TIMES, **BOTH),
+    "Percentiles of durations": table_of(
+        dp.Percentiles, column="f", minus="g", **DURATIONS, **BOTH
+    ),
     "Keys": values_of(dp.Keys, **SURE),
     "Keys, Gaussian": values_of(dp.Keys, method="gaussian", **SURE),
     "Keys of a column": table_of(dp.Keys, column="f", missing="key", **SURE),
     "Keys of two columns": table_of(dp.Keys, column=["f", "g"], **SURE),
     "Keys of persons": table_of(dp.Keys, column="f", **PEOPLE, **SURE),
+    "Keys of persons, a cap": table_of(dp.Keys, column="f", **CHOSEN, **SURE),
     "Keys, weighted": table_of(dp.Keys, column="f", method="weighted", **PEOPLE, **SURE),
     "TopKeys": values_of(dp.TopKeys, k=1, candidates=[0, "a", 2], **BOTH),
     "TopKeys, unknown": values_of(dp.TopKeys, k=1, **SURE),
@@ -242,6 +322,13 @@ ENTRIES = {
         ).release,
     ),
     "BestOf": Entry("values", best_of),
+    "PrivateStudy": Entry("values", studied),
+    "PrivateClassifier": fitted(classifier),
+    "run": Entry("table", ran),
+    "run_until": Entry("values", until),
+    "TopVariants": Entry("counts", variants().release),
+    "TopVariants of a table": Entry("table of counts", variants().release),
+    "genotype_counts": Entry("counts", genotypes),
     "StableArgmax": Entry("values", votes),
     "Statuses": values_of(dp.Statuses, n=9, epsilon=1.0),
     "Subset": values_of(dp.Subset, n=9, epsilon=1.0),
@@ -330,6 +417,7 @@ CONTAINERS = {
     "rows": [
         "list", "tuples", "iterators", "object array", "array", "polars", "pandas", "arrow",
     ],
+    "counts": ["list", "tuples", "object array", "array"],
     "frame": ["polars", "pandas", "pandas objects", "arrow"],
     "labelled": ["list", "tuples", "object array", "array"],
     "table": [
@@ -337,13 +425,18 @@ CONTAINERS = {
         "parquet",
     ],
 }  # fmt: skip
+CONTAINERS["table of counts"] = CONTAINERS["table"]
+ROWS = {"rows", "labelled", "counts"}
 
 
 def data_for(entry, container, rng, folder):
     """Return odd data of one container, or None where the container has none of them."""
-    length = rng.randrange(9)
+    of_counts = "counts" in entry.data
+    length = VARIANTS if of_counts else rng.randrange(9)
     columns = [_column(rng, length) for _ in range(WIDTHS[entry.data])]
-    make = {"values": _values, "table": _table, "frame": _table}.get(entry.data, _rows)
+    if entry.data == "table of counts":
+        columns[-1] = [*"abcd"]
+    make = _values if entry.data == "values" else _rows if entry.data in ROWS else _table
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
