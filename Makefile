@@ -44,7 +44,8 @@ spark: .venv
 
 # Auditors of others, fetched at one commit each, on our releases.
 witness: .venv
-	$(RUN) --with etils --with tensorboard --with torch python benchmarks/witness.py
+	$(RUN) --with etils --with tensorboard --with torch \
+		--with dp-accounting --with tqdm python benchmarks/witness.py
 
 check: style types
 

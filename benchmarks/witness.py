@@ -1,9 +1,11 @@
 """Auditors of others on our releases: what they find, and what they find of a planted bug.
 
-Runs the histogram tester of Google's DP-Auditorium and ETH's DP-Sniper with its logistic
-regression, each at one commit, on releases of three possible answers. The control is the same
-release with twice the epsilon that is claimed. Both tools get the same draws, on one pair of
-neighbours that is written here. Run, in the folder of the project::
+Runs the histogram tester of Google's DP-Auditorium, ETH's DP-Sniper with its logistic
+regression, and dp-recorder, each at one commit, on releases of three possible answers and one
+pair of neighbours that is written here. The first two get the same draws; their control is the
+same release with twice the epsilon that is claimed. dp-recorder gets the inputs of a release's
+samplers on both databases; its control is a neighbour in which the record counts twice. Run, in
+the folder of the project::
 
     make witness
 
@@ -20,8 +22,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import dpselect as dp
+from dpselect.draws.exact.samplers import intercepted
 
 RESULTS = Path(__file__).with_name("results") / "witness.csv"
 CLAIMED = 1.0
@@ -42,6 +47,12 @@ COLUMNS += ["figure", "rejected", "control_figure", "control_rejected"]
 
 Answers = NDArray[np.int64]
 Pair = tuple[Answers, Answers]
+Draw = Callable[[list[Any], float, int], Answers]
+Sample = Callable[[], Any]
+
+SENSITIVITY = {"first_above": 1.0, "first_above_of_each": 1.0, "top_k_exponential_noise": 2.0}
+"""What a neighbour can change a sampler's inputs by: those of a maximum are twice the scores,
+less the best of them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class Tool:
         folder: Of its package, in the repository.
         finds: What its figure is.
         largest: The figure from which it rejects the claim.
-        figure: Its figure of the answers on both databases.
+        figures: Its figures of a release and of its control, by name and number of draws.
     """
 
     address: str
@@ -62,7 +73,7 @@ class Tool:
     folder: str
     finds: str
     largest: float
-    figure: Callable[[Pair], float]
+    figures: Callable[[str, int], tuple[float, float]]
 
     @property
     def name(self) -> str:
@@ -75,24 +86,36 @@ class Tool:
         histogram tester does not use.
         """
         sources = os.environ.get("WITNESS_SOURCES")
-        address = self.address if sources is None else str(Path(sources, self.name).resolve())
-        checkout = folder / self.name
+        address = (
+            self.address if sources is None else f"file://{Path(sources, self.name).resolve()}"
+        )
+        checkout = str(folder / self.name)
         for command in (
-            ["init", "--quiet", str(checkout)],
-            ["-C", str(checkout), "fetch", "--quiet", "--depth=1", address, self.commit],
-            [
-                "-C",
-                str(checkout),
-                "checkout",
-                "--quiet",
-                self.commit,
-                "--",
-                self.folder,
-                WITHOUT,
-            ],
+            ["clone", "--quiet", "--filter=blob:none", "--no-checkout", address, checkout],
+            ["-C", checkout, "checkout", "--quiet", self.commit, "--", self.folder, WITHOUT],
         ):
             subprocess.run(["git", *command], check=True)  # noqa: S603, S607 -- git, our commands
-        sys.path.append(str(checkout / Path(self.folder).parent))
+        sys.path.append(str(Path(checkout, self.folder).parent))
+
+
+def of_draws(figure: Callable[[Pair], float]) -> Callable[[str, int], tuple[float, float]]:
+    """The figures of a tool that looks at answers."""
+
+    def figures(name: str, size: int) -> tuple[float, float]:
+        ours, control = (
+            figure(answers(name, epsilon, size)) for epsilon in (CLAIMED, 2 * CLAIMED)
+        )
+        return ours, control
+
+    return figures
+
+
+@cache
+def answers(name: str, epsilon: float, size: int) -> Pair:
+    """The answers of a release on both databases."""
+    draw, *pair = CASES[name]
+    with_record, without = (draw(people, epsilon, size) for people in pair)
+    return with_record, without
 
 
 def in_histograms(pair: Pair) -> float:
@@ -149,6 +172,52 @@ def by_attack(pair: Pair) -> float:
     return float(lower)
 
 
+def in_recordings(name: str, _: int) -> tuple[float, float]:
+    """dp-recorder's figures: how far a sampler's inputs are apart, in its sensitivities."""
+    draw, small, large = CASES[name]
+    record = (Counter(large) - Counter(small)).elements()
+    return distance(draw, small, large), distance(draw, small, [*large, *record])
+
+
+def distance(draw: Draw, small: list[Any], large: list[Any]) -> float:
+    """Record on one database, replay on the other, and let dp-recorder compare."""
+    from dp_recorder.auditing import metrics  # type: ignore[import-not-found]
+    from dp_recorder.auditing.audit_primitives import Auditor  # type: ignore[import-not-found]
+
+    auditor = Auditor()
+
+    def handler(
+        name: str, sample: Sample, args: tuple[Any, ...], fields: dict[str, Any]
+    ) -> object:
+        def sampled(**_: object) -> object:
+            return sample()
+
+        return auditor.intercept_mechanism(
+            name,
+            sampled,
+            "private",
+            "sensitivity",
+            metrics.dist_linf,
+            None,
+            private=args[0],
+            sensitivity=SENSITIVITY[name.rpartition(".")[2]],
+            public=(args[1:], fields),
+        )
+
+    with intercepted(handler):
+        draw(small, CLAIMED, 1)
+        auditor.set_replay()
+        draw(large, CLAIMED, 1)
+    farthest = max(
+        entry.metric_fn(entry.inputs_d["private"], entry.inputs_dp["private"])
+        / entry.sensitivity_val
+        for entry in auditor.log
+    )
+    if farthest <= 1:
+        auditor.validate_records()
+    return float(farthest)
+
+
 class Drawn:
     """A mechanism of DP-Sniper's kind that deals out answers drawn before, each once."""
 
@@ -168,7 +237,7 @@ TOOLS = {
         "python/dp_auditorium/dp_auditorium",
         f"delta at the claimed epsilon, lower bound of confidence {CONFIDENCE}",
         0.0,
-        in_histograms,
+        of_draws(in_histograms),
     ),
     "DP-Sniper, logistic regression": Tool(
         "https://github.com/eth-sri/dp-sniper",
@@ -176,7 +245,15 @@ TOOLS = {
         "dpsniper",
         f"epsilon, lower bound of confidence {CONFIDENCE}",
         CLAIMED,
-        by_attack,
+        of_draws(by_attack),
+    ),
+    "dp-recorder": Tool(
+        "https://github.com/ObliviousAI/dp-recorder",
+        "85d189ebd7ff81a52984708322ee2c2d8c479db4",
+        "src/dp_recorder",
+        "largest distance of a sampler's inputs, in its sensitivities",
+        1.0,
+        in_recordings,
     ),
 }
 
@@ -213,7 +290,7 @@ def percentiles(people: list[Any], epsilon: float, size: int) -> Answers:
         step=1,
         by="group",
         groups=range(size),
-        assumed_records=len(people) * size,
+        assumed_records=2 * size,
         epsilon=epsilon,
         neighbours=NEIGHBOURS,
     )
@@ -241,7 +318,7 @@ def above_threshold(people: list[Any], epsilon: float, size: int) -> Answers:
     return np.array([(*mechanism.release(counts).answer, 2)[0] for _ in range(size)])
 
 
-CASES: dict[str, tuple[Callable[[list[Any], float, int], Answers], list[Any], list[Any]]] = {
+CASES: dict[str, tuple[Draw, list[Any], list[Any]]] = {
     "Percentiles": (percentiles, [0, 2], [0, 0, 2]),
     "AboveThreshold": (above_threshold, ["b"], ["a", "b"]),
     "TopKeys": (top_keys, ["a", "b", "c"], ["a", "a", "b", "c"]),
@@ -252,14 +329,8 @@ CASES: dict[str, tuple[Callable[[list[Any], float, int], Answers], list[Any], li
 
 def rows(name: str, size: int) -> list[list[object]]:
     """What all tools find of a release, and of its control."""
-    draw, *pair = CASES[name]
-    ours, control = (
-        (draw(pair[0], epsilon, size), draw(pair[1], epsilon, size))
-        for epsilon in (CLAIMED, 2 * CLAIMED)
-    )
     found = []
     for title, tool in TOOLS.items():
-        figures = [tool.figure(ours), tool.figure(control)]
         row: list[object] = [
             title,
             tool.commit,
@@ -269,7 +340,7 @@ def rows(name: str, size: int) -> list[list[object]]:
             size,
             tool.finds,
         ]
-        for figure in figures:
+        for figure in tool.figures(name, size):
             row += [f"{figure:.4f}", figure > tool.largest]
         found.append(row)
         print(*row, flush=True)
