@@ -1,4 +1,4 @@
-"""Docstrings as the reference shows them: roles as Markdown, formulas as MathML."""
+"""Docstrings as the reference shows them: tables as Markdown, examples without prompts."""
 
 from __future__ import annotations
 
@@ -10,22 +10,15 @@ from typing import Any
 import griffe
 
 from site_build.examples import fenced
-from site_build.mathml import mathml
 
-FORMULA = re.compile(r":math:`(?P<tex>[^`]+)`")
-DISPLAYED = re.compile(
-    r"^(?P<indent>[ ]*)\.\. math::(?P<tex>[^\n]*(?:\n(?:[ ]*\n)?(?P=indent)[ ]+\S[^\n]*)*)",
-    re.MULTILINE,
-)
 TABLE = re.compile(
     r"^(?P<rule>[ ]*=+(?:[ ]+=+)+)\n(?P<head>.*)\n(?P=rule)\n"
     r"(?P<rows>(?:(?!(?P=rule)).*\n)+)(?P=rule)$",
     re.MULTILINE,
 )
-REFERENCE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(?P<short>~?)(?P<path>[^`]+)`")
 
 
-class Roles(griffe.Extension):
+class Markdown(griffe.Extension):
     """Rewrites every docstring before it is parsed, and drops what no room offers."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
@@ -60,11 +53,8 @@ def _of_private_bases(obj: griffe.Object) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Return a docstring with MathML for formulas, names in code spans and bare examples."""
-    text = TABLE.sub(_table, fenced(text))
-    text = DISPLAYED.sub(_displayed, text)
-    text = FORMULA.sub(lambda found: mathml(found["tex"], display=False), text)
-    return REFERENCE.sub(_name, text)
+    """Return a docstring with tables of Markdown and bare examples."""
+    return TABLE.sub(_table, fenced(text))
 
 
 def _table(found: re.Match[str]) -> str:
@@ -82,12 +72,3 @@ def _table(found: re.Match[str]) -> str:
     rows.insert(1, ["---"] * len(starts))
     indent = " " * starts[0]
     return "\n".join(f"{indent}| {' | '.join(cells)} |" for cells in rows)
-
-
-def _displayed(found: re.Match[str]) -> str:
-    return found["indent"] + mathml(found["tex"], display=True)
-
-
-def _name(found: re.Match[str]) -> str:
-    path = found["path"]
-    return f"`{path.rsplit('.', 1)[-1] if found['short'] else path}`"

@@ -1,15 +1,16 @@
-"""What ``help`` shows: words, not the source's roles and TeX."""
+"""What ``help`` shows: words and letters, no roles and no TeX."""
 
 import inspect
 import pydoc
 import re
+from pathlib import Path
 
 import pytest
 
-from dpselect._help import in_letters, plain
 from support.public import every_name
 
-RAW = re.compile(r":\w+:`|\.\. math::")
+ROOT = Path(__file__).parents[1]
+RAW = re.compile(r":\w+:`|\.\. math::|\\(?:varepsilon|frac|sum|le|ge|max|min|ln)\b")
 SHOWN = {
     name: found
     for name, found in every_name().items()
@@ -17,30 +18,16 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(
-    ("tex", "letters"),
-    [
-        (r"\varepsilon", "ε"),
-        (r"\tfrac{1}{2\lambda}", "(1)/(2λ)"),
-        (r"2^{-40}", "2^(-40)"),
-        (r"\sum_{t<T^*} (\Delta - \delta(x, t))", "∑_(t<T^*) (Δ - δ(x, t))"),
-        (r"\ln n \le \text{bits}", "ln n ≤ bits"),
-    ],
-)
-def test_formulas_are_letters(tex, letters):
-    assert in_letters(tex) == letters
+@pytest.mark.parametrize("folder", ["src", "packages", "studies/src", "benchmarks", "examples"])
+def test_no_source_has_a_role_or_tex(folder):
+    sources = list((ROOT / folder).rglob("*.py"))
 
-
-def test_roles_are_names():
-    text = (
-        "At :math:`\\varepsilon`, as in :func:`~a.b.c` and :class:`d.E`.\n\n    .. math:: x\n"
-    )
-
-    assert plain(text) == "At ε, as in ``c`` and ``d.E``.\n\n     x\n"
+    assert sources
+    assert [path for path in sources if RAW.search(path.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_help_of_public_names_has_no_raw_role(name):
+def test_help_of_x(name):
     """Of what scikit-learn's bases say it is scikit-learn's."""
     found = SHOWN[name]
     texts = [found.__doc__ or ""]

@@ -58,15 +58,6 @@ def test_markdown_reads_no_character_of_a_formula():
     assert shown.count("<p>") == 2
 
 
-def test_a_docstring_has_mathml_for_its_roles():
-    text = "At :math:`x \\le 1`,\n\n    .. math:: y\n        = 2\n\nas in :func:`~a.b.c`."
-
-    shown = docstrings.as_markdown(text)
-
-    assert shown.count("<math") == 2
-    assert shown.endswith("as in `c`.")
-
-
 @pytest.mark.parametrize(
     ("planted", "expected"),
     [

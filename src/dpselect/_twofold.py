@@ -1,7 +1,7 @@
-r"""Numbers as unevaluated sums of two floats, for sums and differences without rounding.
+"""Numbers as unevaluated sums of two floats, for sums and differences without rounding.
 
-A pair holds 106 bits where a float holds 53. A score of :math:`10^{15}` sensitivities is
-rounded to an eighth of one by a float, and to :math:`2^{-56}` of one by a pair.
+A pair holds 106 bits where a float holds 53. A score of ``10^15`` sensitivities is rounded to
+an eighth of one by a float, and to ``2^-56`` of one by a pair.
 
 Source: Dekker, Numerische Mathematik 18 (1971); Knuth, TAOCP 2, section 4.2.2.
 """

@@ -138,7 +138,7 @@ def plain(value: object, otherwise: Callable[[object], object]) -> Any:  # noqa:
     not at their defaults.
 
     Args:
-        value: From :func:`frozen`.
+        value: From ``frozen``.
         otherwise: Called with what has no such form.
     """
     if type(value) in ATOMS:
@@ -199,7 +199,7 @@ def label(value: object) -> str:
 
 def in_short(value: object, most: int) -> str:
     """Return a kept value as it prints, a tuple of more than so many values as their number."""
-    if isinstance(value, tuple) and len(value) > most:
+    if isinstance(value, tuple | Mapping) and len(value) > most:
         return f"<{len(value)} values>"
     if isinstance(value, tuple):
         each = [in_short(one, most) for one in value]
@@ -223,7 +223,7 @@ def refused(name: str, value: object) -> object:
 
 
 def read(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
-    """Return the value of a field that :func:`plain` wrote.
+    """Return the value of a field that ``plain`` wrote.
 
     Raises:
         ParameterError: An object that stands for another type holds none of it.

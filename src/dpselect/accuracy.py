@@ -197,8 +197,8 @@ def compare(
 ) -> Comparison:
     """Compare mechanisms on one objective by their exact laws, or by simulations.
 
-    One candidate, and several by a :class:`~dpselect.NoisySequence` whose law is feasible, are
-    compared exactly; rounds of other mechanisms are simulated. Each row says which.
+    One candidate, and several by a ``NoisySequence`` whose law is feasible, are compared
+    exactly; rounds of other mechanisms are simulated. Each row says which.
 
     Args:
         objective: Public or synthetic scores; the result is as private as they are.
@@ -306,13 +306,12 @@ def _row_of_several(
 
 
 def count_error(scale: float, unit: str, probability: float = 0.95) -> ErrorBound:
-    r"""Return the bound on the discrete Laplace noise of one count.
+    """Return the bound on the discrete Laplace noise of one count.
 
-    With :math:`q = e^{-1/b}`, :math:`P(|Z| > t) = 2 q^{t + 1}/(1 + q)` for integers
-    :math:`t \ge 0`.
+    With ``q = e^(-1/b)``, ``P(|Z| > t) = 2 q^(t + 1)/(1 + q)`` for integers ``t ≥ 0``.
 
     Args:
-        scale: :math:`b`.
+        scale: ``b``.
         unit: What is counted.
         probability: The probability that the noise is at most the bound; in (0, 1).
     """
@@ -341,16 +340,15 @@ def spread(candidates: Values, shape: Shape, people: float) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class DirectionReport:
-    r"""How the sensitivities of one database go with its scores; as private as they are.
+    """How the sensitivities of one database go with its scores; as private as they are.
 
     A sensitivity is *non-decreasing* in a database if a candidate with a larger score has one
     at least as large at every distance, *non-increasing* if it has one at most as large; with
     admissibility and a bound such a sensitivity is *stable*. For shifted dampening only the
-    sums :math:`H_r = \sum_{t<T^*} (\Delta - \delta(t, r))` matter, since its score is
-    :math:`(u_r \mp H_r)/\Delta`. So an instance is never worse than another one, neither in
-    :math:`P(\text{error} \ge \theta)` for any :math:`\theta` nor in the mean error, if
-    :math:`H_r - \bar H_r` does not rise with :math:`u_r` where both shift up to larger scores
-    (``"non-decreasing"``), or does not fall with it (``"non-increasing"``).
+    sums ``H_r = ∑_(t<T^*) (Δ - δ(t, r))`` matter, since its score is ``(u_r ∓ H_r)/Δ``. So an
+    instance is never worse than another one, neither in ``P(error ≥ θ)`` for any θ nor in the
+    mean error, if ``H_r - H̄_r`` does not rise with ``u_r`` where both shift up to larger
+    scores (``"non-decreasing"``), or does not fall with it (``"non-increasing"``).
 
     Attributes:
         rank_correlation: Spearman's, of scores and sensitivities at distance 0; 0 if either
@@ -363,8 +361,8 @@ class DirectionReport:
 
     Source: Farias et al., VLDB J. 2023, Definitions 8 to 11 and 17, Lemma 6 and Corollary 2. As
         printed, Definition 17 orders the gaps the wrong way round for ``"non-decreasing"``:
-        with :math:`\Delta = 4` and :math:`\delta = (4, 3, 2, 1)` for falling scores the gaps
-        to the exponential mechanism are :math:`(0, 1, 2, 3)` where it asks for falling ones.
+        with ``Δ = 4`` and ``δ = (4, 3, 2, 1)`` for falling scores the gaps to the exponential
+        mechanism are ``(0, 1, 2, 3)`` where it asks for falling ones.
     """
 
     rank_correlation: float
@@ -375,8 +373,8 @@ class DirectionReport:
     def stable(self) -> bool:
         """Whether the sensitivity is monotonic here in either direction (Definition 11).
 
-        That it is admissible is for :func:`dpselect.audit.check_admissible` to say; bounded
-        is every sensitivity of the library.
+        That it is admissible is for ``dpselect.audit.check_admissible`` to say; bounded is
+        every sensitivity of the library.
         """
         return bool(self.directions)
 

@@ -17,20 +17,17 @@ PARTS = "parts are disjoint, by a rule that reads one row at a time"
 def parallel_plan(
     plans: Sequence[Plan], *, neighbours: NeighboursLike, parts_per_user: int | None = None
 ) -> Plan:
-    r"""Return the plan of several releases, each of its own part of the rows.
+    """Return the plan of several releases, each of its own part of the rows.
 
     A public rule sends each row to at most one part by that row alone. A record, which is one
-    row, is then in one part; a person whom the plans protect by ``user`` may have rows in
-    every part, or by what is public in at most ``parts_per_user``. Let :math:`\varepsilon`,
-    :math:`\delta` and :math:`\rho` be the sums of as many of the largest prices. Releases of
-    the parts cost together
+    row, is then in one part; a person whom the plans protect by ``user`` may have rows in every
+    part, or by what is public in at most ``parts_per_user``. Let ε, δ and ρ be the sums of as
+    many of the largest prices. Releases of the parts cost together
 
-    - under add/remove :math:`\varepsilon`, :math:`\delta`, :math:`\rho`: one record or person
-      more or less changes so many parts;
+    - under add/remove ε, δ, ρ: one record or person more or less changes so many parts;
     - under substitution the price of *two* such steps: who goes and who comes may be in
-      different parts, or in the same. So :math:`2\varepsilon`,
-      :math:`(1 + e^{\varepsilon_1})\delta`, :math:`4\rho` with the largest
-      :math:`\varepsilon_1` of a part.
+      different parts, or in the same. So ``2ε``, ``(1 + e^(ε_1))δ``, ``4ρ`` with the largest
+      ``ε_1`` of a part.
 
     In both cases the parts' plans must be for add/remove: a plan under substitution takes the
     number of records of its part as public, and a replaced record changes two such numbers.

@@ -22,8 +22,8 @@ record, a count or a size that was read off private data: an exception is an out
 of the guarantee.
 
 Messages are written with the names of arguments in backquotes. ``str`` drops these;
-:meth:`DPSelectError.naming` writes the names as somebody else knows them, such as the options
-of a command.
+``DPSelectError.naming`` writes the names as somebody else knows them, such as the options of a
+command.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from dpselect.query import Query
 def to_opendp(query: Query[Any]) -> Any:  # noqa: ANN401 -- a measurement of OpenDP
     """Return a query as a measurement of OpenDP, for its combinators and odometers.
 
-    The measurement takes what the query reads, such as an objective for a
-    :class:`~dpselect.Selection`, and returns the tuple of the answer, drawn by dpselect.
-    Distances are neighbour steps of the query's relation. The map is the price: at one step
-    epsilon (and delta), at ``k`` steps that of group privacy. OpenDP takes our word for it, so
-    its feature ``honest-but-curious`` is enabled. No budget of ours is charged.
+    The measurement takes what the query reads, such as an objective for a ``Selection``, and
+    returns the tuple of the answer, drawn by dpselect. Distances are neighbour steps of the
+    query's relation. The map is the price: at one step epsilon (and delta), at ``k`` steps that
+    of group privacy. OpenDP takes our word for it, so its feature ``honest-but-curious`` is
+    enabled. No budget of ours is charged.
 
     Raises:
         MissingDependencyError: OpenDP is not installed.

@@ -14,8 +14,6 @@ from importlib import import_module
 from pkgutil import get_data
 from typing import Any
 
-from dpselect._help import clean
-
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
@@ -39,7 +37,6 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         if home is None:
             return import_module(f"{package}.{name}")
         value = getattr(import_module(f"{package}.{home}"), name)
-        clean(value)
         # Kept, so that later accesses do not come back to this function.
         setattr(sys.modules[package], name, value)
         return value

@@ -30,14 +30,14 @@ class Objective:
             ``n - 1`` if not given. Public: it must be the same for every database.
         monotone: Whether every neighbour step moves all scores in the same direction (or
             not at all), as adding a record does to counts. Public.
-        highest: A score that no candidate exceeds on any database, if one is known: the
-            default anchor of :class:`~dpselect.AnchoredLocalDampening`. Score units. Public.
+        highest: A score that no candidate exceeds on any database, if one is known: the default
+            anchor of ``AnchoredLocalDampening``. Score units. Public.
         direction: Whether candidates with larger scores have larger sensitivities
-            (``"non-decreasing"``) or smaller ones (``"non-increasing"``), if that is known:
-            the default of :class:`~dpselect.ShiftedLocalDampening`. Public.
+            (``"non-decreasing"``) or smaller ones (``"non-increasing"``), if that is known: the
+            default of ``ShiftedLocalDampening``. Public.
         step: A number that all scores are integer multiples of, on every database, if one is
-            known, such as 1 for counts: :class:`~dpselect.NoisySequence` adds noise in these
-            steps. Score units, finite, > 0. Public.
+            known, such as 1 for counts: ``NoisySequence`` adds noise in these steps. Score
+            units, finite, > 0. Public.
 
     Raises:
         ScoresError: ``scores`` is empty, not one-dimensional or not finite.

@@ -69,7 +69,7 @@ def load(passes: Sequence[Pass], *, spark: bool = False) -> Load:
     """Return what the passes of a plan take where an engine holds the records.
 
     Args:
-        passes: Those of a :class:`dpselect.Plan`.
+        passes: Those of a ``dpselect.Plan``.
         spark: Whether that engine is Spark, which counts some tables in another way.
 
     Examples:

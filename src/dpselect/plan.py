@@ -1,7 +1,7 @@
 """Plans: the price of a release, computed from public arguments alone.
 
 A plan is made before any data are read. It lists every noisy step with its price, so that the
-budget is charged once, in one place (:meth:`Plan.charge`), before anything is drawn; a dry run
+budget is charged once, in one place (``Plan.charge``), before anything is drawn; a dry run
 prints the same plan. Every release carries its plan.
 """
 
@@ -35,6 +35,9 @@ ROUNDING = 1e-9
 SHOWN = 8
 """Values of a longer sequence are summarised where it is printed, or stored with a plan."""
 
+MOST_NAMES = 32
+"""Names of a longer mapping are summarised likewise."""
+
 LARGE_EPSILON = 10.0
 """A larger one is called large where a plan is printed."""
 
@@ -48,7 +51,7 @@ PROTECTED = {
 
 
 class SupportsSpend(Protocol):
-    """The part of :class:`dpselect.Budget` that plans rely on."""
+    """The part of ``dpselect.Budget`` that plans rely on."""
 
     @property
     def neighbours(self) -> Neighbours:
@@ -59,7 +62,7 @@ class SupportsSpend(Protocol):
         """Epsilon that is left, in nats."""
 
     def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Sequence[object]:
-        """Record spends, each the arguments of :meth:`dpselect.Budget.spend`; all or none."""
+        """Record spends, each the arguments of ``dpselect.Budget.spend``; all or none."""
 
     def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
         """Return the epsilon that would remain after spends, without spending."""
@@ -240,7 +243,7 @@ class Plan:
         return charge([self], budget)[0]
 
     def asked(self) -> dict[str, Any]:
-        """Return the price as arguments of :meth:`dpselect.Budget.spend`."""
+        """Return the price as arguments of ``dpselect.Budget.spend``."""
         return {
             "epsilon": self.epsilon,
             "neighbours": self.neighbours,
@@ -264,18 +267,18 @@ class Plan:
         }
 
     def check(self, budget: SupportsSpend | None) -> None:
-        """Raise what :meth:`charge` would raise now; call it before rows are counted.
+        """Raise what ``charge`` would raise now; call it before rows are counted.
 
         A refusal costs no pass over the data then. Spends of others in between are seen by
-        :meth:`charge` alone. Whoever watches is told the passes that follow.
+        ``charge`` alone. Whoever watches is told the passes that follow.
         """
         check([self], budget)
 
     def remaining_after(self, budget: SupportsSpend) -> float:
-        """Return the epsilon that would remain after :meth:`charge`, without spending.
+        """Return the epsilon that would remain after ``charge``, without spending.
 
         Raises:
-            InsufficientBudgetError: :meth:`charge` would refuse this now.
+            InsufficientBudgetError: ``charge`` would refuse this now.
             NeighboursError: The budget is kept for another neighbour relation or unit.
         """
         return remaining_after([self], budget)
@@ -349,10 +352,12 @@ class Plan:
         most = self.arguments.get("max_per_user")
         if self.user is None or most is None:
             return None
+        unseen = ""
         if isinstance(most, Mapping):
             drawn = "of these, one is drawn" if cap is None else f"of these, {cap} was drawn"
             most = f"{' or '.join(map(str, most['caps']))} ({drawn})"
-        return f"at most {most} of each {self.user!r}, and nothing above that"
+            unseen = "; that persons with many rows have other values is not seen by the choice"
+        return f"at most {most} of each {self.user!r}, and nothing above that{unseen}"
 
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
@@ -391,7 +396,7 @@ def _priced(plans: Sequence[Plan]) -> list[int]:
 
 
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
-    """Return the epsilon that would remain after plans; see :meth:`Plan.remaining_after`."""
+    """Return the epsilon that would remain after plans; see ``Plan.remaining_after``."""
     for plan in plans:
         if budget.neighbours is not plan.neighbours:
             raise NeighboursError(
@@ -402,14 +407,14 @@ def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
 
 
 def check(plans: Sequence[Plan], budget: SupportsSpend | None) -> None:
-    """Raise what :func:`charge` would raise now; see :meth:`Plan.check`."""
+    """Raise what ``charge`` would raise now; see ``Plan.check``."""
     if budget is not None:
         remaining_after(plans, budget)
     passes.expect(tuple(one for plan in plans for one in plan.passes))
 
 
 def charge(plans: Sequence[Plan], budget: SupportsSpend | None) -> list[Receipt]:
-    """Record the prices of plans in a budget, all or none; see :meth:`Plan.charge`."""
+    """Record the prices of plans in a budget, all or none; see ``Plan.charge``."""
     receipts = [Receipt() for _ in plans]
     priced = _priced(plans)
     if budget is None or not priced:
@@ -451,8 +456,8 @@ class Receipt:
 
         Args:
             answer: Released values, by name.
-            refund: Epsilon that this outcome did not cost (:meth:`dpselect.Budget.refund`);
-                no other function of the library refunds.
+            refund: Epsilon that this outcome did not cost (``dpselect.Budget.refund``); no
+                other function of the library refunds.
             release: The fields that the release is made of again, if it can be.
         """
         if self.entry is None or self.budget is None:
@@ -480,7 +485,8 @@ def shown(value: object) -> object:
     if isinstance(value, str | bool | int | float) or value is None:
         return value
     if isinstance(value, Mapping):
-        return {str(name): shown(one) for name, one in value.items()}
+        named = {str(name): shown(one) for name, one in value.items()}
+        return _summary(list(named)) if len(named) > MOST_NAMES else named
     if isinstance(value, Sequence):
         return _summary(value) if len(value) > SHOWN else [shown(one) for one in value]
     return str(value)

@@ -1,8 +1,8 @@
 """Queries: releases before their data.
 
 A query is made of public arguments alone. It can be planned, compared, written down and read
-again, and run on data as often as a budget allows. :meth:`Query.release` is the one place where
-the steps of a release are put in order: ask the budget, read and count, charge, draw, keep.
+again, and run on data as often as a budget allows. ``Query.release`` is the one place where the
+steps of a release are put in order: ask the budget, read and count, charge, draw, keep.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ Preparation = Callable[
 def query(kind: type[Fields]) -> type[Fields]:
     """Make a class of annotated fields a query: frozen, its fields given by keyword.
 
-    Queries are compared and printed by :class:`Query` itself.
+    Queries are compared and printed by ``Query`` itself.
     """
     return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
 
@@ -128,8 +128,8 @@ class Query(ABC, Generic[Out]):
     """A release before its data; a subclass says what is chosen, and documents its fields.
 
     All fields are checked when a query is made. Lists and arrays among them become tuples of
-    Python's numbers, names of relations become :class:`~dpselect.Neighbours`, and mechanisms
-    given by their class their short name, so queries can be compared and written down.
+    Python's numbers, names of relations become ``Neighbours``, and mechanisms given by their
+    class their short name, so queries can be compared and written down.
 
     Raises:
         ParameterError: A field is out of its range, or does not go with another.
@@ -199,12 +199,12 @@ class Query(ABC, Generic[Out]):
 
     @cached_property
     def written_form(self) -> dict[str, Any]:
-        """:meth:`to_dict`; where a field holds a function, its name stands for it."""
+        """``to_dict``; where a field holds a function, its name stands for it."""
         return self._head() | self._written(lambda _name, value: written.label(value))
 
     @cached_property
     def is_repeatable(self) -> bool:
-        """Whether :meth:`to_dict` says all that is asked of a source.
+        """Whether ``to_dict`` says all that is asked of a source.
 
         It has a written form without functions and names what it reads.
         """
@@ -258,11 +258,11 @@ class Query(ABC, Generic[Out]):
         The budget is asked before any row is read, and charged once, after all that can fail
         and before anything is drawn. What an outcome did not cost is refunded. A budget that
         knows the source, and has the answer to the same question of it, answers it again for
-        nothing (:meth:`dpselect.Budget.for_request`); ``repeated`` says so.
+        nothing (``dpselect.Budget.for_request``); ``repeated`` says so.
 
         Args:
             data: What to choose from. Private.
-            budget: Where to record the spend, such as a :class:`~dpselect.Budget`.
+            budget: Where to record the spend, such as a ``Budget``.
 
         Raises:
             ColumnError: A column is missing, or not of its type.
@@ -278,7 +278,7 @@ class Query(ABC, Generic[Out]):
         """Read and count, and return the draw, which charges nothing.
 
         Raises:
-            ColumnError, DataError, PublicClaimError: As for :meth:`release`.
+            ColumnError, DataError, PublicClaimError: As for ``release``.
         """
         return self._designed.prepare(data)
 
@@ -291,12 +291,12 @@ class Query(ABC, Generic[Out]):
         return self._head() | self._written(written.refused)
 
     def to_json(self) -> str:
-        """Return :meth:`to_dict` as one line of JSON; equal queries have equal text."""
+        """Return ``to_dict`` as one line of JSON; equal queries have equal text."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, fields_: Mapping[str, Any]) -> Self:
-        """Return the query that :meth:`to_dict` wrote.
+        """Return the query that ``to_dict`` wrote.
 
         Raises:
             ParameterError: It is no query, none of this class, one of another version of the
@@ -322,10 +322,10 @@ class Query(ABC, Generic[Out]):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the query that :meth:`to_json` wrote.
+        """Return the query that ``to_json`` wrote.
 
         Raises:
-            ParameterError: As for :meth:`from_dict`, or it is no JSON object.
+            ParameterError: As for ``from_dict``, or it is no JSON object.
         """
         try:
             found = json.loads(text)

@@ -26,23 +26,23 @@ def run_until(
     most: float,
     budget: SupportsSpend | None = None,
 ) -> tuple[Out, ...]:
-    r"""Release a query with growing epsilons until a public test says that it is enough.
+    """Release a query with growing epsilons until a public test says that it is enough.
 
     The first release has the query's own epsilon and each further one twice that of the one
     before, with independent noise. All together cost less than twice the last epsilon, and
     where every larger epsilon is enough, too, the last one is less than twice the least.
 
     A budget must allow ``most`` at the start and is charged release by release, as
-    :meth:`Query.release` does: nothing is paid for what is not drawn, no rho and no delta
-    either, and answers that were drawn are in the ledger whenever the process ends. Started
-    again for the same named source, it goes on after the last of them and pays for none twice.
+    ``Query.release`` does: nothing is paid for what is not drawn, no rho and no delta either,
+    and answers that were drawn are in the ledger whenever the process ends. Started again for
+    the same named source, it goes on after the last of them and pays for none twice.
 
     Guarantee:
         Let c be the sum of the epsilons that were drawn, less refunds. The releases as they
-        came are at most :math:`e^c` times as probable under any neighbour, but for an event of
-        the sum of their deltas (ex-post privacy), and c is at most ``most``. The budget keeps
-        its guarantee, which is for epsilons that are chosen by earlier answers. All of this
-        holds if ``enough`` depends on the release alone and not on the data.
+        came are at most ``e^c`` times as probable under any neighbour, but for an event of the
+        sum of their deltas (ex-post privacy), and c is at most ``most``. The budget keeps its
+        guarantee, which is for epsilons that are chosen by earlier answers. All of this holds
+        if ``enough`` depends on the release alone and not on the data.
 
     Args:
         query: What is released first; it has a field ``epsilon``.
@@ -50,8 +50,8 @@ def run_until(
         enough: The test of quality, of a release. Public; it must not read data. It should
             know the noise: an answer that looks good by chance ends the series as well.
         most: What all releases together may cost, in nats; finite, at least the query's
-            epsilon. A series of n releases costs :math:`2^n - 1` times that.
-        budget: Where to record the spends, such as a :class:`~dpselect.Budget`.
+            epsilon. A series of n releases costs ``2^n - 1`` times that.
+        budget: Where to record the spends, such as a ``Budget``.
 
     Returns:
         All releases, in order. The last one is enough, or ``most`` allowed no more, or others
@@ -60,8 +60,7 @@ def run_until(
     Raises:
         ParameterError: ``most`` is out of its range, or the query has no ``epsilon``.
         InsufficientBudgetError: The budget does not allow ``most``; nothing was drawn.
-        ColumnError, DataError, PublicClaimError, NeighboursError: As for
-            :meth:`Query.release`.
+        ColumnError, DataError, PublicClaimError, NeighboursError: As for ``Query.release``.
 
     Source: Ligett, Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829, have ex-post privacy and
         doubling; Ghazi et al. 2025, arXiv:2508.15183, reach twice the last epsilon for any

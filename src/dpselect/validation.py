@@ -1,7 +1,7 @@
 """Checks of public arguments, made before any budget is spent.
 
 Each returns the value in the one form that the library works with, or raises a
-:class:`~dpselect.errors.ParameterError` that names the argument in backquotes.
+``ParameterError`` that names the argument in backquotes.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Toy(Query[dp.Release[Any]]):
     Attributes:
         column: The column of numbers, not
             the one of ``names``. It is never shown whole.
-        k: How many, with [brackets] of a :class:`~dpselect.Release`, at most ``limit``.
+        k: How many, with [brackets] of a ``Release``, at most ``limit``.
             ``k`` is public.
         limit: The limit.
         names: Several texts.

@@ -1,12 +1,11 @@
 """Checks of privacy claims by enumeration of small universes of databases.
 
-:func:`check_admissible` compares a sensitivity with its definition, :func:`check_private` an
-exact law with its epsilon, :func:`check_spends_first` a release with its budget, and
-:func:`replay` a release with its plan on two neighbouring databases. They take synthetic
-databases and may show them in their reports; never give them private data.
+``check_admissible`` compares a sensitivity with its definition, ``check_private`` an exact law
+with its epsilon, ``check_spends_first`` a release with its budget, and ``replay`` a release
+with its plan on two neighbouring databases. They take synthetic databases and may show them in
+their reports; never give them private data.
 """
 
-from dpselect._help import clean_room
 from dpselect.audit.admissibility import check_admissible
 from dpselect.audit.privacy import (
     PrivacyReport,
@@ -37,8 +36,6 @@ __all__ = [
     "renyi",
     "replay",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -24,40 +24,36 @@ def check_admissible(
     max_distance: int | None = None,
     complete: Callable[[Hashable], bool] | None = None,
 ) -> AdmissibilityReport:
-    r"""Check an objective's sensitivity and its public claims against their definitions.
+    """Check an objective's sensitivity and its public claims against their definitions.
 
     On every database, pair of neighbours, distance and candidate of the universe:
 
-    ============================  ==========================================================
-    finding                       states
-    ============================  ==========================================================
-    ``public parts``              candidates, bounds, l1, horizon, relation, the monotone
-                                  claim, the highest score, the direction and the step are
-                                  the same for every database, and no score is above the
-                                  highest
-    ``condition (i)``             :math:`\delta(x, 0, r) \ge LS(x, 0, r)`
-    ``condition (ii)``            :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)` for
-                                  :math:`d(x, y) \le 1`
-    ``bounded``                   :math:`\delta \le \Delta_r` before the horizon and
-                                  :math:`= \Delta` from there on
-    ``global bound``              :math:`LS(x, 0, r) \le \Delta_r`
-    ``l1``                        if claimed, a neighbour step moves all scores by at most
-                                  ``l1`` together
-    ``step``                      if claimed, all scores are integer multiples of the step
-    ``monotone``                  if claimed, neighbour steps move all scores one way
-    ``sums``                      ``cumulative``, ``shortfall`` and ``locate`` agree with
-                                  ``at``
-    ``unit scores: <scaling>``    no difference of two scaled scores moves by more than 2
-                                  (``dampened``, ``anchored``, ``pairwise``,
-                                  ``generalized``: no score by more than 1)
-    ============================  ==========================================================
+    ==========================  ===============================================================
+    finding                     states
+    ==========================  ===============================================================
+    ``public parts``            candidates, bounds, l1, horizon, relation, the monotone claim,
+                                the highest score, the direction and the step are the same for
+                                every database, and no score is above the highest
+    ``condition (i)``           ``δ(x, 0, r) ≥ LS(x, 0, r)``
+    ``condition (ii)``          ``δ(x, t + 1, r) ≥ δ(y, t, r)`` for ``d(x, y) ≤ 1``
+    ``bounded``                 ``δ ≤ Δ_r`` before the horizon and ``= Δ`` from there on
+    ``global bound``            ``LS(x, 0, r) ≤ Δ_r``
+    ``l1``                      if claimed, a neighbour step moves all scores by at most ``l1``
+                                together
+    ``step``                    if claimed, all scores are integer multiples of the step
+    ``monotone``                if claimed, neighbour steps move all scores one way
+    ``sums``                    ``cumulative``, ``shortfall`` and ``locate`` agree with ``at``
+    ``unit scores: <scaling>``  no difference of two scaled scores moves by more than 2
+                                (``dampened``, ``anchored``, ``pairwise``, ``generalized``: no
+                                score by more than 1)
+    ==========================  ===============================================================
 
-    The local sensitivity is :math:`LS(x, t, r) = \max |u(y, r) - u(z, r)|` over ``y`` within
-    distance ``t`` of ``x`` and neighbours ``z`` of ``y``, with the distance by neighbour
-    steps *inside the universe*. That is the true distance if the universe holds a shortest
-    path between any two of its databases, as "all multisets of at most n records" and "all
-    graphs on n nodes" do. Databases of at most n records have neighbours outside; what is
-    found there is true, and only equality needs care: say by ``complete`` which have none.
+    The local sensitivity is ``LS(x, t, r) = max |u(y, r) - u(z, r)|`` over ``y`` within
+    distance ``t`` of ``x`` and neighbours ``z`` of ``y``, with the distance by neighbour steps
+    *inside the universe*. That is the true distance if the universe holds a shortest path
+    between any two of its databases, as "all multisets of at most n records" and "all graphs on
+    n nodes" do. Databases of at most n records have neighbours outside; what is found there is
+    true, and only equality needs care: say by ``complete`` which have none.
 
     What passes is proved for this universe, not for larger ones: choose it so that it meets
     every case of the formula. Conditions hold up to 1e-9 of each number that is compared.
@@ -74,8 +70,8 @@ def check_admissible(
             frozensets of edges that differ by one. ``SWAP``: frozensets of equal size that
             differ by one member each.
         scalings: Functions from an objective to unit scores, by name; all scalings of
-            :mod:`dpselect.scaling` if not given (with the best score of the universe as the
-            public anchor and ``t=1`` for the generalized one).
+            ``dpselect.scaling`` if not given (with the best score of the universe as the public
+            anchor and ``t=1`` for the generalized one).
         max_distance: Check distances up to this one; >= 1; one more than the largest
             distance in the universe if not given.
         complete: Whether the universe holds all neighbours of a database. Tightness is

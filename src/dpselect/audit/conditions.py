@@ -1,12 +1,11 @@
-r"""Conditions that make a sensitivity admissible, its sums exact and scaled scores unit scores.
+"""Conditions that make a sensitivity admissible, its sums exact and scaled scores unit scores.
 
-Each condition covers a whole universe and reports its worst case. Scalings read a
-sensitivity only through its sums, so closed forms are compared with sums of
-:meth:`~dpselect.Sensitivity.at`.
+Each condition covers a whole universe and reports its worst case. Scalings read a sensitivity
+only through its sums, so closed forms are compared with sums of ``at``.
 
-Draws depend on differences of unit scores only, so it suffices that no difference moves by
-more than 2: :math:`\max_r (s_r(y) - s_r(x)) - \min_r (s_r(y) - s_r(x)) \le 2`. Of scalings
-that do not subtract the best score it is also checked that no score moves by more than 1.
+Draws depend on differences of unit scores only, so it suffices that no difference moves by more
+than 2: ``max_r (s_r(y) - s_r(x)) - min_r (s_r(y) - s_r(x)) ≤ 2``. Of scalings that do not
+subtract the best score it is also checked that no score moves by more than 1.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ LONGEST = 4096
 """Horizons up to here are summed term by term."""
 
 Scaling: TypeAlias = Callable[[Objective], Scores]
-"""From an objective to its unit scores, as in :mod:`dpselect.scaling`."""
+"""From an objective to its unit scores, as in ``dpselect.scaling``."""
 
 _TOO_LONG = (
     f"the horizon is above {LONGEST} and the shortfall has no closed form; see "
@@ -102,7 +101,7 @@ def _differing_part(first: Objective, other: Objective) -> str:
 
 
 def condition_one(tables: Tables) -> Finding:
-    r"""Check :math:`\delta(x, 0, r) \ge LS(x, 0, r)`."""
+    """Check ``δ(x, 0, r) ≥ LS(x, 0, r)``."""
     excess = tables.local[0] - tables.deltas[0]
     ok, (x, r) = _worst(excess, tables.deltas[0])
     return Finding(
@@ -123,7 +122,7 @@ def _farthest_neighbour(tables: Tables, x: int, r: int) -> int | None:
 
 
 def condition_two(tables: Tables) -> Finding:
-    r"""Check :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)` for :math:`d(x, y) \le 1`."""
+    """Check ``δ(x, t + 1, r) ≥ δ(y, t, r)`` for ``d(x, y) ≤ 1``."""
     everywhere = np.arange(len(tables.universe))
     xs = np.concatenate([everywhere, tables.universe.left, tables.universe.right])
     ys = np.concatenate([everywhere, tables.universe.right, tables.universe.left])
@@ -139,9 +138,9 @@ def condition_two(tables: Tables) -> Finding:
 
 
 def bounded(tables: Tables) -> Finding:
-    r"""Check that :math:`\delta \le \Delta_r` up to the horizon, and :math:`\Delta` from there.
+    """Check that ``δ ≤ Δ_r`` up to the horizon, and Δ from there.
 
-    Without the jump to :math:`\Delta` the limit of the shifted mechanism may not exist.
+    Without the jump to Δ the limit of the shifted mechanism may not exist.
     """
     one = tables.objectives[0].sensitivity
     distances = (*range(tables.max_distance + 1), one.horizon, one.horizon + 1)
@@ -165,7 +164,7 @@ def bounded(tables: Tables) -> Finding:
 
 
 def global_bound(tables: Tables) -> Finding:
-    r"""Check :math:`LS(x, 0, r) \le \Delta_r` for every database and candidate."""
+    """Check ``LS(x, 0, r) ≤ Δ_r`` for every database and candidate."""
     excess = tables.local[0] - tables.bounds
     ok, (x, r) = _worst(excess, tables.bounds)
     return Finding(
@@ -200,7 +199,7 @@ def monotone(tables: Tables) -> Finding:
 
 
 def l1_bound(tables: Tables) -> Finding:
-    r"""Check :math:`\sum_r |u(x, r) - u(y, r)| \le l_1` for all neighbours, if so claimed."""
+    """Check ``∑_r |u(x, r) - u(y, r)| ≤ l_1`` for all neighbours, if so claimed."""
     states = "one neighbour step changes all scores by at most l1 together"
     l1 = tables.objectives[0].sensitivity.l1
     if l1 is None:
@@ -234,7 +233,7 @@ def multiples(tables: Tables) -> Finding:
 
 
 def tightness(tables: Tables, incomplete: Values) -> Tightness:
-    r"""Compare :math:`\delta(x, t, r)` with :math:`LS(x, t, r)` below the horizon.
+    """Compare ``δ(x, t, r)`` with ``LS(x, t, r)`` below the horizon.
 
     Args:
         tables: The universe.

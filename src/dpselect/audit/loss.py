@@ -16,17 +16,16 @@ KINDS = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    r"""The privacy loss of one draw.
+    """The privacy loss of one draw.
 
     Attributes:
         pure: The largest log ratio of the two laws over all outputs, in both directions; nats.
-        delta: :math:`\delta(\varepsilon)`, the larger of both directions; None where only the
-            pure loss is known.
+        delta: ``δ(ε)``, the larger of both directions; None where only the pure loss is known.
         drawn: The log ratio of the two laws at the output that was drawn, where no single
             draw has a useful bound; ``pure`` is 0 then.
         rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
             of these; ``pure`` is 0 then.
-        laws: The arguments of :func:`of_laws` that it was made from, if it was.
+        laws: The arguments of ``of_laws`` that it was made from, if it was.
     """
 
     pure: float

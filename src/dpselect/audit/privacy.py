@@ -1,14 +1,13 @@
-r"""Distances between two exact laws, and the check of a law on all pairs of neighbours.
+"""Distances between two exact laws, and the check of a law on all pairs of neighbours.
 
 The distances take two laws on the same outcomes in the same order, such as
 ``mechanism.probabilities(objective)`` on two neighbouring databases. An outcome that neither
 law can give counts nowhere.
 
 A probability too small for a float is 0. Where one law is 0 only for that reason the loss is
-infinite instead of finite; where both are, the loss is not seen, whatever it is. Logarithms,
-as ``mechanism.log_probabilities(objective)`` returns them, have no such limit:
-:func:`check_private` takes them with ``log=True``, and counts the cases in which two laws are
-both 0.
+infinite instead of finite; where both are, the loss is not seen, whatever it is. Logarithms, as
+``mechanism.log_probabilities(objective)`` returns them, have no such limit: ``check_private``
+takes them with ``log=True``, and counts the cases in which two laws are both 0.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ TOLERANCE = 1e-9
 
 
 def privacy_loss(law_x: ArrayLike, law_y: ArrayLike) -> float:
-    r"""Return :math:`\max_r |\ln P_x(r) - \ln P_y(r)|`, the least epsilon for this pair.
+    """Return ``max_r |ln P_x(r) - ln P_y(r)|``, the least epsilon for this pair.
 
     Args:
         law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
@@ -54,7 +53,7 @@ def privacy_loss(law_x: ArrayLike, law_y: ArrayLike) -> float:
 
 
 def bounded_range(law_x: ArrayLike, law_y: ArrayLike) -> float:
-    r"""Return :math:`\max_r \ell_r - \min_r \ell_r` for :math:`\ell = \ln P_x - \ln P_y`.
+    """Return ``max_r ℓ_r - min_r ℓ_r`` for ``ℓ = ln P_x - ln P_y``.
 
     A draw for which this is at most epsilon on all neighbours is epsilon-bounded-range, and
     composes better than epsilon-DP says.
@@ -73,10 +72,10 @@ def bounded_range(law_x: ArrayLike, law_y: ArrayLike) -> float:
 
 
 def delta(law_x: ArrayLike, law_y: ArrayLike, epsilon: float) -> float:
-    r"""Return the least delta with which the pair is (epsilon, delta)-indistinguishable.
+    """Return the least delta with which the pair is (epsilon, delta)-indistinguishable.
 
-    It is the larger of :math:`\sum_r \max(0, P_x(r) - e^\varepsilon P_y(r))` and the same
-    with the laws exchanged.
+    It is the larger of ``∑_r max(0, P_x(r) - e^ε P_y(r))`` and the same with the laws
+    exchanged.
 
     Args:
         law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
@@ -93,13 +92,13 @@ def delta(law_x: ArrayLike, law_y: ArrayLike, epsilon: float) -> float:
 
 
 def renyi(law_x: ArrayLike, law_y: ArrayLike, alpha: float) -> float:
-    r"""Return the Rényi divergence of ``law_x`` from ``law_y``, in nats.
+    """Return the Rényi divergence of ``law_x`` from ``law_y``, in nats.
 
-    .. math:: D_\alpha = \frac{1}{\alpha - 1} \ln \sum_r P_x(r)^\alpha P_y(r)^{1 - \alpha}
+        D_α = (1/(α - 1)) ln ∑_r P_x(r)^α P_y(r)^(1 - α)
 
     At ``alpha=1`` it is the Kullback-Leibler divergence, at infinity the largest
-    :math:`\ln P_x - \ln P_y`. A draw is rho-zCDP if it is at most ``rho * alpha`` on all
-    neighbours in both orders.
+    ``ln P_x - ln P_y``. A draw is rho-zCDP if it is at most ``rho * alpha`` on all neighbours
+    in both orders.
 
     Args:
         law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
@@ -133,7 +132,7 @@ def _hockey_stick(p: Probabilities, q: Probabilities, epsilon: float) -> float:
 
 
 def _losses(p: Probabilities, q: Probabilities) -> tuple[Values, Values]:
-    r"""Return :math:`P_x` and :math:`\ln P_x - \ln P_y` of the outcomes that can occur."""
+    """Return ``P_x`` and ``ln P_x - ln P_y`` of the outcomes that can occur."""
     occurs = (p > 0) | (q > 0)
     with np.errstate(divide="ignore"):
         return p[occurs], np.log(p[occurs]) - np.log(q[occurs])
@@ -165,7 +164,7 @@ def _checked_law(name: str, law: ArrayLike) -> Probabilities:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyReport:
-    """The outcome of :func:`check_private`; ``print`` shows it.
+    """The outcome of ``check_private``; ``print`` shows it.
 
     Attributes:
         epsilon: The claim, in nats.
@@ -227,15 +226,15 @@ def check_private(
     Args:
         law_of: The law on a database, shape ``(n,)``, the same outcomes for each; such as
             ``lambda x: mechanism.probabilities(objective_of(x))``.
-        universe: As in :func:`check_admissible`.
-        neighbours: As in :func:`check_admissible`.
+        universe: As in ``check_admissible``.
+        neighbours: As in ``check_admissible``.
         epsilon: The claim, in nats; finite, > 0.
         log: Whether ``law_of`` returns natural logarithms, minus infinity for what cannot
             occur, such as ``lambda x: mechanism.log_probabilities(objective_of(x))``.
 
     Raises:
         ParameterError: A law is none, or has outcomes of its own; or as in
-            :func:`check_admissible`.
+            ``check_admissible``.
         NeighboursError: ``neighbours`` is neither a relation nor a function.
 
     Examples:

@@ -1,4 +1,4 @@
-r"""Replay of a release on a neighbouring database, with all noisy outputs frozen.
+"""Replay of a release on a neighbouring database, with all noisy outputs frozen.
 
 The release is run on one database and every output of a sampler is recorded. It is then run
 on the neighbour, where every sampler returns what it returned before. Since the past is the
@@ -11,9 +11,9 @@ Where the best of a hidden number of runs is released, that number and the choic
 the losses are added up run by run, and the whole is charged what Theorem 47 of
 ``docs/theory.md`` states for the largest of them.
 
-Only samplers of :mod:`dpselect.draws.exact` are frozen. Of other noise, such as NumPy's, no
-loss is known: it passes where a seed makes it the same in both runs and the outcomes agree.
-A release that draws from no sampler, says that it is not exact, or draws in several threads
+Only samplers of ``dpselect.draws.exact`` are frozen. Of other noise, such as NumPy's, no loss
+is known: it passes where a seed makes it the same in both runs and the outcomes agree. A
+release that draws from no sampler, says that it is not exact, or draws in several threads
 fails, since nothing follows from its replay.
 
 One replay looks at one pair of databases and one path of outputs. It proves nothing about
@@ -48,7 +48,7 @@ DELTA_ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """The outcome of :func:`replay`; ``print`` shows it, without a value of the databases.
+    """The outcome of ``replay``; ``print`` shows it, without a value of the databases.
 
     Attributes:
         problems: What is wrong, one sentence each; empty if nothing is.
@@ -101,15 +101,15 @@ def replay(
 ) -> ReplayReport:
     """Run a release on a database, and again on a neighbour with the same noisy outputs.
 
-    It sees no noise but that of :mod:`dpselect.draws` in this process: noise of NumPy passes
-    where a seed makes it the same in both runs and the outcomes agree.
+    It sees no noise but that of ``dpselect.draws`` in this process: noise of NumPy passes where
+    a seed makes it the same in both runs and the outcomes agree.
 
-    Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
-    laws, the number of candidates or counts); the plans; the two outcomes, which must be
-    equal since they may depend on the noisy outputs alone (labels, candidates and bounds
-    included); and the exact privacy losses of all draws, together at most the plan's epsilon
-    and delta. Something must be drawn, in one thread, and the outcome may not say that it is
-    not exact, as that of a :class:`~dpselect.draws.base.Draw` of one's own does.
+    Checked are: the samplers and their number; their public arguments (epsilon, scale, k, laws,
+    the number of candidates or counts); the plans; the two outcomes, which must be equal since
+    they may depend on the noisy outputs alone (labels, candidates and bounds included); and the
+    exact privacy losses of all draws, together at most the plan's epsilon and delta. Something
+    must be drawn, in one thread, and the outcome may not say that it is not exact, as that of a
+    ``Draw`` of one's own does.
 
     Args:
         release: Makes one release of a database, without a budget. Use synthetic data.

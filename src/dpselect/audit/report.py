@@ -60,13 +60,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Tightness:
-    r"""How far a sensitivity is above the local sensitivity it bounds.
+    """How far a sensitivity is above the local sensitivity it bounds.
 
     Attributes:
-        cells: How many :math:`(x, t, r)` were compared: below the horizon, and so far from
+        cells: How many ``(x, t, r)`` were compared: below the horizon, and so far from
             incomplete databases that the universe holds all of the neighbourhood.
-        exact: In how many of them :math:`\delta(x, t, r) = LS(x, t, r)`.
-        gap: The largest :math:`\delta - LS`, in score units.
+        exact: In how many of them ``δ(x, t, r) = LS(x, t, r)``.
+        gap: The largest ``δ - LS``, in score units.
         worst: Where it is.
     """
 
@@ -88,7 +88,7 @@ class Tightness:
 
 @dataclass(frozen=True, slots=True)
 class AdmissibilityReport:
-    """The outcome of :func:`check_admissible`; ``print`` shows it.
+    """The outcome of ``check_admissible``; ``print`` shows it.
 
     Attributes:
         findings: One per condition, in the order checked.

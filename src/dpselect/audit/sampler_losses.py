@@ -1,26 +1,24 @@
-r"""Exact privacy losses of the samplers, given the private inputs from two databases.
+"""Exact privacy losses of the samplers, given the private inputs from two databases.
 
-===========================  ============================================================
-sampler                      loss, for private inputs :math:`x` and :math:`y`
-===========================  ============================================================
-noisy maxima                 :math:`\frac{\varepsilon}{k} \sum \frac{\max d - \min d}{2\Delta}`
-                             over the rounds, with :math:`d` the difference of the scores on
-                             the grid of the candidates that are left
-``discrete_laplace``         :math:`\lVert x - y \rVert_1 / \text{scale}`
-``discrete_gaussian``        :math:`\rho = \lVert x - y \rVert_2^2 / 2\,\text{scale}^2`, which
-                             is converted to a delta
-``token``                    none
-``reveal``                   :math:`\delta(\varepsilon)`, from the exact laws of both
-``flipped``                  :math:`\ln((1-\rho)/\rho)` for each bit that differs
-``exceeds``                  :math:`\sum \ln P_x(b)/P_y(b)` over the decisions :math:`b` that
-                             were drawn
-``first_above``              :math:`\ln P_x(o)/P_y(o)` at the output :math:`o` that was drawn
-``..._of_each``              the sum over the rows, each as by itself
-``draw_path``                the same
-``draw_place``               the same
-``draw_set``                 the same
-others                       :math:`\delta(\varepsilon)`, from the exact laws of both
-===========================  ============================================================
+=====================  ====================================================================
+sampler                loss, for private inputs ``x`` and ``y``
+=====================  ====================================================================
+noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, with ``d`` the
+                       difference of the scores on the grid of the candidates that are left
+``discrete_laplace``   ``‖x - y‖_1 / scale``
+``discrete_gaussian``  ``ρ = ‖x - y‖_2^2 / 2 scale^2``, which is converted to a delta
+``token``              none
+``reveal``             ``δ(ε)``, from the exact laws of both
+``flipped``            ``ln((1-ρ)/ρ)`` for each bit that differs
+``exceeds``            ``∑ ln P_x(b)/P_y(b)`` over the decisions ``b`` that were drawn
+``first_above``        ``ln P_x(o)/P_y(o)`` at the output ``o`` that was drawn
+``..._of_each``        the sum over the rows, each as by itself
+``draw_path``          the same
+``draw_cut``           the same
+``draw_place``         the same
+``draw_set``           the same
+others                 ``δ(ε)``, from the exact laws of both
+=====================  ====================================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
 spread counts: two equal shifts of all scores are no loss. Decisions by a noisy threshold are
@@ -43,7 +41,8 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, path_exponential, sets
+from dpselect.draws import above_threshold, cut_exponential, path_exponential, sets
+from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.path_exponential import Chain
@@ -151,9 +150,9 @@ def exceeds(
 
 
 def _log_decision(below: Indices, scale: float, above: NDArray[np.bool_]) -> Values:
-    r"""Return the log probability of each decision, for counts so far below the threshold.
+    """Return the log probability of each decision, for counts so far below the threshold.
 
-    :math:`P(Z > m) = q^{m+1}/(1+q)` for an integer :math:`m \ge 0`, and :math:`Z` is symmetric.
+    ``P(Z > m) = q^(m+1)/(1+q)`` for an integer ``m ≥ 0``, and ``Z`` is symmetric.
     """
     # "Not above" is -Z > -m - 1.
     m = np.where(above, below, -below - 1)
@@ -223,6 +222,15 @@ def draw_path(
         return None
     decay = float(public["decay"])
     logs = [path_exponential.log_probability(chain, decay, path) for chain in (here, there)]
+    return Loss(0.0, drawn=logs[0] - logs[1])
+
+
+def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int]) -> Loss | None:
+    """Return the loss of a cut of a tree, at the one that was drawn."""
+    if here.children != there.children:
+        return None
+    decay = float(public["decay"])
+    logs = [cut_exponential.log_probability(cuts, decay, cut) for cuts in (here, there)]
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
@@ -344,6 +352,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             "stream",
             is_above,
         ),
+        "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
         "dpselect.draws.path_exponential.draw_path": Rule(
             ("chain", "decay"), "chain", draw_path
         ),

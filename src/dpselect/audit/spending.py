@@ -33,7 +33,7 @@ OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable
 
 @dataclass(frozen=True, slots=True)
 class SpendReport:
-    """The outcome of :func:`check_spends_first`; ``print`` shows it.
+    """The outcome of ``check_spends_first``; ``print`` shows it.
 
     Attributes:
         problems: What is wrong, one sentence each; empty if nothing is.
@@ -80,12 +80,12 @@ def check_spends_first(
     the function that draws it, and nothing in another process.
 
     The first run has a budget in memory that allows the spend: an exact sampler (of
-    :mod:`dpselect.draws`, of OpenDP, or one of ``samplers``) must run, none before the last
-    spend returned or after a refund, by whatever handle of the budget; if the outcome carries
-    a :class:`~dpselect.Plan` as ``plan_`` or ``plan``, as every release and fitted estimator of
-    the library does, the spends must add up to the epsilon and delta that it states. In the
-    second run every spend is refused, and nothing may be drawn. Calls are recorded by
-    :func:`dpselect.draws.exact.samplers.intercepted`, a profile function and the store of the
+    ``dpselect.draws``, of OpenDP, or one of ``samplers``) must run, none before the last spend
+    returned or after a refund, by whatever handle of the budget; if the outcome carries a
+    ``Plan`` as ``plan_`` or ``plan``, as every release and fitted estimator of the library
+    does, the spends must add up to the epsilon and delta that it states. In the second run
+    every spend is refused, and nothing may be drawn. Calls are recorded by
+    ``dpselect.draws.exact.samplers.intercepted``, a profile function and the store of the
     budget, so nothing is mocked.
 
     Args:

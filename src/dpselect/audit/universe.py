@@ -192,16 +192,16 @@ _PAIRS: dict[Neighbours, Callable[[tuple[Hashable, ...]], Iterator[tuple[int, in
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tables:
-    r"""Scores and sensitivities of a universe, as the conditions compare them.
+    """Scores and sensitivities of a universe, as the conditions compare them.
 
     Attributes:
         universe: ``N`` databases.
         objectives: One per database, all of ``R`` candidates.
-        scores: :math:`u(x, r)`, shape ``(N, R)``.
-        deltas: :math:`\delta(x, t, r)` for ``t`` up to the largest distance ``T``, shape
-            ``(T + 1, N, R)``.
-        local: :math:`LS(x, t, r)` by definition, shape ``(T + 1, N, R)``.
-        bounds: :math:`\Delta_r` as each database states it, shape ``(N, R)``.
+        scores: ``u(x, r)``, shape ``(N, R)``.
+        deltas: ``δ(x, t, r)`` for ``t`` up to the largest distance ``T``, shape ``(T + 1, N,
+            R)``.
+        local: ``LS(x, t, r)`` by definition, shape ``(T + 1, N, R)``.
+        bounds: ``Δ_r`` as each database states it, shape ``(N, R)``.
         steps: Change of every score by every neighbour step, shape ``(m, R)``.
     """
 

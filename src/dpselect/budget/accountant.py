@@ -35,25 +35,24 @@ class Budget:
     With ``delta=0`` epsilons add up. With ``delta > 0`` the cheaper of that sum and of
     composition by zCDP counts, which after many small spends is far less; half of delta is for
     the deltas of spends and half for zCDP, unless ``composition`` says otherwise. The order of
-    spends does not matter. :mod:`dpselect.budget.filter` says why.
+    spends does not matter. ``dpselect.budget.filter`` says why.
 
-    A copy, also one by :func:`copy.deepcopy`, is the same budget, so nothing is spent twice.
-    A budget with a ledger can be pickled, one in memory cannot.
+    A copy, also one by ``copy.deepcopy``, is the same budget, so nothing is spent twice. A
+    budget with a ledger can be pickled, one in memory cannot.
 
     Guarantee:
         All releases together are ``(epsilon, delta)``-DP under ``neighbours`` for one of what
-        ``protects`` says, against an analyst who chooses each after seeing the ones before
-        it, provided that each keeps the guarantee it was spent for and is drawn after
-        :meth:`spend` returned. Entries are public. With a ``period`` that is the guarantee of
-        each (:class:`~dpselect.budget.Period`).
+        ``protects`` says, against an analyst who chooses each after seeing the ones before it,
+        provided that each keeps the guarantee it was spent for and is drawn after ``spend``
+        returned. Entries are public. With a ``period`` that is the guarantee of each
+        (``Period``).
 
     Args:
         epsilon: Total, in nats; finite, > 0.
         delta: Total, in [0, 1).
         neighbours: The one relation that every spend must be stated for.
-        protects: The column that names persons, or
-            :class:`~dpselect.budget.Persons`, which may say how many rows one has at
-            most. If not given, or ``"row"``, one record: a row, an edge or a member.
+        protects: The column that names persons, or ``Persons``, which may say how many rows one
+            has at most. If not given, or ``"row"``, one record: a row, an edge or a member.
         composition: ``"sum"`` (all of delta for the deltas of spends), ``"zcdp"`` (none) or
             ``"either"``.
         shares: The epsilon of each analyst who has a share of it, by name. They get the same
@@ -166,7 +165,7 @@ class Budget:
     def spent(self) -> float:
         """Epsilon that all spends of the period of now together amount to, in nats.
 
-        At most :attr:`epsilon`.
+        At most ``epsilon``.
         """
         return float(sum(exact(pot.spent) for pot in self.pots))
 
@@ -175,7 +174,7 @@ class Budget:
         """Remaining epsilon for the current analyst, in nats, >= 0, rounded down.
 
         A spend of this much fits. Where zCDP counts, the price of a spend depends on the
-        others: see :meth:`remaining_after`.
+        others: see ``remaining_after``.
         """
         share = self._totals.share_of(self._origin.analyst)
         if not share and self._totals.left == 0:
@@ -209,10 +208,10 @@ class Budget:
                 is charged for so many.
             mechanism: What is released.
             note: Anything to remember; public, like the rest of the entry. That of
-                :meth:`for_request` if empty.
+                ``for_request`` if empty.
             laplace_rounds: The number of adaptive rounds at ``epsilon / laplace_rounds`` each,
                 if the Laplace mechanism of that epsilon dominates each of them, as it does
-                permute-and-flip; else 0. :meth:`to_dp_events` makes use of it.
+                permute-and-flip; else 0. ``to_dp_events`` makes use of it.
 
         Returns:
             The entry, which no crash of this process can undo when there is a ledger.
@@ -240,16 +239,16 @@ class Budget:
         """Record what several releases are about to cost, all of it or nothing.
 
         Args:
-            spends: The arguments of :meth:`spend`, by name; and as ``question`` the query and
-                its plan, and as ``repeatable`` whether they say all that is asked of a source:
-                :meth:`Plan.charge` gives them.
+            spends: The arguments of ``spend``, by name; and as ``question`` the query and its
+                plan, and as ``repeatable`` whether they say all that is asked of a source:
+                ``Plan.charge`` gives them.
 
         Returns:
             The entries, in the same order; no other spend came in between.
 
         Raises:
             InsufficientBudgetError: They do not fit together; nothing was recorded.
-            ParameterError, NeighboursError, LedgerError: As for :meth:`spend`.
+            ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
         files: dict[str, str] = {}
         asked = self._checked(spends, files)
@@ -301,7 +300,7 @@ class Budget:
         """Keep the released answer of an entry; every release of the library does.
 
         Args:
-            entry: What :meth:`spend` returned.
+            entry: What ``spend`` returned.
             answer: Released values alone, by name. Of an answer of more than 20,000
                 characters a summary is kept, with the SHA-256 of its JSON.
             release: The fields that the release is made of again, as JSON has them; kept if
@@ -329,7 +328,7 @@ class Budget:
         """Return the same budget, with what its entries say about who asked, and of what.
 
         With a ``source``, a query that was answered for the same source and version, with the
-        same ``arguments``, is answered by that entry (:meth:`answered`): nothing is drawn and
+        same ``arguments``, is answered by that entry (``answered``): nothing is drawn and
         nothing is spent.
 
         Args:
@@ -380,10 +379,10 @@ class Budget:
             That of the budget, if outside an event of probability ``delta`` of the release the
             outcome that was drawn is at most ``exp(c)`` times as probable as under any
             neighbour of the release, with c its epsilon less the refund
-            (:mod:`dpselect.budget.filter` has the proof).
+            (``dpselect.budget.filter`` has the proof).
 
         Args:
-            entry: What :meth:`spend` returned.
+            entry: What ``spend`` returned.
             epsilon: What is given back, in nats; > 0. Of an entry for ``steps`` rows so many
                 times as much is; that is at most ``entry.epsilon``.
 
@@ -404,9 +403,9 @@ class Budget:
         rho: float | None = None,
         user: str | None = None,
     ) -> float:
-        """Return what would remain after one :meth:`spend`, without spending.
+        """Return what would remain after one ``spend``, without spending.
 
-        As :meth:`remaining_after_all`, for the relation of the budget.
+        As ``remaining_after_all``, for the relation of the budget.
         """
         asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
         return self.remaining_after_all([{**asked, "neighbours": self.neighbours}])
@@ -415,14 +414,14 @@ class Budget:
         """Return what would remain after several spends, without spending.
 
         Args:
-            spends: As in :meth:`spend_all`.
+            spends: As in ``spend_all``.
 
         Returns:
             In nats, >= 0, rounded down.
 
         Raises:
-            InsufficientBudgetError: :meth:`spend_all` would refuse them now.
-            ParameterError, NeighboursError: As for :meth:`spend`.
+            InsufficientBudgetError: ``spend_all`` would refuse them now.
+            ParameterError, NeighboursError: As for ``spend``.
         """
         asked = self._checked(spends, {})
 
@@ -450,7 +449,7 @@ class Budget:
     def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
         """Return the spends as an event for an accountant of ``dp_accounting``.
 
-        :mod:`dpselect.budget.events` says which, and what the accountant must be created with.
+        ``dpselect.budget.events`` says which, and what the accountant must be created with.
 
         Raises:
             MissingDependencyError: ``dp_accounting`` is not installed.

@@ -57,7 +57,7 @@ class Connections:
         """Begin a transaction; what the block does not commit is rolled back.
 
         Raises:
-            LedgerError: As for :func:`connected`.
+            LedgerError: As for ``connected``.
         """
         kept = self._kept
         if kept is not None:
@@ -106,7 +106,7 @@ class _Kept:
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """As :meth:`Connections.transaction`, while :meth:`is_usable`."""
+        """As ``Connections.transaction``, while ``is_usable``."""
         connection = self._connection
         if connection is None:
             raise LedgerError(f"the connection to {self._path} is closed")

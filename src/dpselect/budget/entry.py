@@ -20,9 +20,9 @@ class Cost:
     """The guarantee of one release.
 
     It is ``(epsilon, delta)``-DP and, if ``delta`` is 0, ``rho``-zCDP. Outside an event of
-    probability ``delta`` it is both ``epsilon``-DP and ``rho``-zCDP
-    (:mod:`~dpselect.budget.filter`). With an epsilon of 0 it does not depend on anybody's
-    record but in that event: delta is all that it costs.
+    probability ``delta`` it is both ``epsilon``-DP and ``rho``-zCDP (``filter``). With an
+    epsilon of 0 it does not depend on anybody's record but in that event: delta is all that it
+    costs.
 
     Attributes:
         epsilon: In nats; finite, > 0, or 0 beside a delta > 0.
@@ -51,7 +51,7 @@ class Entry(Cost):
         sequence: 1 for the first spend of the budget, 2 for the second, ...
         time: When it was recorded: UTC, ISO 8601.
         neighbours: The relation that the guarantee is stated for.
-        mechanism: The function and the mechanism, as :meth:`Plan.charge` states them.
+        mechanism: The function and the mechanism, as ``Plan.charge`` states them.
         note: Free text of the caller.
         version: The version of dpselect that recorded it.
         source: The file or table that was read, as the caller named it.
@@ -59,8 +59,8 @@ class Entry(Cost):
         analyst: Who made the request, as the caller named them.
         share: The share of the budget that paid: an analyst's, or empty.
         period: The period of the budget that paid, such as ``"2026-07"``; empty without.
-        question: Query, its written form, steps and public claims of the plan; plain values,
-            of long lists what :mod:`~dpselect.budget.lists` says.
+        question: Query, its written form, steps and public claims of the plan; plain values, of
+            long lists what ``lists`` says.
         key: SHA-256 of question, source, version and unit, all public; empty if its answer is
             not to be given again.
         answer: What was released; None if the process ended before it was kept, or if

@@ -1,76 +1,62 @@
-r"""The privacy filter: the sequences of spends that stay within a budget's totals.
+"""The privacy filter: the sequences of spends that stay within a budget's totals.
 
 An analyst chooses each release after seeing the ones before it, its parameters included. A
-*privacy filter* is a rule that, whatever they choose, keeps the whole within
-:math:`(\varepsilon, \delta)`-DP. Write :math:`\varepsilon_i, \delta_i, \rho_i` for the cost of
-release i. There is one rule. It splits :math:`\delta` into :math:`\delta_s + \delta_z` when the
-budget is made, and admits a release if after it
+*privacy filter* is a rule that, whatever they choose, keeps the whole within (ε, δ)-DP. Write
+``ε_i, δ_i, ρ_i`` for the cost of release i. There is one rule. It splits δ into ``δ_s + δ_z``
+when the budget is made, and admits a release if after it
 
-.. math::
+    ∑ δ_i ≤ δ_s and (∑ ε_i ≤ ε or ∑ ρ_i converts to at most ε at δ_z).
 
-    \sum \delta_i \le \delta_s \quad\text{and}\quad
-    \Bigl(\sum \varepsilon_i \le \varepsilon \quad\text{or}\quad
-    \sum \rho_i \text{ converts to at most } \varepsilon \text{ at } \delta_z\Bigr).
-
-``either`` has :math:`\delta_s = \delta_z = \delta/2`; it admits whatever one of the other two
-admits with its half. ``sum`` has :math:`\delta_z = 0`: epsilons and deltas add up. ``zcdp`` has
-:math:`\delta_s = 0`: no release may have a delta, and all of it is there to convert. Half of
-delta costs either side little: noise and thresholds grow with :math:`\ln(1/\delta)`, of which a
-factor 2 is five per cent at :math:`10^{-6}`, and the converted epsilon with its square root.
-Sums do not depend on an order, so whether all of some releases fit does not either.
+``either`` has ``δ_s = δ_z = δ/2``; it admits whatever one of the other two admits with its
+half. ``sum`` has ``δ_z = 0``: epsilons and deltas add up. ``zcdp`` has ``δ_s = 0``: no release
+may have a delta, and all of it is there to convert. Half of delta costs either side little:
+noise and thresholds grow with ``ln(1/δ)``, of which a factor 2 is five per cent at ``10^-6``,
+and the converted epsilon with its square root. Sums do not depend on an order, so whether all
+of some releases fit does not either.
 
 Guarantee:
-    The transcript of all releases, refusals included, is :math:`(\varepsilon, \delta)`-DP
-    under the budget's neighbour relation against an adaptive analyst.
+    The transcript of all releases, refusals included, is (ε, δ)-DP under the budget's neighbour
+    relation against an adaptive analyst.
 
-A release may be *refunded*: its price depends on its outcome. It is spent for
-:math:`\varepsilon_i` and, when its outcome o is known, :math:`\varepsilon_i - c_i(o)` is given
-back, once; :math:`\rho_i, \delta_i` stay. What it must keep is, for every two neighbours in
-either order, :math:`\sum_o [P(o) - e^{c_i(o)} Q(o)]_+ \le \delta_i` with
-:math:`0 \le c_i(o) \le \varepsilon_i`, and :math:`\rho_i`-zCDP if :math:`\delta_i = 0`.
-Without a refund :math:`c_i = \varepsilon_i` and this is :math:`(\varepsilon_i, \delta_i)`-DP.
-The sums of the rule are those of the net epsilons at every admission.
+A release may be *refunded*: its price depends on its outcome. It is spent for ``ε_i`` and, when
+its outcome o is known, ``ε_i - c_i(o)`` is given back, once; ``ρ_i, δ_i`` stay. What it must
+keep is, for every two neighbours in either order, ``∑_o [P(o) - e^(c_i(o)) Q(o)]_+ ≤ δ_i`` with
+``0 ≤ c_i(o) ≤ ε_i``, and ``ρ_i``-zCDP if ``δ_i = 0``. Without a refund ``c_i = ε_i`` and this
+is ``(ε_i, δ_i)``-DP. The sums of the rule are those of the net epsilons at every admission.
 
-Lemma. Let P, Q be the laws of such a release on two neighbours. There are measures
-:math:`P^\circ \le P`, :math:`Q^\circ \le Q` of one mass, at least :math:`1 - \delta_i`, with
-:math:`e^{-c_i(o)} Q^\circ(o) \le P^\circ(o) \le e^{c_i(o)} Q^\circ(o)` for every o; made
-probabilities, they are :math:`\rho_i`-zCDP, where beside a delta :math:`\rho_i` is what
-:math:`\varepsilon_i` implies (:func:`~dpselect.budget.zcdp.rho_of_pure`).
-Proof. With :math:`\delta_i = 0` they are P and Q. Else let
-:math:`P' = \min(P, e^{c_i} Q)` and :math:`Q' = \min(Q, e^{c_i} P)`. Both have a mass of at
-least :math:`1 - \delta_i`, and :math:`P' \le e^{c_i} Q'`, :math:`Q' \le e^{c_i} P'`. Let P' be
-the one of larger mass. The mass of Q' lies between those of :math:`e^{-c_i} Q'` and P', and
-:math:`e^{-c_i} Q' \le P'`; so some :math:`P^\circ` between these two has it, and
-:math:`Q^\circ = Q'`. Of equal mass, they keep their factors, at most
-:math:`e^{\varepsilon_i}`, when they are made probabilities.
+Lemma. Let P, Q be the laws of such a release on two neighbours. There are measures ``P° ≤ P``,
+``Q° ≤ Q`` of one mass, at least ``1 - δ_i``, with
+``e^(-c_i(o)) Q°(o) ≤ P°(o) ≤ e^(c_i(o)) Q°(o)`` for every o; made probabilities, they are
+``ρ_i``-zCDP, where beside a delta ``ρ_i`` is what ``ε_i`` implies (``rho_of_pure``). Proof.
+With ``δ_i = 0`` they are P and Q. Else let ``P' = min(P, e^(c_i) Q)`` and
+``Q' = min(Q, e^(c_i) P)``. Both have a mass of at least ``1 - δ_i``, and ``P' ≤ e^(c_i) Q'``,
+``Q' ≤ e^(c_i) P'``. Let P' be the one of larger mass. The mass of Q' lies between those of
+``e^(-c_i) Q'`` and P', and ``e^(-c_i) Q' ≤ P'``; so some ``P°`` between these two has it, and
+``Q° = Q'``. Of equal mass, they keep their factors, at most ``e^(ε_i)``, when they are made
+probabilities.
 
 Proof of the guarantee. Fix the analyst's strategy (a random one is a mixture) and two
-neighbours; let P and Q be the laws of the transcript. Put :math:`P^\circ_i, Q^\circ_i` of the
-lemma for the laws of every release, given what was drawn before: on a path y their products are
-:math:`P^\circ(y) \le P(y)` and :math:`Q^\circ(y) \le Q(y)`. Which releases are admitted, and so
-their :math:`\delta_i`, is determined by the outcomes before. Release i takes at most
-:math:`\delta_i` off the mass of the paths that came to it, and these sum up to at most
-:math:`\delta_s` along each path, so :math:`\sum_y P(y) - P^\circ(y) \le \delta_s`, and
+neighbours; let P and Q be the laws of the transcript. Put ``P°_i, Q°_i`` of the lemma for the
+laws of every release, given what was drawn before: on a path y their products are
+``P°(y) ≤ P(y)`` and ``Q°(y) ≤ Q(y)``. Which releases are admitted, and so their ``δ_i``, is
+determined by the outcomes before. Release i takes at most ``δ_i`` off the mass of the paths
+that came to it, and these sum up to at most ``δ_s`` along each path, so
+``∑_y P(y) - P°(y) ≤ δ_s``, and
 
-.. math::
+    ∑_y [P(y) - e^ε Q(y)]_+ ≤ δ_s + ∑_y [P°(y) - e^ε Q°(y)]_+.
 
-    \sum_y [P(y) - e^\varepsilon Q(y)]_+
-        \le \delta_s + \sum_y [P^\circ(y) - e^\varepsilon Q^\circ(y)]_+ .
+On a path y the product of the factors is at most ``e^(∑ c_i(o_i))``, where ``∑ c_i(o_i)`` is at
+most the net sum at the last admission. If that is at most ε, y adds nothing. Any other y was
+admitted last by the zCDP limit and, sums of rho being monotone, within it all along. So the
+filter with the limits of delta and of zCDP alone admits and refuses the same along y. Let
+``P̂, Q̂`` be the laws of its transcript where each release draws from the ``P°_i, Q°_i`` made
+probabilities. It is ``(ε, δ_z)``-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
+order). ``P°(y)`` and ``Q°(y)`` are ``P̂(y)`` and ``Q̂(y)`` times the same product of masses, at
+most 1; so these y add at most ``δ_z`` together.
 
-On a path y the product of the factors is at most :math:`e^{\sum c_i(o_i)}`, where
-:math:`\sum c_i(o_i)` is at most the net sum at the last admission. If that is at most
-:math:`\varepsilon`, y adds nothing. Any other y was admitted last by the zCDP limit and, sums
-of rho being monotone, within it all along. So the filter with the limits of delta and of zCDP
-alone admits and refuses the same along y. Let :math:`\hat P, \hat Q` be the laws of its
-transcript where each release draws from the :math:`P^\circ_i, Q^\circ_i` made probabilities.
-It is :math:`(\varepsilon, \delta_z)`-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each
-Renyi order). :math:`P^\circ(y)` and :math:`Q^\circ(y)` are :math:`\hat P(y)` and
-:math:`\hat Q(y)` times the same product of masses, at most 1; so these y add at most
-:math:`\delta_z` together.
-
-Why :math:`\delta_s + \delta_z` cannot be more than :math:`\delta`: few paths with a large loss
-may use up :math:`\delta_z`, while all others buy failures worth :math:`\delta_s`. The tests let
-the best analyst play that game by exact enumeration, also against rules that are wrong.
+Why ``δ_s + δ_z`` cannot be more than δ: few paths with a large loss may use up ``δ_z``, while
+all others buy failures worth ``δ_s``. The tests let the best analyst play that game by exact
+enumeration, also against rules that are wrong.
 
 Sources: sums, Rogers, Roth, Ullman & Vadhan 2016, arXiv:1605.08294; prices by outcome, Ligett,
 Neel, Roth, Waggoner & Wu 2017, arXiv:1705.10829, and for selection Durfee & Rogers 2019,
@@ -78,8 +64,8 @@ arXiv:1905.04273, Theorem 2.
 
 Shares of a budget are filters of their own, whose totals add up to its own. Releases of several
 take turns as the analysts like: what each filter lets through is an interactive mechanism that
-is :math:`(\varepsilon_a, \delta_a)`-DP, and such compose like those that are not interactive
-(Lyu 2022, arXiv:2207.09397), here by their sums.
+is ``(ε_a, δ_a)``-DP, and such compose like those that are not interactive (Lyu 2022,
+arXiv:2207.09397), here by their sums.
 """
 
 from __future__ import annotations

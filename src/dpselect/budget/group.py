@@ -1,23 +1,16 @@
-r"""Group privacy: the price of a release for all rows of a person.
+"""Group privacy: the price of a release for all rows of a person.
 
-Let a release be :math:`(\varepsilon, \delta)`-DP for one row more or less, and let x and y
-differ in one person, who has at most m rows. Then there are
-:math:`x = z_0, z_1, \dots, z_m = y`, each a neighbour of the one before. With
-:math:`P_i` the law on :math:`z_i`,
+Let a release be (ε, δ)-DP for one row more or less, and let x and y differ in one person, who
+has at most m rows. Then there are ``x = z_0, z_1, ..., z_m = y``, each a neighbour of the one
+before. With ``P_i`` the law on ``z_i``,
 
-.. math::
+    P_0 - e^(mε) P_m = ∑_(i<m) e^(iε) (P_i - e^ε P_(i+1)),
+    ∑_o [P_0 - e^(mε) P_m]_+ ≤ δ ∑_(i<m) e^(iε) = δ (e^(mε) - 1)/(e^ε - 1).
 
-    P_0 - e^{m\varepsilon} P_m
-        = \sum_{i<m} e^{i\varepsilon} (P_i - e^\varepsilon P_{i+1}),
-    \qquad
-    \sum_o [P_0 - e^{m\varepsilon} P_m]_+ \le \delta \sum_{i<m} e^{i\varepsilon}
-        = \delta\,\frac{e^{m\varepsilon} - 1}{e^\varepsilon - 1}.
-
-So it is :math:`(m\varepsilon, \delta')`-DP for a person with that :math:`\delta'`, which some
-releases attain. Where the price is that of the outcome, :math:`c(o) \le \varepsilon`, the same
-sum with :math:`e^{c(o)}` for :math:`e^\varepsilon` shows :math:`m\,c(o)` and the same
-:math:`\delta'`: m times what is given back is given back. A :math:`\rho`-zCDP release is
-:math:`m^2\rho`-zCDP (Bun & Steinke 2016, arXiv:1605.02065, Proposition 27).
+So it is ``(mε, δ')``-DP for a person with that δ', which some releases attain. Where the price
+is that of the outcome, ``c(o) ≤ ε``, the same sum with ``e^(c(o))`` for ``e^ε`` shows
+``m c(o)`` and the same δ': m times what is given back is given back. A ρ-zCDP release is
+``m^2 ρ``-zCDP (Bun & Steinke 2016, arXiv:1605.02065, Proposition 27).
 """
 
 from __future__ import annotations

@@ -244,7 +244,7 @@ class Ledger:
         """Return what a function makes of the state, as the last entries say it.
 
         Raises:
-            LedgerError: As for :meth:`entries`.
+            LedgerError: As for ``entries``.
         """
         with self._connections.transaction("BEGIN") as connection:
             return at(self._checked(connection))
@@ -276,7 +276,7 @@ class Ledger:
         """Return the last entry of a key and a period that a release can be made of.
 
         Raises:
-            LedgerError: As for :meth:`entries`.
+            LedgerError: As for ``entries``.
         """
         with self._connections.transaction("BEGIN") as connection:
             self._checked(connection)
@@ -298,7 +298,7 @@ class Ledger:
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
-        """Give back a part of an entry's epsilon, on the disk; errors as for :meth:`answer`."""
+        """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
         with self._holding(entry) as (connection, _, state):
             refunds = state.sums(entry.period, entry.share).less(epsilon).refunded
             row = entry.sequence, epsilon, str(refunds), entry.share, entry.period

@@ -20,7 +20,7 @@ from dpselect.neighbours import NeighboursLike
 class Origin:
     """Analyst and source that entries state.
 
-    The fields are the arguments of :meth:`dpselect.Budget.for_request`.
+    The fields are the arguments of ``dpselect.Budget.for_request``.
     """
 
     note: str = ""
@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The arguments of a spend, as :meth:`dpselect.Budget.spend_all` takes them."""
+    """The arguments of a spend, as ``dpselect.Budget.spend_all`` takes them."""
 
     epsilon: float
     neighbours: NeighboursLike

@@ -40,7 +40,7 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 
 
 class Reported(Protocol):
-    """Content of a report about a :class:`~dpselect.Budget`."""
+    """Content of a report about a ``Budget``."""
 
     @property
     def totals(self) -> Totals: ...

@@ -22,7 +22,7 @@ RECORDS = {
 """Name of a record under each relation."""
 
 Composition: TypeAlias = Literal["sum", "zcdp", "either"]
-"""Composition of spends (:mod:`~dpselect.budget.filter`)."""
+"""Composition of spends (``filter``)."""
 
 PeriodLength: TypeAlias = Literal["day", "month", "year"]
 
@@ -43,8 +43,8 @@ class Persons:
     Attributes:
         column: The column that names them: the ``user`` of every release.
         rows: The most rows that a person has in any one source, declared public: a release by
-            rows is then charged for so many (:mod:`~dpselect.budget.group`). Without it,
-            releases by rows are refused.
+            rows is then charged for so many (``group``). Without it, releases by rows are
+            refused.
 
     Raises:
         ParameterError: ``column`` is no name, or ``rows`` no number above 0.
@@ -144,7 +144,7 @@ class Totals:
 
     @classmethod
     def read(cls, *, terms: Mapping[str, Any], **amounts: Any) -> Self:  # noqa: ANN401
-        """Return totals of the amounts, and of what :meth:`terms` returned."""
+        """Return totals of the amounts, and of what ``terms`` returned."""
         persons, period = terms["persons"], terms["period"]
         return cls(
             **amounts,

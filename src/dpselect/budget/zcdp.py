@@ -1,8 +1,8 @@
-r"""Conversions between pure DP, zCDP and approximate DP.
+"""Conversions between pure DP, zCDP and approximate DP.
 
-A mechanism is :math:`\rho`-zCDP when, on neighbouring databases, the Renyi divergence of its
-laws is at most :math:`\alpha \rho` for every order :math:`\alpha > 1`. The
-:math:`\rho` of adaptive releases add up. Both conversions round upwards.
+A mechanism is ρ-zCDP when, on neighbouring databases, the Renyi divergence of its laws is at
+most ``α ρ`` for every order ``α > 1``. The ρ of adaptive releases add up. Both conversions
+round upwards.
 
 Source: Bun & Steinke (2016), arXiv:1605.02065.
 """
@@ -25,17 +25,15 @@ LARGEST_DELTA = 1 - 2.0**-40
 
 
 def rho_of_pure(epsilon: float) -> float:
-    r"""Return the least rho such that every epsilon-DP mechanism is rho-zCDP.
+    """Return the least rho such that every epsilon-DP mechanism is rho-zCDP.
 
-    .. math:: \rho = \varepsilon \tanh(\varepsilon / 2) \le \min(\varepsilon^2/2, \varepsilon)
+        ρ = ε tanh(ε / 2) ≤ min(ε^2/2, ε)
 
-    Proof: among the pairs of laws whose log ratio stays within
-    :math:`\pm\varepsilon`, randomised response diverges most. With
-    :math:`f(t) = \ln\cosh(t\varepsilon)` its divergence of order :math:`\alpha` is
-    :math:`[f(\alpha - \tfrac12) - f(\tfrac12)] / (\alpha - 1)`: the mean of :math:`f'`, which
-    is concave, over an interval around :math:`\alpha/2`. So it is at most
-    :math:`f'(\alpha/2) = \varepsilon\tanh(\alpha\varepsilon/2) \le
-    \alpha\,\varepsilon\tanh(\varepsilon/2)`, with equality as :math:`\alpha \to 1`.
+    Proof: among the pairs of laws whose log ratio stays within ``±ε``, randomised response
+    diverges most. With ``f(t) = ln cosh(tε)`` its divergence of order α is
+    ``[f(α - 1/2) - f(1/2)] / (α - 1)``: the mean of ``f'``, which is concave, over an interval
+    around ``α/2``. So it is at most ``f'(α/2) = ε tanh(αε/2) ≤ α ε tanh(ε/2)``, with equality
+    as ``α → 1``.
 
     Args:
         epsilon: In nats; finite, >= 0.
@@ -44,23 +42,19 @@ def rho_of_pure(epsilon: float) -> float:
         Finite; 0 only for an epsilon of 0.
 
     Source:
-        Bun & Steinke (2016), Proposition 3.3, has :math:`\varepsilon^2/2`.
+        Bun & Steinke (2016), Proposition 3.3, has ``ε^2/2``.
     """
     rho = epsilon * tanh(epsilon / 2) * (1 + SLACK)
     return min(max(rho, sys.float_info.min), epsilon)
 
 
 def epsilon_of(rho: float, delta: float) -> float:
-    r"""Return an epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP.
+    """Return an epsilon such that every rho-zCDP mechanism is (epsilon, delta)-DP.
 
-    .. math::
+        ε = min_(α > 1) αρ + ln((α - 1)/α) + (ln(1/δ) - ln α)/(α - 1)
 
-        \varepsilon = \min_{\alpha > 1}\; \alpha\rho + \ln\frac{\alpha - 1}{\alpha}
-            + \frac{\ln(1/\delta) - \ln\alpha}{\alpha - 1}
-
-    Each :math:`\alpha` gives a valid epsilon. The derivative has the sign of
-    :math:`\rho(\alpha - 1)^2 + \ln\alpha - \ln(1/\delta)`, which increases: its root is the
-    best one.
+    Each α gives a valid epsilon. The derivative has the sign of
+    ``ρ(α - 1)^2 + ln α - ln(1/δ)``, which increases: its root is the best one.
 
     Args:
         rho: >= 0; may be infinite.
@@ -91,19 +85,16 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 
 def delta_of(rho: float, epsilon: float) -> float:
-    r"""Return a delta such that every rho-zCDP mechanism is (epsilon, delta)-DP.
+    """Return a delta such that every rho-zCDP mechanism is (epsilon, delta)-DP.
 
-    .. math::
-
-        \delta = \min_{\alpha > 1} \frac{e^{(\alpha - 1)(\alpha\rho - \varepsilon)}}{\alpha - 1}
-            \left(1 - \frac1\alpha\right)^\alpha
+        δ = min_(α > 1) (e^((α - 1)(αρ - ε))/(α - 1)) (1 - 1/α)^α
 
     Args:
         rho: >= 0; may be infinite.
         epsilon: In nats, >= 0.
 
     Returns:
-        In [0, 1], the inverse of :func:`epsilon_of`, by bisection.
+        In [0, 1], the inverse of ``epsilon_of``, by bisection.
     """
     if rho == 0:
         return 0.0

@@ -113,14 +113,14 @@ CAP = {
         help="How many rows of a person are counted; or several, 1,2,5, to choose of.",
     )
 }
-"""The option of a cap that can be chosen; of its command, :data:`CAP_SHARE` is one more."""
+"""The option of a cap that can be chosen; of its command, ``CAP_SHARE`` is one more."""
 
 CAP_SHARE = {
     "max_per_user_share": Annotated[
         float | None,
         typer.Option(
             "--max-per-user-share",
-            help="Share of epsilon for the choice of --max-per-user, by default 0.1.",
+            help="Share of epsilon for the choice of --max-per-user, by default 0.04.",
             rich_help_panel=PRIVACY,
             show_default=False,
         ),
@@ -300,7 +300,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 
 
 ROWS = ("separator", "decimal", "where")
-"""Options that say which rows are read and how, as :func:`.engines.rows_of` takes them."""
+"""Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
 
 AFTER = (
     *("engine", "master", "ledger", "note", "analyst", "source_version", "again"),

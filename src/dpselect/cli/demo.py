@@ -1,6 +1,6 @@
 """``dpselect demo``: five tasks on public data, beside what other libraries would give.
 
-All data are public or made up: a network by the recipe of :func:`_town`, tumours that ship with
+All data are public or made up: a network by the recipe of ``_town``, tumours that ship with
 scikit-learn, and 8,520 farmers' markets (USDA Agricultural Marketing Service, National Farmers
 Market Directory, public domain; degrees rounded to 0.01). OpenDP is measured by the laws that
 its samplers draw from, diffprivlib by figures that are stored here.

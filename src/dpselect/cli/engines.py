@@ -105,7 +105,7 @@ def opened(
 ) -> object:
     """Return the table as the engine holds it; no row is read.
 
-    The arguments are those of :func:`dpselect.tables.engines.held`.
+    The arguments are those of ``dpselect.tables.engines.held``.
 
     Raises:
         ParameterError: There is no such engine, or a master for another.

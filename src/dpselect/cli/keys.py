@@ -1,6 +1,6 @@
 """``dpselect keys`` and ``dpselect top``: which values there are, and the most common.
 
-:data:`TOP` and :data:`KEYS` are the commands.
+``TOP`` and ``KEYS`` are the commands.
 """
 
 from __future__ import annotations
@@ -80,13 +80,10 @@ def values_of(name: str, column: str) -> Option:
         named = given.options[column]
         if not named or (isinstance(named, list) and len(named) > 1):
             raise ParameterError(f"`{name}` is for one column, `{column}`")
-        from dpselect import tables
         from dpselect.keys.columns import parsed
-        from dpselect.tables.kinds import kind_of
+        from dpselect.keys.reading import kind_in
 
-        asked = named[0] if isinstance(named, list) else named
-        frame = tables.check_columns(given.table, plain=[asked])
-        kind = kind_of(tables.schema(frame, given.table)[asked], asked)
+        kind = kind_in(given.table, named[0] if isinstance(named, list) else named)
         return [parsed(one, kind) for one in _lines(name, text)]
 
     return Option(

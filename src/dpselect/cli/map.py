@@ -1,6 +1,6 @@
 """``dpselect map``: release a map of points, query a released one, or write it elsewhere.
 
-:data:`MAP` and :data:`HEAVY` are the commands that release.
+``MAP`` and ``HEAVY`` are the commands that release.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``dpselect nodes`` and ``dpselect hubs``: the most influential nodes of a network.
 
-:data:`NODES` and :data:`HUBS` are the commands.
+``NODES`` and ``HUBS`` are the commands.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``dpselect tree``, ``trees-front`` and ``domains``: private decision trees.
 
-:data:`TREE` and :data:`FRONT` are the commands that release.
+``TREE`` and ``FRONT`` are the commands that release.
 """
 
 from __future__ import annotations

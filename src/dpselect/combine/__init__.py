@@ -1,6 +1,5 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
-from dpselect._help import clean_room
 from dpselect.combine.margin import local_margin, margin
 from dpselect.combine.pareto.plot import plot_front
 from dpselect.combine.pareto.score import pareto, pareto_front
@@ -20,8 +19,6 @@ __all__ = [
     "plot_front",
     "weighted_sum",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

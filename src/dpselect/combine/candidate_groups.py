@@ -88,7 +88,7 @@ def last_distances(objectives: Sequence[Objective], keys: Indices, horizon: int)
 
     Args:
         objectives: Scores and sensitivities.
-        keys: As from :func:`sum_keys`, for the same horizon.
+        keys: As from ``sum_keys``, for the same horizon.
         horizon: The largest distance to return: overlaps beyond it do not matter.
     """
     each = zip(objectives, keys, strict=True)
@@ -102,9 +102,9 @@ def tabulate(
 
     Args:
         objectives: Scores and sensitivities.
-        keys: As from :func:`sum_keys`.
+        keys: As from ``sum_keys``.
         members: One candidate of each group.
-        lasts: As from :func:`last_distances`, for the same horizon.
+        lasts: As from ``last_distances``, for the same horizon.
     """
     from dpselect.combine.gap_kernels import last_before_slope
 

@@ -24,10 +24,9 @@ from dpselect.typing import Indices, Values
 
 
 def margin(objectives: Sequence[Objective]) -> Objective:
-    r"""Return how far every candidate is from being beaten in all objectives at once.
+    """Return how far every candidate is from being beaten in all objectives at once.
 
-    .. math:: s_r = -\max_{r' \ne r} \min_i
-        \frac{u_i(r') - u_i(r)}{\Delta_i(r) + \Delta_i(r')}
+        s_r = -max_(r' ≠ r) min_i (u_i(r') - u_i(r))/(Δ_i(r) + Δ_i(r'))
 
     The difference in the numerator moves by at most the denominator; if objective ``i`` is
     monotone, both its scores move in the same direction, the difference by at most the
@@ -35,11 +34,10 @@ def margin(objectives: Sequence[Objective]) -> Objective:
     most 1, and so do their minimum and maximum.
 
     Utility:
-        A candidate on the Pareto front has :math:`s_r \ge 0`. So, with probability at least
-        :math:`1 - \beta`, a draw with :class:`~dpselect.ExponentialMechanism` or
-        :class:`~dpselect.PermuteAndFlip` has :math:`s_r \ge -(2/\varepsilon) \ln(n/\beta)`:
-        no candidate is better by more than :math:`(4\Delta_i/\varepsilon) \ln(n/\beta)` in
-        every objective :math:`i` at once (half of that in a monotone one).
+        A candidate on the Pareto front has ``s_r ≥ 0``. So, with probability at least
+        ``1 - β``, a draw with ``ExponentialMechanism`` or ``PermuteAndFlip`` has
+        ``s_r ≥ -(2/ε) ln(n/β)``: no candidate is better by more than ``(4Δ_i/ε) ln(n/β)`` in
+        every objective ``i`` at once (half of that in a monotone one).
 
     Guarantee:
         What the mechanism states, under the objectives' neighbour relation, from the global
@@ -81,10 +79,10 @@ def margin(objectives: Sequence[Objective]) -> Objective:
 
 
 def local_margin(objectives: Sequence[Objective]) -> Objective:
-    r"""Return the margin in steps of the local sensitivities.
+    """Return the margin in steps of the local sensitivities.
 
-    .. math:: s_r = -\max_{r' \ne r} \min_i D_i(u_i(r') - u_i(r)), \quad
-        D_i \text{ dampening with } \delta_i(x, t, r) + \delta_i(x, t, r')
+        s_r = -max_(r' ≠ r) min_i D_i(u_i(r') - u_i(r)),
+        D_i dampening with δ_i(x, t, r) + δ_i(x, t, r')
 
     Each difference moves by at most the sum of two sensitivities, which is admissible for
     it, so each dampened difference moves by at most 1. If objective ``i`` is monotone and
@@ -98,16 +96,16 @@ def local_margin(objectives: Sequence[Objective]) -> Objective:
         objectives: At least one, for the same candidates in the same order.
 
     Returns:
-        Unit scores as of :func:`margin`, in O(c^2 log T) for c different candidates; or, of two
+        Unit scores as of ``margin``, in O(c^2 log T) for c different candidates; or, of two
         objectives, in O(s log s + c b log T) if s different candidates, added up over the
-        distances, do not overlap all others in one of them, and b rivals compete for the
-        worst. In memory of one number per distinct sensitivity and distance.
+        distances, do not overlap all others in one of them, and b rivals compete for the worst.
+        In memory of one number per distinct sensitivity and distance.
 
     Raises:
         ParameterError: No objective, or different candidates.
         NeighboursError: Different neighbour relations.
 
-    Source: ours; each :math:`D_i` is Farias et al., VLDB J. 2023, Definition 12.
+    Source: ours; each ``D_i`` is Farias et al., VLDB J. 2023, Definition 12.
     """
     from dpselect.combine.margin_kernels import local_margins, local_margins_of_two
 
@@ -142,12 +140,12 @@ def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:
 
 
 def _by_sweep(parts: Sequence[Objective]) -> Values:
-    r"""Return the largest lead of a rival, for one or two objectives with flat bounds.
+    """Return the largest lead of a rival, for one or two objectives with flat bounds.
 
-    With rivals in descending order of the first objective and :math:`M_j` the best second
-    score among the first ``j``, the lead over ``r`` is
-    :math:`\max_j \min(v_1(j) - v_1(r), M_j - v_2(r))`. The first term falls with ``j``, the
-    second rises: the largest minimum is where they cross, found by bisection.
+    With rivals in descending order of the first objective and ``M_j`` the best second score
+    among the first ``j``, the lead over ``r`` is ``max_j min(v_1(j) - v_1(r), M_j - v_2(r))``.
+    The first term falls with ``j``, the second rises: the largest minimum is where they cross,
+    found by bisection.
     """
     first, second = parts[0], parts[-1]
     order = np.lexsort((-first.low_order, -first.scores))

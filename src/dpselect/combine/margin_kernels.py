@@ -27,9 +27,9 @@ FAR = 2.0**52
 def _dampened_gap(table: Values, gap: Gap, height: float) -> float:
     """Return the difference of two scores, dampened by the sums of both candidates.
 
-    With :math:`B(t)` the charged parts of both sums, this is the piecewise linear ``D`` with
-    ``D(B(t)) = t``: ``t + (gap - B(t)) / (B(t + 1) - B(t))`` for the last ``t`` with
-    ``B(t) <= gap``, found by bisection in the table and in closed form beyond it.
+    With ``B(t)`` the charged parts of both sums, this is the piecewise linear ``D`` with
+    ``D(B(t)) = t``: ``t + (gap - B(t)) / (B(t + 1) - B(t))`` for the last ``t`` with ``B(t) <=
+    gap``, found by bisection in the table and in closed form beyond it.
     """
     if height == 0:
         return 0.0  # also where the sums stay 0 for some distance
@@ -117,24 +117,23 @@ def local_margins(
 
 @compiled
 def local_margins_of_two(of: GroupTable, narrow: int, worst: Values, most: int) -> Flags:
-    r"""Find the same for two objectives, and return which groups remain to be done.
+    """Find the same for two objectives, and return which groups remain to be done.
 
-    A rival leads by at least :math:`k` dampened steps in an objective if its range within
-    :math:`k` steps is above the candidate's. Whether any rival is above in both objectives is
-    read off one sweep over the groups, for :math:`k = 0, 1, \dots` up to ``most``. When none is
-    any more, only those that were at :math:`k - 1` are compared. Groups whose range in
-    objective ``narrow`` overlaps all others by then are left out: they neither lead by as much
-    nor are led.
+    A rival leads by at least ``k`` dampened steps in an objective if its range within ``k``
+    steps is above the candidate's. Whether any rival is above in both objectives is read off
+    one sweep over the groups, for ``k = 0, 1, ...`` up to ``most``. When none is any more, only
+    those that were at ``k - 1`` are compared. Groups whose range in objective ``narrow``
+    overlaps all others by then are left out: they neither lead by as much nor are led.
 
     All ranges are smaller than they are, by far more than rounding, so that no rival that leads
-    by :math:`k` is missed. What remains to be done are groups that no rival is above, which are
-    few on real data, those whose largest lead turns out to be below :math:`k - 1`, and those
-    that are led by more than ``most``.
+    by ``k`` is missed. What remains to be done are groups that no rival is above, which are few
+    on real data, those whose largest lead turns out to be below ``k - 1``, and those that are
+    led by more than ``most``.
 
     Args:
         of: Tables of the groups, up to where all ranges overlap.
         narrow: The objective in which groups soon close, 0 or 1.
-        worst: As for :func:`local_margins`.
+        worst: As for ``local_margins``.
         most: Steps to follow; the length of a lead is private, and may be any.
     """
     scores, rests, table, rows, rates = of

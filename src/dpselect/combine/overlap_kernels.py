@@ -21,7 +21,7 @@ def write_ranges(
     """Write the low and the high ends of the ranges of some groups, shape ``(2, c)``.
 
     With a slack of ``steps * SLACK`` by the operations of
-    :func:`dpselect.combine.score_range.radius`, in their order.
+    ``dpselect.combine.score_range.radius``, in their order.
 
     Args:
         of: Tables of the groups.

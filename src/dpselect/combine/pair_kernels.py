@@ -168,7 +168,7 @@ def pareto_shortfall(
     first: int,
     step: int,
 ) -> None:
-    r"""Add up :math:`n - 1 - \delta(x, t, r)` over ``t < most``, for the Pareto score.
+    """Add up ``n - 1 - δ(x, t, r)`` over ``t < most``, for the Pareto score.
 
     Every rival changes its state once: one that does not dominate ``r`` is possible from its
     turning point on, one that does is sure before it. So ``begin[k]`` and ``cease[k]`` count

@@ -34,12 +34,12 @@ def by_name(
         objective.
 
     Args:
-        name: A key of :data:`COMBINATIONS`.
+        name: A key of ``COMBINATIONS``.
         objectives: At least one, for the same candidates in the same order.
         weights: One finite number per objective, not all 0; 1 each if not given. A negative
             one makes smaller scores better; an objective of weight 0 is left out. The Pareto
             score and the margin depend on the signs alone. Public.
-        dominance: As for :func:`~dpselect.pareto`, with which alone it goes.
+        dominance: As for ``pareto``, with which alone it goes.
 
     Raises:
         ParameterError: No such name, no objective, different candidates, weights that are

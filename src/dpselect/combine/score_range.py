@@ -1,18 +1,16 @@
-r"""Objectives on the same candidates, and ranges of their scores within some neighbour steps.
+"""Objectives on the same candidates, and ranges of their scores within some neighbour steps.
 
-In any database that :math:`k` neighbour steps lead to, the score of a candidate is at most
-the *radius* :math:`R(k) = \sum_{t<k} \delta(x, t, r)` away from the score at hand. If
-:math:`x \sim y`,
+In any database that ``k`` neighbour steps lead to, the score of a candidate is at most the
+*radius* ``R(k) = ∑_(t<k) δ(x, t, r)`` away from the score at hand. If ``x ~ y``,
 
-.. math:: |u(x) - u(y)| + R_y(k) \le R_x(k + 1),
+    |u(x) - u(y)| + R_y(k) ≤ R_x(k + 1),
 
-so the range around :math:`u(y)` in :math:`k` steps lies in the range around :math:`u(x)` in
-:math:`k + 1`. Every conclusion from comparing ranges rests on this inequality, and rounding
-must not break it: a Pareto score compares floats, and one flipped comparison moves it by a
-whole candidate. So :math:`\kappa k (|u| + \sum_{t<k} \delta)` is added, with
-:math:`\kappa = 2^{-36}`. The bracket obeys the same inequality (what :math:`|u|` gains, the
-sum loses), so each further step adds at least :math:`\kappa` times the bracket: room for
-scores and sums that are wrong by :math:`2^{-38}` of it, thousands of roundings. At 5,000
+so the range around ``u(y)`` in ``k`` steps lies in the range around ``u(x)`` in ``k + 1``.
+Every conclusion from comparing ranges rests on this inequality, and rounding must not break it:
+a Pareto score compares floats, and one flipped comparison moves it by a whole candidate. So
+``κ k (|u| + ∑_(t<k) δ)`` is added, with ``κ = 2^-36``. The bracket obeys the same inequality
+(what ``|u|`` gains, the sum loses), so each further step adds at least κ times the bracket:
+room for scores and sums that are wrong by ``2^-38`` of it, thousands of roundings. At 5,000
 steps the addition is less than one millionth of the bracket.
 """
 
@@ -79,10 +77,10 @@ def _equal(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
 
 
 def share(objective: Objective) -> float:
-    r"""Return the part of a sum by which each of two candidates approaches the other.
+    """Return the part of a sum by which each of two candidates approaches the other.
 
-    If all scores move in the same direction, each by at most :math:`\delta(x, t)`, then no
-    difference of two moves by more than that, and each is charged with half of it.
+    If all scores move in the same direction, each by at most ``δ(x, t)``, then no difference of
+    two moves by more than that, and each is charged with half of it.
     """
     return 0.5 if objective.monotone and objective.sensitivity.flat else 1.0
 

@@ -29,10 +29,10 @@ ROUNDING = 2.0**-40
 def weighted_sum(
     objectives: Sequence[Objective], weights: ArrayLike, *, monotone: bool = False
 ) -> Objective:
-    r"""Return :math:`\sum_i w_i u_i`, with the sensitivity :math:`\sum_i |w_i| \delta_i`.
+    """Return ``∑_i w_i u_i``, with the sensitivity ``∑_i |w_i| δ_i``.
 
-    PrivAgg is a mechanism on this objective; its global version is
-    :class:`~dpselect.ExponentialMechanism`, its local one :class:`~dpselect.LocalDampening`.
+    PrivAgg is a mechanism on this objective; its global version is ``ExponentialMechanism``,
+    its local one ``LocalDampening``.
 
     Guarantee:
         What the mechanism states, under the objectives' neighbour relation. Public: the
@@ -41,17 +41,17 @@ def weighted_sum(
     Args:
         objectives: At least one, for the same candidates in the same order.
         weights: One finite number per objective, not all 0. Public.
-        monotone: Whether every neighbour step moves all the weighted scores
-            :math:`w_i u_i(r)` of all objectives in the same direction, as adding a record
-            does to counts with positive weights. Public. Objectives that are monotone each
-            for itself do not imply it: one may rise where another falls.
+        monotone: Whether every neighbour step moves all the weighted scores ``w_i u_i(r)`` of
+            all objectives in the same direction, as adding a record does to counts with
+            positive weights. Public. Objectives that are monotone each for itself do not imply
+            it: one may rise where another falls.
 
     Returns:
-        The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights,
-        if all weights are positive and all parts state one. Its ``direction`` is stated if
-        the terms :math:`w_i u_i` agree, where terms with one sensitivity for all candidates
-        agree with any; then a candidate that is at least as good as another in every term
-        has a sensitivity at least as large (non-decreasing) or at most as large.
+        The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights, if
+        all weights are positive and all parts state one. Its ``direction`` is stated if the
+        terms ``w_i u_i`` agree, where terms with one sensitivity for all candidates agree with
+        any; then a candidate that is at least as good as another in every term has a
+        sensitivity at least as large (non-decreasing) or at most as large.
 
     Raises:
         ParameterError: No objective, different candidates, weights that are not one finite
@@ -85,17 +85,17 @@ def weighted_sum(
 
 
 def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
-    r"""Return :math:`\sum_i w_i u_i` of objectives that no individual shares.
+    """Return ``∑_i w_i u_i`` of objectives that no individual shares.
 
-    If each record (or edge) can change the scores of one objective only, as a record is
-    either positive or negative and counts for the true positives or for the true negatives,
-    one step changes one term of the sum: :math:`\max_i |w_i| \delta_i` replaces the sum of
-    :func:`weighted_sum`, and :math:`\max_i |w_i| l_i` its ``l1``. If each objective is
-    monotone, so is the result, whatever the signs of the weights.
+    If each record (or edge) can change the scores of one objective only, as a record is either
+    positive or negative and counts for the true positives or for the true negatives, one step
+    changes one term of the sum: ``max_i |w_i| δ_i`` replaces the sum of ``weighted_sum``, and
+    ``max_i |w_i| l_i`` its ``l1``. If each objective is monotone, so is the result, whatever
+    the signs of the weights.
 
     Guarantee:
-        As for :func:`weighted_sum`, if for every neighbour step there is one objective
-        outside of which no score changes. A denominator that all records share breaks this.
+        As for ``weighted_sum``, if for every neighbour step there is one objective outside of
+        which no score changes. A denominator that all records share breaks this.
 
     Args:
         objectives: At least one, for the same candidates in the same order, under add/remove
@@ -103,10 +103,10 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         weights: One finite number per objective, not all 0. Public.
 
     Returns:
-        The sum, with ``highest`` and ``direction`` as of :func:`weighted_sum`.
+        The sum, with ``highest`` and ``direction`` as of ``weighted_sum``.
 
     Raises:
-        ParameterError: As for :func:`weighted_sum`.
+        ParameterError: As for ``weighted_sum``.
         NeighboursError: Different neighbour relations, or substitution or swap, where one
             step is two changes, which may concern two objectives.
 
@@ -137,7 +137,7 @@ def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Object
     """Return each objective times its weight, without those of weight 0.
 
     Raises:
-        ParameterError: As for :func:`weighted_sum`.
+        ParameterError: As for ``weighted_sum``.
         NeighboursError: Different neighbour relations.
     """
     return [
@@ -169,8 +169,8 @@ def _weighted(
 def _scores(parts: Sequence[Objective], factors: Values) -> Twofold:
     """Return the sum of the parts, each cut at ``LARGEST_SCORE`` bounds.
 
-    Each term and each sum err by less than 2^-100 of the largest terms, that is by 2^-42 of
-    the weighted bounds: :func:`_with_rounding`.
+    Each term and each sum err by less than 2^-100 of the largest terms, that is by 2^-42 of the
+    weighted bounds: ``_with_rounding``.
     """
     total = Twofold(np.zeros(len(parts[0])), np.zeros(len(parts[0])))
     for part, factor in zip(parts, factors, strict=True):

@@ -4,7 +4,6 @@ Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whateve
 relation these are unit scores for; the number of candidates is public.
 """
 
-from dpselect._help import clean_room
 from dpselect.draws.base import Draw
 from dpselect.draws.exponential import Exponential
 from dpselect.draws.noisy_max import LaplaceNoisyMax
@@ -12,8 +11,6 @@ from dpselect.draws.opendp import opendp_samplers
 from dpselect.draws.permute_and_flip import PermuteAndFlip
 
 __all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip", "opendp_samplers"]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

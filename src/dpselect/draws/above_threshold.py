@@ -1,19 +1,17 @@
-r"""Exact draw and exact law of AboveThreshold: the first queries above a noisy threshold.
+"""Exact draw and exact law of AboveThreshold: the first queries above a noisy threshold.
 
-The threshold gets noise :math:`\rho`, every query noise :math:`\nu_i` of its own, both
-geometric, :math:`P(\rho = z) \propto e^{-z/b_1}` and :math:`P(\nu_i = z) \propto e^{-z/b_2}`
-for :math:`z = 0, 1, \dots`. Query :math:`i` is above if :math:`q_i + \nu_i \ge T + \rho`, which
-given :math:`\rho` has probability :math:`e^{-(T + \rho - q_i)^+ / b_2}`. The draw ends after a
-number of queries above. Given :math:`\rho` the queries are independent, so every law is a sum
-over :math:`\rho`.
+The threshold gets noise ρ, every query noise ``ν_i`` of its own, both geometric,
+``P(ρ = z) ∝ e^(-z/b_1)`` and ``P(ν_i = z) ∝ e^(-z/b_2)`` for ``z = 0, 1, ...``. Query ``i`` is
+above if ``q_i + ν_i ≥ T + ρ``, which given ρ has probability ``e^(-(T + ρ - q_i)^+ / b_2)``.
+The draw ends after a number of queries above. Given ρ the queries are independent, so every law
+is a sum over ρ.
 
 Guarantee:
     Let one neighbour step raise no query by more than ``u`` and let it lower those that are
-    found above by at most ``d``. A step from :math:`\rho` to :math:`\rho + u` costs
-    :math:`u/b_1`, leaves every query below that was below, and each of ``c`` queries above
-    costs :math:`(u + d)^+/b_2`. So the loss is at most :math:`u/b_1 + c (u + d)^+/b_2`, for
-    any number of queries. Geometric noise needs no steps downwards, and has half of the
-    variance of Laplace noise.
+    found above by at most ``d``. A step from ρ to ``ρ + u`` costs ``u/b_1``, leaves every query
+    below that was below, and each of ``c`` queries above costs ``(u + d)^+/b_2``. So the loss
+    is at most ``u/b_1 + c (u + d)^+/b_2``, for any number of queries. Geometric noise needs no
+    steps downwards, and has half of the variance of Laplace noise.
 
 Source: Dwork and Roth 2014, section 3.6; noise on the threshold drawn once: Lyu, Su and Li,
 VLDB 2017; one-sided noise: Durfee, NeurIPS 2023.
@@ -79,8 +77,8 @@ def first_above_of_each(
     """Return the position of the first query of each row above a noisy threshold of its own.
 
     Args:
-        queries: Shape ``(rows, n)``, else as for :func:`first_above`. Private.
-        threshold: As for :func:`first_above`, and so are the next two.
+        queries: Shape ``(rows, n)``, else as for ``first_above``. Private.
+        threshold: As for ``first_above``, and so are the next two.
         threshold_scale: ``b_1``.
         query_scale: ``b_2``.
 
@@ -133,7 +131,7 @@ def is_above(
 
     Args:
         stream: Private.
-        threshold: As for :func:`first_above`, and so are the next three.
+        threshold: As for ``first_above``, and so are the next three.
         threshold_scale: ``b_1``.
         query_scale: ``b_2``.
         stops: How many positions at most.
@@ -153,11 +151,10 @@ def is_above(
 
 
 def scales_for(epsilon: float, *, rise: int, move: int, least: int = 0) -> tuple[float, float]:
-    r"""Return the scales of the noise on the threshold and on a query.
+    """Return the scales of the noise on the threshold and on a query.
 
-    They have the least :math:`b_1^2 + b_2^2` with
-    :math:`\text{rise}/b_1 + \text{move}/b_2 \le \varepsilon` and
-    :math:`\text{least}/b_1 \le \varepsilon`, rounded up.
+    They have the least ``b_1^2 + b_2^2`` with ``rise/b_1 + move/b_2 ≤ ε`` and
+    ``least/b_1 ≤ ε``, rounded up.
 
     Args:
         epsilon: In nats; finite, > 0.
@@ -194,7 +191,7 @@ def law_of_stops(
     """Return the law of each stop.
 
     Args:
-        queries: As for :func:`first_above`, and so are the next four.
+        queries: As for ``first_above``, and so are the next four.
         threshold: In the units of the queries.
         threshold_scale: Scale of its noise.
         query_scale: Scale of the noise on each query.
@@ -235,7 +232,7 @@ def log_probability(
     """Return the natural logarithm of the probability of an output, however small it is.
 
     Args:
-        queries: As for :func:`first_above`, and so are the next four.
+        queries: As for ``first_above``, and so are the next four.
         threshold: In the units of the queries.
         threshold_scale: Scale of its noise.
         query_scale: Scale of the noise on each query.

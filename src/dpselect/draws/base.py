@@ -49,7 +49,7 @@ class Draw(ABC):
         """
 
     def log_law(self, scores: Scores, epsilon: float) -> Scores:
-        """Return the natural logarithms of :meth:`law`.
+        """Return the natural logarithms of ``law``.
 
         The draws of the library override it, so that no probability is too small for it.
         """

@@ -1,4 +1,4 @@
-r"""The exponential mechanism's draw: :math:`P(r) \propto \exp(\varepsilon s_r / 2)`.
+"""The exponential mechanism's draw: ``P(r) ∝ exp(ε s_r / 2)``.
 
 Source: McSherry and Talwar, FOCS 2007. It is bounded-range: Durfee and Rogers 2019; its
 Kullback-Leibler divergence: Dong et al. 2020, arXiv:1909.13830, and Cesar and Rogers 2021,
@@ -6,10 +6,10 @@ arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and 
 ``docs/theory.md``. One round of Gumbel noise and its ``k`` largest equal ``k`` rounds without
 replacement: Yellott 1977; Efraimidis and Spirakis 2006.
 
-With weights :math:`w_r` the rounds draw in the order in which independent exponential clocks of
-rates :math:`w_r` ring. So their laws are integrals over the time of one clock, here by the
-trapezoidal rule in the logarithm of time, whose error is below :math:`e^{-9.8 / h}` for steps
-:math:`h`.
+With weights ``w_r`` the rounds draw in the order in which independent exponential clocks of
+rates ``w_r`` ring. So their laws are integrals over the time of one clock, here by the
+trapezoidal rule in the logarithm of time, whose error is below ``e^(-9.8 / h)`` for steps
+``h``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Exponential(Draw):
         return selection.top_k_gumbel_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`."""
+        """Return ``y - 1 - ln y``, ``y = ε/(e^ε - 1)``."""
         return zcdp.of_bounded_range(epsilon)
 
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:

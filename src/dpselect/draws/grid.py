@@ -1,38 +1,37 @@
-r"""Scores on integer grids, with all floating-point error added to the sensitivity.
+"""Scores on integer grids, with all floating-point error added to the sensitivity.
 
-Draws are exact for the numbers that they are given; the guarantee is about those numbers.
-Let :math:`s` be unit scores and :math:`\hat s` the computed ones. Unit scores are first clamped
-to :math:`\pm 2^{30}`, a public constant, which keeps them unit scores. What remains is off by
-at most :math:`2^{-49} (|s_r| + 1)`, or 2^-20 where a scaling adds up to that many distances:
-at most :math:`2^{-19}` either way, 2 steps of a grid of :math:`2^{-20}`. Rounding to the grid
-adds at most 1 step to the distance of any two numbers, and the errors of both databases 4. On
-the grid a neighbour step thus moves a score by at most :math:`2^{20} + 5` steps, and that is
-the sensitivity that the noise is made for: it costs five millionths of epsilon.
+Draws are exact for the numbers that they are given; the guarantee is about those numbers. Let
+``s`` be unit scores and ``ŝ`` the computed ones. Unit scores are first clamped to ``±2^30``, a
+public constant, which keeps them unit scores. What remains is off by at most
+``2^-49 (|s_r| + 1)``, or 2^-20 where a scaling adds up to that many distances: at most
+``2^-19`` either way, 2 steps of a grid of ``2^-20``. Rounding to the grid adds at most 1 step
+to the distance of any two numbers, and the errors of both databases 4. On the grid a neighbour
+step thus moves a score by at most ``2^20 + 5`` steps, and that is the sensitivity that the
+noise is made for: it costs five millionths of epsilon.
 
 Scalings keep that error as follows; the tests compare all of them with fractions.
 
 - Scores are floats, or integers of up to 106 bits, and as they are. Differences of two come
-  before any rounding (:meth:`~dpselect.Objective.gaps`), so that they are right relative to
-  themselves, not to the scores.
+  before any rounding (``gaps``), so that they are right relative to themselves, not to the
+  scores.
 - Bounds are from 1e-200 to 1e200, and quotients by them do not overflow within the clamp.
 - Sums of sensitivities are compensated, and right relative to themselves. A dampened score
   divides by the last term, which is the largest.
 - Horizons of the shifted scaling, and penalties of the generalized one, are limited.
-- Pairwise comparisons are made in integers (:mod:`dpselect.scaling.envelope`).
+- Pairwise comparisons are made in integers (``dpselect.scaling.envelope``).
 
 What rounds *before* the scores, in an objective, is part of them, and of their sensitivity.
 Objectives of the library round what a step changes by less than 2^-20 of it: counts are
 integers; quotients of counts, ranks and weighted sums are pairs of floats; margins are cut
 where a draw tells no more; entropies of more than 2^24 records have 40 digits.
 
-Noise on all scores at once is made for what a step changes of them *together*
-(:func:`to_steps`), so the error of each of the :math:`n` scores counts. Scores that are
-multiples of a public step are integers in that unit and exact. Others are divided by
-:math:`l_1`, clamped to :math:`\pm 2^{37} / N` with :math:`N = 2^{\lceil \log_2 n \rceil}`,
-and rounded to a grid of :math:`1/(2^{11} N)`: the rounding adds at most 1 step for each score,
-together :math:`N` steps; the errors of both databases,
-:math:`2 n \cdot 2^{-49} (2^{37}/N) \le 2^{-11}`, at most another :math:`N`. That costs two
-thousandths of :math:`l_1`, at any :math:`n`.
+Noise on all scores at once is made for what a step changes of them *together* (``to_steps``),
+so the error of each of the ``n`` scores counts. Scores that are multiples of a public step are
+integers in that unit and exact. Others are divided by ``l_1``, clamped to ``±2^37 / N`` with
+``N = 2^(⌈log_2 n⌉)``, and rounded to a grid of ``1/(2^11 N)``: the rounding adds at most 1 step
+for each score, together ``N`` steps; the errors of both databases,
+``2 n · 2^-49 (2^37/N) ≤ 2^-11``, at most another ``N``. That costs two thousandths of ``l_1``,
+at any ``n``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-r"""Report noisy max with Laplace noise: the baseline that most libraries offer.
+"""Report noisy max with Laplace noise: the baseline that most libraries offer.
 
 Exponential noise gives permute-and-flip and Gumbel noise the exponential mechanism, both with
-laws in closed form; Laplace noise of the same scale :math:`2/\varepsilon` is worse than
-either and serves for comparisons.
+laws in closed form; Laplace noise of the same scale ``2/ε`` is worse than either and serves for
+comparisons.
 
 Source: Dwork and Roth 2014, section 3.3.
 """
@@ -49,11 +49,11 @@ class LaplaceNoisyMax(Draw):
         return selection.top_k_laplace_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, that of Laplace noise.
+        """Return ``ε + e^(-ε) - 1``, that of Laplace noise.
 
-        The integer noise of :meth:`sample` is covered: with ``h = epsilon / 2S`` for scores
-        that move by ``S`` steps of the grid, it is dominated by the Laplace mechanism at
-        :math:`\varepsilon + h^2/4` (Theorem 3 of ``docs/theory.md``).
+        The integer noise of ``sample`` is covered: with ``h = epsilon / 2S`` for scores that
+        move by ``S`` steps of the grid, it is dominated by the Laplace mechanism at
+        ``ε + h^2/4`` (Theorem 3 of ``docs/theory.md``).
         """
         # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
         return min(zcdp.of_laplace(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
@@ -63,20 +63,20 @@ class LaplaceNoisyMax(Draw):
 
 
 def _relative_law(gaps: Values) -> Values:
-    """Return the law over :math:`e^{-gap}`, a quotient that does not underflow."""
+    """Return the law over ``e^(-gap)``, a quotient that does not underflow."""
     # Above the best score every noisy score has an exponential tail of mass e^-gap / 2: the
     # same race as in permute-and-flip, with halved acceptance.
     return unrefused(np.exp(-gaps) / 2) / 2 + _won_below_the_best(gaps)
 
 
 def _won_below_the_best(gaps: Values) -> Values:
-    r"""Return the probability that each wins with a noisy score below the best score.
+    """Return the probability that each wins with a noisy score below the best score.
 
-    Over :math:`e^{-gap}`.
+    Over ``e^(-gap)``.
 
-    With :math:`y` the distance below the best score in units of the noise,
+    With ``y`` the distance below the best score in units of the noise,
 
-    .. math:: P(r) = \int_0^\infty \frac{f_r(y)}{F_r(y)} \prod_j F_j(y)\, dy,
+        P(r) = ∫_0^∞ (f_r(y)/(F_r(y))) ∏_j F_j(y) dy,
 
     by Gauss-Legendre between the kinks, which are at the gaps. With more than
     ``MOST_PANELS`` different gaps the panels are equal and the law is right to 1e-6.

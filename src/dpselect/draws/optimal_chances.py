@@ -1,22 +1,15 @@
-r"""The largest probabilities by which something may be revealed, in closed form.
+"""The largest probabilities by which something may be revealed, in closed form.
 
-By the distance :math:`n` to what is not to be revealed, which one neighbour step changes by
-at most 1, they are
+By the distance ``n`` to what is not to be revealed, which one neighbour step changes by at most
+1, they are
 
-.. math::
+    π(0) = 0, π(n + 1) = min(e^ε π(n) + δ, 1 - e^(-ε) (1 - π(n) - δ), 1).
 
-    \pi(0) = 0, \quad \pi(n + 1) = \min\big(e^{\varepsilon} \pi(n) + \delta,\;
-    1 - e^{-\varepsilon} (1 - \pi(n) - \delta),\; 1\big).
+The first term is the smaller one while ``π(n) ≤ (1 - δ)/(1 + e^ε)``, so up to some ``n_1``, and
+beyond it, with ``m = n - n_1``,
 
-The first term is the smaller one while :math:`\pi(n) \le (1 - \delta)/(1 + e^\varepsilon)`, so
-up to some :math:`n_1`, and beyond it, with :math:`m = n - n_1`,
-
-.. math::
-
-    \pi(n) = \delta\,\frac{1 - e^{-n\varepsilon}}
-    {e^{-(n - 1)\varepsilon} (1 - e^{-\varepsilon})},
-    \qquad 1 - \pi(n) = (1 - \pi(n_1))\, e^{-m\varepsilon}
-    - \delta\,\frac{1 - e^{-m\varepsilon}}{e^{\varepsilon} - 1}.
+    π(n) = δ (1 - e^(-nε))/(e^(-(n - 1)ε) (1 - e^(-ε))),
+    1 - π(n) = (1 - π(n_1)) e^(-mε) - δ (1 - e^(-mε))/(e^ε - 1).
 
 Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1.
 """
@@ -44,13 +37,12 @@ _WORK = 640
 
 @dataclass(frozen=True, slots=True)
 class OptimalChances:
-    r"""The largest probabilities for some epsilon and delta, as integers over 2^256.
+    """The largest probabilities for some epsilon and delta, as integers over 2^256.
 
-    They are those of :math:`\delta (1 - 2^{-44})` rounded down. With :math:`r = 2^{-255}`
-    above the error of one of them, both constraints are kept to :math:`r + 2r/\delta`, which
-    is less than the rest of delta: in the first one :math:`e^\varepsilon \pi(n)` has at most
-    the relative error :math:`r/\delta` of :math:`\pi(n) \ge \delta`, and matters below 2
-    only. Both hold exactly for the integers.
+    They are those of ``δ (1 - 2^-44)`` rounded down. With ``r = 2^-255`` above the error of one
+    of them, both constraints are kept to ``r + 2r/δ``, which is less than the rest of delta: in
+    the first one ``e^ε π(n)`` has at most the relative error ``r/δ`` of ``π(n) ≥ δ``, and
+    matters below 2 only. Both hold exactly for the integers.
 
     Attributes:
         epsilon: Finite, > 0.

@@ -1,18 +1,17 @@
-r"""Joint exponential mechanism over ascending positions that are wanted at counts of records.
+"""Joint exponential mechanism over ascending positions that are wanted at counts of records.
 
-A path :math:`r_1 \le \dots \le r_m` has probability :math:`\propto e^{-\eta C}` with the cost
+A path ``r_1 ≤ ... ≤ r_m`` has probability ``∝ e^(-η C)`` with the cost
 
-.. math:: C = \sum_{j=1}^{m+1} |F(r_j) - F(r_{j-1}) - w_j|,
+    C = ∑_(j=1)^(m+1) |F(r_j) - F(r_(j-1)) - w_j|,
 
-where :math:`F(r)` records are at or below position ``r``, none at the start and all at the end.
+where ``F(r)`` records are at or below position ``r``, none at the start and all at the end.
 Positions depend on the one before only, so sums over all paths are made by a forward and a
 backward pass over the positions.
 
 The draw needs no floats. Costs are integers over a public denominator. The least cost of all
 paths that go on from a position is found first and taken off, so that the sums of the rest are
-at least 1 and at most :math:`k^m`; powers of :math:`e` are enclosed by integers
-(:class:`~dpselect.draws.exact.exp_bounds.Powers`), and each position is drawn by inversion
-(:mod:`dpselect.draws.exact.inversion`), given the one before.
+at least 1 and at most ``k^m``; powers of ``e`` are enclosed by integers (``Powers``), and each
+position is drawn by inversion (``dpselect.draws.exact.inversion``), given the one before.
 """
 
 from __future__ import annotations
@@ -81,11 +80,11 @@ class Chain:
 
 
 def log_messages(chain: Chain, decay: float) -> tuple[list[Values], list[Values]]:
-    r"""Return the logarithms of sums over all paths up to, and on from, each position.
+    """Return the logarithms of sums over all paths up to, and on from, each position.
 
     Args:
         chain: The counts.
-        decay: :math:`\eta`, in nats a record.
+        decay: η, in nats a record.
 
     Returns:
         ``m`` vectors of shape ``(k,)`` each; their sums are the logarithms of the marginal
@@ -137,11 +136,11 @@ def log_probability(chain: Chain, decay: float, path: Sequence[int]) -> float:
 
 @sampler
 def draw_path(chain: Chain, decay: Fraction) -> list[int]:
-    r"""Draw ascending positions, exactly.
+    """Draw ascending positions, exactly.
 
     Args:
         chain: The counts. Private; their number and the shares are public.
-        decay: :math:`\eta` > 0, in nats a record. Public.
+        decay: η > 0, in nats a record. Public.
 
     Returns:
         ``m`` positions, not decreasing; a release.

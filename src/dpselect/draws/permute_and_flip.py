@@ -1,8 +1,8 @@
-r"""Permute-and-flip: visit candidates in random order, release the first accepted one.
+"""Permute-and-flip: visit candidates in random order, release the first accepted one.
 
-Candidate :math:`r` is accepted with probability
-:math:`p_r = \exp(\varepsilon (s_r - s_*)/2)`. Its law is that of report-noisy-max with
-exponential noise, and its expected error is never above the exponential mechanism's.
+Candidate ``r`` is accepted with probability ``p_r = exp(ε (s_r - s_*)/2)``. Its law is that of
+report-noisy-max with exponential noise, and its expected error is never above the exponential
+mechanism's.
 
 Source: McKenna and Sheldon 2020, arXiv:2010.12603; the noise: Ding et al. 2021,
 arXiv:2105.07260.
@@ -64,17 +64,17 @@ class PermuteAndFlip(Draw):
 
 
 def unrefused(accept: Values) -> Values:
-    r"""Return the probability that each candidate arrives before any other is accepted.
+    """Return the probability that each candidate arrives before any other is accepted.
 
-    Let every candidate arrive at a uniform time. The one that arrives at time :math:`z` wins
-    if it accepts and all earlier arrivals refused, so
+    Let every candidate arrive at a uniform time. The one that arrives at time ``z`` wins if it
+    accepts and all earlier arrivals refused, so
 
-    .. math:: P(r) = p_r \int_0^1 \prod_{j \ne r} (1 - p_j z)\, dz,
+        P(r) = p_r ∫_0^1 ∏_(j ≠ r) (1 - p_j z) dz,
 
-    and this is the integral, which unlike the product with :math:`p_r` does not underflow.
+    and this is the integral, which unlike the product with ``p_r`` does not underflow.
 
     Args:
-        accept: Acceptance probabilities :math:`p`, shape ``(n,)``, in [0, 1].
+        accept: Acceptance probabilities ``p``, shape ``(n,)``, in [0, 1].
 
     Returns:
         Shape ``(n,)``. In O(n).

@@ -1,15 +1,15 @@
-r"""Exact draw of the exponential mechanism over places of which each has several shares.
+"""Exact draw of the exponential mechanism over places of which each has several shares.
 
-Places are positions in order; at some of them there are weights. A place is drawn together
-with a share :math:`j/k`, ``j`` from 0 to ``k``: with the weights ``L`` before the place and
-``w`` at it, the outcome has the probability proportional to
+Places are positions in order; at some of them there are weights. A place is drawn together with
+a share ``j/k``, ``j`` from 0 to ``k``: with the weights ``L`` before the place and ``w`` at it,
+the outcome has the probability proportional to
 
-.. math:: e^{-\eta\, |k L + j w - r|}
+    e^(-η |k L + j w - r|)
 
 for a wanted rank ``r``, in parts of a weight. Where no weight is, all shares of all places up
 to the next weight are alike, so these are drawn at once, whatever their number. Only places
 near the wanted rank are listed; the others enter the bounds of
-:mod:`dpselect.draws.exact.inversion` by their number.
+``dpselect.draws.exact.inversion`` by their number.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class Places:
 
 @sampler
 def draw_place(places: Places, decay: Fraction) -> tuple[int, int]:
-    r"""Draw a position and a share, exactly.
+    """Draw a position and a share, exactly.
 
     Args:
         places: Private.
-        decay: :math:`\eta` > 0, in nats a part. Public.
+        decay: η > 0, in nats a part. Public.
 
     Returns:
         The position, and ``j``; a release.

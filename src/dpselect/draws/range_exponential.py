@@ -1,10 +1,10 @@
-r"""Exact draw of the exponential mechanism over a range, by pieces of equal scores.
+"""Exact draw of the exponential mechanism over a range, by pieces of equal scores.
 
-Position ``r`` has probability proportional to :math:`e^{-\eta d_r}` with the signed distance
-:math:`d = \max(l - w, w - h)` of a wanted rank from the ranks of the position, which is the
-same on whole pieces. So a piece of ``m`` positions has :math:`m e^{-\eta d}`, and its positions
-are uniform. Pieces are drawn by inversion (:mod:`dpselect.draws.exact.inversion`), whatever the
-number of positions.
+Position ``r`` has probability proportional to ``e^(-η d_r)`` with the signed distance
+``d = max(l - w, w - h)`` of a wanted rank from the ranks of the position, which is the same on
+whole pieces. So a piece of ``m`` positions has ``m e^(-η d)``, and its positions are uniform.
+Pieces are drawn by inversion (``dpselect.draws.exact.inversion``), whatever the number of
+positions.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Pieces:
 
 @sampler
 def draw_position(pieces: Pieces, decay: Fraction) -> int:
-    r"""Draw a position with probability proportional to :math:`e^{-\eta d}`, exactly.
+    """Draw a position with probability proportional to ``e^(-η d)``, exactly.
 
     Args:
         pieces: The pieces. Private.
-        decay: :math:`\eta` > 0, in nats a rank. Public.
+        decay: η > 0, in nats a rank. Public.
 
     Returns:
         From 0 to the number of positions less 1; a release.

@@ -1,7 +1,7 @@
-r"""Runs repeated a hidden number of times, and the exact draw of that number.
+"""Runs repeated a hidden number of times, and the exact draw of that number.
 
 The laws of the number are given by the ratios of neighbouring probabilities, which are
-fractions. It is drawn by inversion (:mod:`dpselect.draws.exact.inversion`).
+fractions. It is drawn by inversion (``dpselect.draws.exact.inversion``).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Cost: TypeAlias = Callable[[float], tuple[float, Callable[[float], float] | None
 
 @dataclass(frozen=True, slots=True)
 class NumberLaw:
-    r"""A law of a number, by the ratios of its probabilities.
+    """A law of a number, by the ratios of its probabilities.
 
-    .. math:: P(k + 1) = P(k)\, a (k + \eta)/(k + 1), \quad k \ge 1
+        P(k + 1) = P(k) a (k + η)/(k + 1), k ≥ 1
 
-    for a truncated negative binomial law, :math:`P(k + 1) = P(k)\, a/(k + 1)` from
-    :math:`k = 0` on for a Poisson law.
+    for a truncated negative binomial law, ``P(k + 1) = P(k) a/(k + 1)`` from ``k = 0`` on for a
+    Poisson law.
 
     Attributes:
-        factor: :math:`a`; below 1 for the former, the mean for the latter.
-        shape: :math:`\eta > -1`; None for a Poisson law.
+        factor: ``a``; below 1 for the former, the mean for the latter.
+        shape: ``η > -1``; None for a Poisson law.
     """
 
     factor: Fraction

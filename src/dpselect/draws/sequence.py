@@ -1,17 +1,14 @@
-r"""Laws of the largest of several integers with independent noise, and that noise.
+"""Laws of the largest of several integers with independent noise, and that noise.
 
-Every candidate has an integer :math:`c_r` and gets noise :math:`Z_r` of its own, discrete
-Laplace or discrete Gaussian:
+Every candidate has an integer ``c_r`` and gets noise ``Z_r`` of its own, discrete Laplace or
+discrete Gaussian:
 
-.. math::
+    P(Z = z) = ((1 - α)/(1 + α)) α^(|z|), α = e^(-1/scale),
+    P(Z = z) ∝ e^(-z^2 / 2σ^2).
 
-    P(Z = z) = \frac{1 - \alpha}{1 + \alpha} \alpha^{|z|}, \quad
-    \alpha = e^{-1/\text{scale}}, \qquad
-    P(Z = z) \propto e^{-z^2 / 2\sigma^2}.
-
-Candidates are ordered by :math:`X_r = c_r + Z_r`, and of equal ones the earlier is first. The
-laws are sums over the values of one candidate, exact up to what is beyond the ``reach`` of the
-noise, at most :math:`e^{-45}`.
+Candidates are ordered by ``X_r = c_r + Z_r``, and of equal ones the earlier is first. The laws
+are sums over the values of one candidate, exact up to what is beyond the ``reach`` of the
+noise, at most ``e^-45``.
 """
 
 from __future__ import annotations

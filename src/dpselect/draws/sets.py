@@ -1,18 +1,18 @@
-r"""The exponential mechanism over sets: all ``k`` candidates in one draw.
+"""The exponential mechanism over sets: all ``k`` candidates in one draw.
 
-A set :math:`S` of ``k`` of ``n`` candidates with integer scores has the weight
+A set ``S`` of ``k`` of ``n`` candidates with integer scores has the weight
 
-.. math:: \exp\big(\eta\,(\min_{r \in S} s_r - \max_{r \notin S} s_r)\big).
+    exp(η (min_(r ∈ S) s_r - max_(r ∉ S) s_r)).
 
 With scores in falling order let ``o`` be the place of the best that is left out and ``t`` that
-of the last one that is in the set. Either the set is the ``k`` best, or :math:`o \le k < t`:
-all before ``o`` are in it, ``t`` is, and any :math:`k - o` of those between. A weight depends
-on the scores at ``o`` and ``t`` alone, and is a product of two powers. So ``o`` is drawn first,
-by sums over the different scores at ``t``, then such a score, then ``t`` by the numbers of
-sets, and at last the others uniformly.
+of the last one that is in the set. Either the set is the ``k`` best, or ``o ≤ k < t``: all
+before ``o`` are in it, ``t`` is, and any ``k - o`` of those between. A weight depends on the
+scores at ``o`` and ``t`` alone, and is a product of two powers. So ``o`` is drawn first, by
+sums over the different scores at ``t``, then such a score, then ``t`` by the numbers of sets,
+and at last the others uniformly.
 
-The draw needs no floats: ``o`` and the score are drawn by inversion, with powers of :math:`e`
-that integers enclose (:mod:`dpselect.draws.exact.inversion`), and the rest by uniform integers.
+The draw needs no floats: ``o`` and the score are drawn by inversion, with powers of ``e`` that
+integers enclose (``dpselect.draws.exact.inversion``), and the rest by uniform integers.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ class Ranked:
 
 @sampler
 def draw_set(steps: Indices, k: int, decay: Fraction) -> list[int]:
-    r"""Draw a set, exactly.
+    """Draw a set, exactly.
 
     Args:
         steps: Scores as integers, shape ``(n,)``. Private; their number is public.
         k: 1 to ``n``. Public.
-        decay: :math:`\eta` > 0, in nats a step. Public.
+        decay: η > 0, in nats a step. Public.
 
     Returns:
         ``k`` positions in ascending order, which tells of the set alone; a release.

@@ -1,15 +1,14 @@
-r"""Laws over subsets that depend only on the number of swaps, and exact draws by them.
+"""Laws over subsets that depend only on the number of swaps, and exact draws by them.
 
-The distance of two subsets of size :math:`d` of :math:`n` people is the number of swaps
-between them. :math:`N_a = \binom{d}{a}\binom{n-d}{a}` subsets are at distance :math:`a` from
-a given one.
+The distance of two subsets of size ``d`` of ``n`` people is the number of swaps between them.
+``N_a = binom(d, a) binom(n-d, a)`` subsets are at distance ``a`` from a given one.
 
-The distance of a release has probability :math:`\propto N_a e^{-\varepsilon a}`, numbers that
-floats would round. So it is drawn by inversion (:mod:`dpselect.draws.exact.inversion`):
-:math:`N_{a+1}/N_a = (d-a)(n-d-a)/(a+1)^2` is a fraction, and :math:`e^{-\varepsilon}` is
-enclosed by integers, for ``epsilon`` the binary fraction that the float is. The law is the
-stated one and not one close to it, so privacy needs no margin; and since it depends on public
-numbers alone, so does the time of the draw.
+The distance of a release has probability ``∝ N_a e^(-ε a)``, numbers that floats would round.
+So it is drawn by inversion (``dpselect.draws.exact.inversion``):
+``N_(a+1)/N_a = (d-a)(n-d-a)/(a+1)^2`` is a fraction, and ``e^(-ε)`` is enclosed by integers,
+for ``epsilon`` the binary fraction that the float is. The law is the stated one and not one
+close to it, so privacy needs no margin; and since it depends on public numbers alone, so does
+the time of the draw.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ FIRST_BITS = 192
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    r"""Distances that share one total mass, each subset with :math:`e^{-\text{decay}\, a}`.
+    """Distances that share one total mass, each subset with ``e^(-decay a)``.
 
     Attributes:
         first: The smallest distance.
@@ -105,7 +104,7 @@ def log_sum(logs: Values) -> float:
 
 @sampler
 def draw_distance(law: DistanceLaw) -> int:
-    """Draw the distance of a release, exactly; its law is :meth:`DistanceLaw.masses`."""
+    """Draw the distance of a release, exactly; its law is ``DistanceLaw.masses``."""
     return inversion.draw(partial(weights, law, _draw_part(law.parts)), FIRST_BITS)
 
 

@@ -1,8 +1,8 @@
-r"""Zero-concentrated DP parameters of the draws, rounded upwards.
+"""Zero-concentrated DP parameters of the draws, rounded upwards.
 
-A draw is :math:`\rho`-zCDP if the Renyi divergence of its laws on neighbouring databases is at
-most :math:`\alpha\rho` for every order :math:`\alpha > 1`. The theorems that are cited by
-number are those of ``docs/theory.md``.
+A draw is ρ-zCDP if the Renyi divergence of its laws on neighbouring databases is at most ``αρ``
+for every order ``α > 1``. The theorems that are cited by number are those of
+``docs/theory.md``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ SMALL = 2.0**-7
 
 
 def of_laplace(epsilon: float) -> float:
-    r"""Return :math:`\varepsilon + e^{-\varepsilon} - 1`, the least rho of Laplace noise.
+    """Return ``ε + e^(-ε) - 1``, the least rho of Laplace noise.
 
-    Also of the noisy maximum with any noise whose hazard rate is at most
-    :math:`\varepsilon/2` (Theorems 3 and 7). Below ``SMALL`` the series is cut after a positive
-    term, which is an upper bound, as it alternates.
+    Also of the noisy maximum with any noise whose hazard rate is at most ``ε/2`` (Theorems 3
+    and 7). Below ``SMALL`` the series is cut after a positive term, which is an upper bound, as
+    it alternates.
 
     Args:
         epsilon: In nats; finite, > 0.
 
     Returns:
-        Finite, > 0, rounded up; at most :math:`\varepsilon^2/2` up to rounding.
+        Finite, > 0, rounded up; at most ``ε^2/2`` up to rounding.
     """
     if epsilon < SMALL:
         rho = epsilon * epsilon * (1 / 2 - epsilon / 6 + epsilon * epsilon / 24)
@@ -38,10 +38,10 @@ def of_laplace(epsilon: float) -> float:
 
 
 def of_bounded_range(epsilon: float) -> float:
-    r"""Return :math:`y - 1 - \ln y`, :math:`y = \varepsilon/(e^\varepsilon - 1)`.
+    """Return ``y - 1 - ln y``, ``y = ε/(e^ε - 1)``.
 
     The least rho of all mechanisms of bounded range epsilon, at every order (Theorem 8); at
-    most :math:`\varepsilon^2/8`.
+    most ``ε^2/8``.
 
     Args:
         epsilon: In nats; finite, > 0.
@@ -57,18 +57,16 @@ def of_bounded_range(epsilon: float) -> float:
 
 
 def of_permute_and_flip(epsilon: float) -> float:
-    r"""Return the least rho of permute-and-flip, at every order (Theorem 6).
+    """Return the least rho of permute-and-flip, at every order (Theorem 6).
 
     It is the largest divergence of two candidates that change places,
 
-    .. math::
+        max_(0 ≤ v ≤ ε) (1 - b) ln((1 - b)/q) + b ln(b/(1 - q)),
+        b = (1/2) e^(-v), q = (1/2) e^(v - ε),
 
-        \max_{0 \le v \le \varepsilon} (1 - b) \ln\frac{1 - b}{q} + b \ln\frac{b}{1 - q},
-        \qquad b = \tfrac12 e^{-v}, \quad q = \tfrac12 e^{v - \varepsilon},
-
-    which is concave in :math:`v`: a tangent is an upper bound. Below ``SMALL`` it is bounded by
-    that of a bounded range of :math:`2 \ln(2e^{\varepsilon/2} - 1)`, the largest change of the
-    log odds, which is larger by less than two parts in a million there.
+    which is concave in ``v``: a tangent is an upper bound. Below ``SMALL`` it is bounded by
+    that of a bounded range of ``2 ln(2e^(ε/2) - 1)``, the largest change of the log odds, which
+    is larger by less than two parts in a million there.
 
     Args:
         epsilon: In nats; finite, > 0.
@@ -93,7 +91,7 @@ def of_permute_and_flip(epsilon: float) -> float:
 
 
 def _slope(v: float, epsilon: float) -> float:
-    """Return the derivative of the divergence of :func:`of_permute_and_flip` by ``v``."""
+    """Return the derivative of the divergence of ``of_permute_and_flip`` by ``v``."""
     b, q = exp(-v) / 2, exp(v - epsilon) / 2
     log_odds = epsilon + 2 * log(2) + log1p(-b) + log1p(-q)
     return b * log_odds - (1 - b) + q * b / (1 - q)

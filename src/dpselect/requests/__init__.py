@@ -1,8 +1,8 @@
 """Requests and policies: files that say what is asked of a table, and what may be.
 
-A :class:`Request` is a file that others read before it is run: the table, the unit, the ledger
-and all queries by their fields. A :class:`Policy` says what requests of a table must stay
-within; what they leave out it fills in.
+A ``Request`` is a file that others read before it is run: the table, the unit, the ledger and
+all queries by their fields. A ``Policy`` says what requests of a table must stay within; what
+they leave out it fills in.
 """
 
 from dpselect.lazy import attach

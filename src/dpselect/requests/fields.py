@@ -61,12 +61,12 @@ BY_NAME: dict[str, Schema] = {
 }
 """Fields whose texts are names."""
 
-_ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?([^`]*)`|``([^`]*)``")
+_CODE = re.compile(r"``([^`]*)``")
 _ATTRIBUTE = re.compile(r"^ {8}(?P<name>\w+): (?P<text>.*(?:\n {12}.*)*)", re.MULTILINE)
 
 
 def schema() -> Schema:
-    """Return the JSON schema (draft 7) of the files that :class:`~dpselect.Request` reads.
+    """Return the JSON schema (draft 7) of the files that ``Request`` reads.
 
     Examples:
         >>> from dpselect.requests import schema
@@ -163,13 +163,12 @@ def documented(kind: type, word: Callable[[str], str] = str) -> dict[str, str]:
         text = (one.__dict__.get("__doc__") or "").partition("Attributes:")[2]
         for attribute in _ATTRIBUTE.finditer(text.partition("\n\n    ")[0] + "\n"):
             words = " ".join(attribute["text"].split())
-            found[attribute["name"]] = re.split(r"(?<=[.]) (?=[A-Z`:])", words, maxsplit=1)[0]
+            found[attribute["name"]] = re.split(r"(?<=[.]) (?=[A-Z`])", words, maxsplit=1)[0]
     return {
-        name: _ROLE.sub(partial(_in_words, found, word), text) for name, text in found.items()
+        name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
     }
 
 
-def _in_words(names: Mapping[str, str], word: Callable[[str], str], role: re.Match[str]) -> str:
-    """Return what a role of a docstring says."""
-    text = role[1] or role[2]
-    return word(text) if text in names else text
+def _in_words(names: Mapping[str, str], word: Callable[[str], str], code: re.Match[str]) -> str:
+    """Return what stands for code of a docstring."""
+    return word(code[1]) if code[1] in names else code[1]

@@ -171,7 +171,7 @@ class Policy:
         """Return the policy of the tables of such a file.
 
         Raises:
-            ParameterError, NeighboursError: As for :meth:`read`.
+            ParameterError, NeighboursError: As for ``read``.
         """
         return cls._of(Document(tables))
 

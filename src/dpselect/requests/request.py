@@ -76,7 +76,7 @@ class Request:
     relative to the file.
 
     Guarantee:
-        That of :func:`dpselect.run`.
+        That of ``dpselect.run``.
 
     Attributes:
         queries: By the names of their answers.
@@ -151,7 +151,7 @@ class Request:
         """Return the request of the tables of such a file.
 
         Raises:
-            ParameterError, PolicyError, NeighboursError: As for :meth:`read`.
+            ParameterError, PolicyError, NeighboursError: As for ``read``.
         """
         return cls._of(Document(tables), policy)
 
@@ -275,10 +275,10 @@ class Request:
                 query.check(table)
 
     def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
-        """Draw all answers, by the names of their queries; see :func:`dpselect.run`.
+        """Draw all answers, by the names of their queries; see ``dpselect.run``.
 
         Args:
-            budget: That of :meth:`budget` if not given.
+            budget: That of ``budget`` if not given.
 
         Raises:
             InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.

@@ -30,7 +30,7 @@ def run(
     The sum of all prices is checked before any row is read. All queries are counted, then all
     prices are charged in one step, each as an entry of its own, and then all are drawn. What a
     failure after the charge leaves without an answer stays paid for. Queries that the budget
-    answers again cost nothing, as in :meth:`Query.release`.
+    answers again cost nothing, as in ``Query.release``.
 
     A file, or a lazy frame of polars, is read once for the queries of all that are counted in
     one pass; of a relation of DuckDB and a frame of Spark the columns that are counted are
@@ -43,7 +43,7 @@ def run(
     Args:
         queries: What is released, for one neighbour relation.
         data: What to choose from. Private.
-        budget: Where to record the spends, such as a :class:`~dpselect.Budget`.
+        budget: Where to record the spends, such as a ``Budget``.
 
     Returns:
         The releases, in the order of the queries.
@@ -52,7 +52,7 @@ def run(
         ParameterError: There is no query.
         NeighboursError: The queries, or the budget, are for several neighbour relations.
         InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.
-        ColumnError, DataError, PublicClaimError: As for :meth:`Query.release`.
+        ColumnError, DataError, PublicClaimError: As for ``Query.release``.
 
     Examples:
         >>> import dpselect as dp

@@ -4,7 +4,6 @@
 differences between unit scores, so it is enough that no difference moves by more than 2.
 """
 
-from dpselect._help import clean_room
 from dpselect.scaling.anchored import anchored
 from dpselect.scaling.by_global import by_global
 from dpselect.scaling.dampened import dampened
@@ -13,8 +12,6 @@ from dpselect.scaling.pairwise import pairwise
 from dpselect.scaling.shifted import shifted
 
 __all__ = ["anchored", "by_global", "dampened", "generalized", "pairwise", "shifted"]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

@@ -18,11 +18,11 @@ from dpselect.typing import Scores
 
 @finite
 def anchored(objective: Objective, anchor: float) -> Scores:
-    r"""Return :math:`-D(A - u)` for a public anchor :math:`A`.
+    """Return ``-D(A - u)`` for a public anchor ``A``.
 
-    :math:`u - A` has the sensitivity of :math:`u`, so Lemma 4 holds for any anchor, also for
-    one below some scores; the error is least with one just above the best score that can
-    occur, the default being the ``highest`` of the objective.
+    ``u - A`` has the sensitivity of ``u``, so Lemma 4 holds for any anchor, also for one below
+    some scores; the error is least with one just above the best score that can occur, the
+    default being the ``highest`` of the objective.
 
     Args:
         objective: Scores with an admissible sensitivity.

@@ -1,4 +1,4 @@
-r"""Scores divided by the global sensitivity: :math:`s_r = (u_r - u_*)/\Delta`."""
+"""Scores divided by the global sensitivity: ``s_r = (u_r - u_*)/Δ``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def finite(scale: Callable[P, Scores]) -> Callable[P, Scores]:
 
 @finite
 def by_global(objective: Objective) -> Scores:
-    r"""Return :math:`s_r = (u_r - u_*)/\Delta`, doubled if the objective is monotone.
+    """Return ``s_r = (u_r - u_*)/Δ``, doubled if the objective is monotone.
 
-    If all scores move in the same direction, each by at most :math:`\Delta`, then no
-    difference moves by more than :math:`\Delta`, and the doubled scores are still unit
-    scores. The best score :math:`u_*` is subtracted because differences of large scores are
-    exact where their quotients are not; a common translation changes no draw.
+    If all scores move in the same direction, each by at most Δ, then no difference moves by
+    more than Δ, and the doubled scores are still unit scores. The best score ``u_*`` is
+    subtracted because differences of large scores are exact where their quotients are not; a
+    common translation changes no draw.
 
     Returns:
         Shape ``(n,)``, <= 0. As private as the scores.

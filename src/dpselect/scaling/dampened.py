@@ -1,8 +1,8 @@
-r"""Local dampening: scores measured in accumulated sensitivities.
+"""Local dampening: scores measured in accumulated sensitivities.
 
-With :math:`b_i = \sum_{j<i} \delta(x, j, r)`, the dampened score is the piecewise linear
-function with :math:`D(\pm b_i) = \pm i`: by the sensitivity function, the least number
-of neighbour steps to a database with score 0.
+With ``b_i = ∑_(j<i) δ(x, j, r)``, the dampened score is the piecewise linear function with
+``D(±b_i) = ±i``: by the sensitivity function, the least number of neighbour steps to a database
+with score 0.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dpselect.typing import Scores, Values
 
 @finite
 def dampened(objective: Objective) -> Scores:
-    r"""Return the dampened scores :math:`D_{u,\delta}(x, r)`.
+    """Return the dampened scores ``D_(u,δ)(x, r)``.
 
-    They move by at most 1 under one neighbour step if the sensitivity is admissible, for
-    scores of either sign (Lemma 4). With :math:`\delta = \Delta` they are :math:`u/\Delta`.
+    They move by at most 1 under one neighbour step if the sensitivity is admissible, for scores
+    of either sign (Lemma 4). With ``δ = Δ`` they are ``u/Δ``.
 
     Returns:
         Shape ``(n,)``, of the scores' signs. As private as the scores.
 
-    Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to
-        some distance, :math:`D(0) = 0` and larger scores start beyond it; the paper leaves
-        0/0 undefined.
+    Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to some
+        distance, ``D(0) = 0`` and larger scores start beyond it; the paper leaves 0/0
+        undefined.
     """
     return dampen(objective.scores, objective.sensitivity)
 

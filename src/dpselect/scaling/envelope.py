@@ -1,13 +1,13 @@
-r"""Largest ratio over all rivals, for every candidate, from an upper envelope of lines.
+"""Largest ratio over all rivals, for every candidate, from an upper envelope of lines.
 
-Pairwise scalings need :math:`\max_j (a_j - b_r)/(\delta_j + \delta_r)`. The root
-:math:`\lambda` of :math:`\max_j (a_j - \lambda\delta_j) = b_r + \lambda\delta_r` is that
-maximum, and the left side is an upper envelope of lines: O(n log n) for all r together.
+Pairwise scalings need ``max_j (a_j - b_r)/(δ_j + δ_r)``. The root λ of
+``max_j (a_j - λδ_j) = b_r + λδ_r`` is that maximum, and the left side is an upper envelope of
+lines: O(n log n) for all r together.
 
-A wrong rival, chosen because of a rounded comparison, can change the maximum by the quotient
-of the largest and the smallest :math:`\delta` times the rounding error. So all comparisons
-are made in integers: in multiples of :math:`2^{-94}` of the largest :math:`\delta`, of which
-every float that is at least :math:`2^{-41}` of it is one.
+A wrong rival, chosen because of a rounded comparison, can change the maximum by the quotient of
+the largest and the smallest δ times the rounding error. So all comparisons are made in
+integers: in multiples of ``2^-94`` of the largest δ, of which every float that is at least
+``2^-41`` of it is one.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ Whole: TypeAlias = NDArray[Any]
 
 
 def floored(sensitivity: Values, bound: float) -> Values:
-    r"""Return :math:`\max(\delta, 2^{-40} \Delta)`, which keeps a sensitivity admissible.
+    """Return ``max(δ, 2^-40 Δ)``, which keeps a sensitivity admissible.
 
-    Lines are right to :math:`2^{-94} \Delta` and, as pairs of floats, to :math:`2^{-72}
-    \Delta` where their ratio is below :math:`2^{30}`: by the least width that is
-    :math:`2^{-33}` of a step.
+    Lines are right to ``2^-94 Δ`` and, as pairs of floats, to ``2^-72 Δ`` where their ratio is
+    below ``2^30``: by the least width that is ``2^-33`` of a step.
     """
     return np.maximum(sensitivity, FLOOR * bound)
 
@@ -67,16 +66,16 @@ def largest_ratio(
     bound: float,
     penalty: float = 0.0,
 ) -> Values:
-    r"""Return :math:`\max_j (a_j - b_r - t(\delta_j - \delta_r))/(\delta_j + \delta_r)`.
+    """Return ``max_j (a_j - b_r - t(δ_j - δ_r))/(δ_j + δ_r)``.
 
     Args:
-        lines: :math:`a_j`, shape ``(n,)``; at most 2^60 ``bound``.
-        slopes: :math:`\delta_j`, shape ``(n,)``, as from :func:`floored`.
-        levels: :math:`b_r`, shape ``(m,)``; each of them, less its penalty, at most the
-            largest line less its.
-        widths: :math:`\delta_r`, shape ``(m,)``, as from :func:`floored`.
+        lines: ``a_j``, shape ``(n,)``; at most 2^60 ``bound``.
+        slopes: ``δ_j``, shape ``(n,)``, as from ``floored``.
+        levels: ``b_r``, shape ``(m,)``; each of them, less its penalty, at most the largest
+            line less its.
+        widths: ``δ_r``, shape ``(m,)``, as from ``floored``.
         bound: The number that all slopes and widths were floored by. Public.
-        penalty: :math:`t`, from 0 to 2^40. Public.
+        penalty: ``t``, from 0 to 2^40. Public.
 
     Returns:
         Shape ``(m,)``; >= 0, rounded once.

@@ -15,23 +15,23 @@ LARGEST_PENALTY = 2.0**40
 
 @finite
 def generalized(objective: Objective, t: float) -> Scores:
-    r"""Return the least penalised lead over any candidate, in units of both sensitivities.
+    """Return the least penalised lead over any candidate, in units of both sensitivities.
 
-    .. math:: s_r = \min_j \frac{(u_r - t\Delta_r) - (u_j - t\Delta_j)}{\Delta_r + \Delta_j}
+        s_r = min_j ((u_r - tΔ_r) - (u_j - tΔ_j))/(Δ_r + Δ_j)
 
     Each ratio moves by at most 1, so their minimum does. Two candidates are compared on the
-    scale of *their* sensitivities, not of the largest of all; the public penalty
-    :math:`t\Delta_r` keeps a candidate of large sensitivity from winning by noise.
+    scale of *their* sensitivities, not of the largest of all; the public penalty ``tΔ_r`` keeps
+    a candidate of large sensitivity from winning by noise.
 
     Args:
-        objective: Scores with one global bound per candidate
-            (:class:`~dpselect.GlobalSensitivity` of an array); with one for all this is
-            :math:`(u - u_*)/2\Delta`, half the precision of :func:`by_global`.
+        objective: Scores with one global bound per candidate (``GlobalSensitivity`` of an
+            array); with one for all this is ``(u - u_*)/2Δ``, half the precision of
+            ``by_global``.
         t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
 
     Returns:
-        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds
-        below :math:`2^{-40}` of the largest are raised to that.
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds below ``2^-40`` of
+        the largest are raised to that.
 
     Raises:
         ParameterError: ``t`` is out of range.

@@ -1,10 +1,9 @@
-r"""Pairwise local dampening: dampened differences between candidates.
+"""Pairwise local dampening: dampened differences between candidates.
 
 Plain dampening can rank a worse candidate above a better one whose sensitivity is larger. A
-*difference* :math:`u_r - u_{r'}` moves by at most :math:`\delta_r + \delta_{r'}`, which is
-admissible for it, and
+*difference* ``u_r - u_r'`` moves by at most ``δ_r + δ_r'``, which is admissible for it, and
 
-.. math:: s_r = \min_{r' \ne r} D(u_r - u_{r'})
+    s_r = min_(r' ≠ r) D(u_r - u_r')
 
 is a minimum of unit scores. It is >= 0 for the best candidates and < 0 for all others, so
 nothing outranks them, whatever the sensitivities.
@@ -29,18 +28,18 @@ ROWS = 256
 
 @finite
 def pairwise(objective: Objective) -> Scores:
-    r"""Return :math:`\min_{r' \ne r} D_{\delta_r + \delta_{r'}}(u_r - u_{r'})`.
+    """Return ``min_(r' ≠ r) D_(δ_r + δ_r')(u_r - u_r')``.
 
-    If the objective is monotone, a difference moves by at most
-    :math:`\max(\delta_r, \delta_{r'})`, which replaces the sum.
+    If the objective is monotone, a difference moves by at most ``max(δ_r, δ_r')``, which
+    replaces the sum.
 
     Returns:
-        Shape ``(n,)``; 0 for a single candidate. As private as the scores. In
-        O(T n log n) for the T distances that the dampening visits; in O(T n^2), with
-        memory for 256 n numbers, if monotone with a sensitivity that is not flat. If
-        neither, sensitivities below :math:`2^{-40} \Delta` are raised to that.
+        Shape ``(n,)``; 0 for a single candidate. As private as the scores. In O(T n log n) for
+        the T distances that the dampening visits; in O(T n^2), with memory for 256 n numbers,
+        if monotone with a sensitivity that is not flat. If neither, sensitivities below
+        ``2^-40 Δ`` are raised to that.
 
-    Source: ours; each :math:`D` is Farias et al., VLDB J. 2023, Definition 12.
+    Source: ours; each ``D`` is Farias et al., VLDB J. 2023, Definition 12.
     """
     sensitivity = objective.sensitivity
     if len(objective) == 1:
@@ -61,17 +60,17 @@ def _ahead_of_best_other(objective: Objective) -> Values:
 
 
 def _by_envelope(objective: Objective) -> Values:
-    r"""Find all minima in one pass over the distances.
+    """Find all minima in one pass over the distances.
 
-    Let :math:`b_r(t) = \sum_{j<t} \delta_r(j)`. Candidate ``r`` is :math:`t + x` steps behind
-    the rival ``j``, :math:`0 \le x < 1`, if
+    Let ``b_r(t) = ∑_(j<t) δ_r(j)``. Candidate ``r`` is ``t + x`` steps behind the rival ``j``,
+    ``0 ≤ x < 1``, if
 
-    .. math:: u_j - b_j(t) - x \delta_j(t) = u_r + b_r(t) + x \delta_r(t),
+        u_j - b_j(t) - x δ_j(t) = u_r + b_r(t) + x δ_r(t),
 
     and the minimum over rivals is minus the largest such number of steps. So ``r`` is done at
-    the last ``t`` at which some rival is still above, :math:`\max_j (u_j - b_j(t)) \ge
-    u_r + b_r(t)`, with ``x`` the largest ratio of the gaps to the sums of widths there. A
-    single leader is ahead of all others, and the least of its ratios counts.
+    the last ``t`` at which some rival is still above, ``max_j (u_j - b_j(t)) ≥ u_r + b_r(t)``,
+    with ``x`` the largest ratio of the gaps to the sums of widths there. A single leader is
+    ahead of all others, and the least of its ratios counts.
     """
     sensitivity, scores = objective.sensitivity, relevant_gaps(objective)
     bound = sensitivity.bound

@@ -1,12 +1,12 @@
-r"""Shifted local dampening in closed form.
+"""Shifted local dampening in closed form.
 
-Definition 15 dampens :math:`u - s` for a shift :math:`s \to \infty`. Beyond the horizon
-:math:`T^*` every sensitivity is :math:`\Delta`, so for any shift beyond it
+Definition 15 dampens ``u - s`` for a shift ``s → ∞``. Beyond the horizon ``T^*`` every
+sensitivity is Δ, so for any shift beyond it
 
-.. math:: D(u_r - s) = \frac{u_r - \sum_{t<T^*}(\Delta - \delta_r(t))}{\Delta} + \text{const},
+    D(u_r - s) = (u_r - ∑_(t<T^*)(Δ - δ_r(t)))/Δ + const,
 
-with the same constant for all candidates. :math:`u + s` (Definition 16) changes the sign of
-the sum.
+with the same constant for all candidates. ``u + s`` (Definition 16) changes the sign of the
+sum.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ LONGEST_HORIZON = 2**30
 
 @finite
 def shifted(objective: Objective, direction: Direction) -> Scores:
-    r"""Return the limit of the dampened scores under a large shift, less its constant.
+    """Return the limit of the dampened scores under a large shift, less its constant.
 
     With a flat sensitivity the sum is the same for all candidates and the result is that of
-    :func:`~dpselect.scaling.by_global`, doubled for a monotone objective: the exponential
-    mechanism.
+    ``by_global``, doubled for a monotone objective: the exponential mechanism.
 
     Args:
         objective: Scores with an admissible sensitivity and a public horizon.

@@ -3,7 +3,6 @@
 Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 """
 
-from dpselect._help import clean_room
 from dpselect.sensitivity.base import Interval, Sensitivity
 from dpselect.sensitivity.combinators import (
     flattened,
@@ -36,8 +35,6 @@ __all__ = [
     "minimum",
     "weighted_sum",
 ]
-
-clean_room(__name__)
 
 
 def __dir__() -> list[str]:

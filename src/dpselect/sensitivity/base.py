@@ -1,11 +1,11 @@
-r"""Sensitivity functions and their sums over the distances.
+"""Sensitivity functions and their sums over the distances.
 
-A sensitivity function :math:`\delta(x, t, r)` bounds what one neighbour step can change of
-the score of candidate :math:`r` in any database within distance :math:`t` of :math:`x`. It
-is *admissible* if, for all neighbours :math:`x \sim y` and all :math:`t \ge 0`,
+A sensitivity function ``δ(x, t, r)`` bounds what one neighbour step can change of the score of
+candidate ``r`` in any database within distance ``t`` of ``x``. It is *admissible* if, for all
+neighbours ``x ~ y`` and all ``t ≥ 0``,
 
-1. :math:`\delta(x, 0, r) \ge LS(x, 0, r) = \max_{y \sim x} |u(x, r) - u(y, r)|`,
-2. :math:`\delta(x, t + 1, r) \ge \delta(y, t, r)`.
+1. ``δ(x, 0, r) ≥ LS(x, 0, r) = max_(y ~ x) |u(x, r) - u(y, r)|``,
+2. ``δ(x, t + 1, r) ≥ δ(y, t, r)``.
 
 Source: Farias et al., VLDB J. 2023, Definitions 5 and 6 (the ``y`` of condition 2 is
 missing in the paper).
@@ -48,31 +48,30 @@ class Interval(NamedTuple):
 
 
 class Sensitivity(ABC):
-    r"""A sensitivity function with a public bound and a public horizon.
+    """A sensitivity function with a public bound and a public horizon.
 
-    From the horizon :math:`T^*` on, :meth:`at` is the global bound :math:`\Delta`; any
-    public :math:`T^*` keeps an admissible function admissible, and without one the limit of
-    the shifted mechanism can ignore the scores. Below it, values are cut at
-    :math:`\Delta_r`, which keeps admissibility too.
+    From the horizon ``T^*`` on, ``at`` is the global bound Δ; any public ``T^*`` keeps an
+    admissible function admissible, and without one the limit of the shifted mechanism can
+    ignore the scores. Below it, values are cut at ``Δ_r``, which keeps admissibility too.
 
-    A subclass gives :meth:`_local`. The sums here work for any of them, in one pass over the
+    A subclass gives ``_local``. The sums here work for any of them, in one pass over the
     distances and in memory of a few numbers per candidate; a subclass with a closed form
-    overrides :meth:`cumulative` and returns True from :attr:`closed_form`, and
-    :meth:`shortfall` and :meth:`locate` then use it.
+    overrides ``cumulative`` and returns True from ``closed_form``, and ``shortfall`` and
+    ``locate`` then use it.
 
     Args:
-        bounds: Global sensitivity :math:`\Delta_r`: one number, or shape ``(n,)``; score
-            units, from 1e-200 to 1e200. Public.
+        bounds: Global sensitivity ``Δ_r``: one number, or shape ``(n,)``; score units, from
+            1e-200 to 1e200. Public.
         neighbours: The relation that "one neighbour step" means. Public.
-        horizon: The distance :math:`T^* \ge 0`. Public.
+        horizon: The distance ``T^* ≥ 0``. Public.
         l1: What one neighbour step can change of all scores together,
-            :math:`\max_{x \sim y} \sum_r |u(x, r) - u(y, r)|`, or more; score units,
-            finite, > 0. It is 2 for the degrees of a graph under one edge, ``m`` for counts
-            of records with at most ``m`` values each under add/remove. None where nothing
-            better is known than the sum of the bounds. Public.
+            ``max_(x ~ y) ∑_r |u(x, r) - u(y, r)|``, or more; score units, finite, > 0. It is 2
+            for the degrees of a graph under one edge, ``m`` for counts of records with at most
+            ``m`` values each under add/remove. None where nothing better is known than the sum
+            of the bounds. Public.
 
     Attributes:
-        bound: :math:`\Delta = \max_r \Delta_r`.
+        bound: ``Δ = max_r Δ_r``.
 
     Raises:
         ParameterError: ``horizon`` is not an integer >= 0, or ``l1`` is out of its range.
@@ -117,7 +116,7 @@ class Sensitivity(ABC):
 
     @property
     def closed_form(self) -> bool:
-        """Whether :meth:`cumulative` costs the same at every distance."""
+        """Whether ``cumulative`` costs the same at every distance."""
         return False
 
     @property
@@ -137,11 +136,11 @@ class Sensitivity(ABC):
         """Return the function before it is cut at the bounds and at the horizon."""
 
     def at(self, distance: int) -> Values:
-        r"""Return :math:`\delta(x, t, r)` for ``t = distance``.
+        """Return ``δ(x, t, r)`` for ``t = distance``.
 
         Returns:
-            0-d if :attr:`flat` (or the horizon is 0), else shape ``(n,)``; finite, >= 0. As
-            private as the scores.
+            0-d if ``flat`` (or the horizon is 0), else shape ``(n,)``; finite, >= 0. As private
+            as the scores.
 
         Raises:
             ParameterError: ``distance`` is not an integer >= 0.
@@ -161,13 +160,13 @@ class Sensitivity(ABC):
         return np.broadcast_shapes(self.bounds.shape, np.shape(self._local(0)))
 
     def cumulative(self, distance: int | Indices) -> Values:
-        r"""Return :math:`b_t = \sum_{j<t} \delta(x, j, r)`.
+        """Return ``b_t = ∑_(j<t) δ(x, j, r)``.
 
         Args:
             distance: ``t``: an integer >= 0, or one per candidate, shape ``(n,)``.
 
         Returns:
-            One sum per candidate; 0-d only if :attr:`flat` and ``t`` is one number.
+            One sum per candidate; 0-d only if ``flat`` and ``t`` is one number.
         """
         upto = checked_distances(distance)
         inside = np.minimum(upto, self.horizon)
@@ -177,22 +176,21 @@ class Sensitivity(ABC):
         return running.total + (upto - inside) * self.bound
 
     def sums(self, distances: Indices) -> Values:
-        """Return :meth:`cumulative` at several distances for all candidates.
+        """Return ``cumulative`` at several distances for all candidates.
 
         Args:
             distances: Integers >= 0, shape ``(d,)``.
 
         Returns:
-            Shape ``(d, n)``, or ``(d, 1)`` if :attr:`flat`.
+            Shape ``(d, n)``, or ``(d, 1)`` if ``flat``.
         """
         return np.stack([np.atleast_1d(self.cumulative(int(t))) for t in distances])
 
     def shortfall(self) -> Values:
-        r"""Return :math:`\sum_{t<T^*} (\Delta - \delta(x, t, r))`, one per candidate.
+        """Return ``∑_(t<T^*) (Δ - δ(x, t, r))``, one per candidate.
 
-        The limit of the shifted mechanism depends on a sensitivity through this alone. One
-        pass over the distances, or :math:`T^* \Delta - b_{T^*}` where the sums are a closed
-        form.
+        The limit of the shifted mechanism depends on a sensitivity through this alone. One pass
+        over the distances, or ``T^* Δ - b_(T^*)`` where the sums are a closed form.
         """
         if self.closed_form:
             return self.horizon * self.bound - self.cumulative(self.horizon)
@@ -204,8 +202,8 @@ class Sensitivity(ABC):
     def locate(self, heights: Values) -> Interval:
         """Return the interval of the sums ``b_i`` that each height falls into.
 
-        By doubling and bisection over :meth:`cumulative` where it is a closed form, else by
-        one pass over the distances that ends as soon as every height is passed.
+        By doubling and bisection over ``cumulative`` where it is a closed form, else by one
+        pass over the distances that ends as soon as every height is passed.
 
         Args:
             heights: Shape ``(n,)``, >= 0.

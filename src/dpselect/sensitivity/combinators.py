@@ -1,15 +1,14 @@
-r"""Combinations of admissible sensitivities that are admissible.
+"""Combinations of admissible sensitivities that are admissible.
 
-If :math:`\delta_1, \delta_2` are admissible for one score, so are their maximum and their
-minimum, a floor by a public constant and the jump to the bound at a public distance; if
-:math:`\delta_i` is admissible for :math:`u_i`, then :math:`\sum_i |w_i| \delta_i` is for
-:math:`\sum_i w_i u_i`.
+If ``δ_1, δ_2`` are admissible for one score, so are their maximum and their minimum, a floor by
+a public constant and the jump to the bound at a public distance; if ``δ_i`` is admissible for
+``u_i``, then ``∑_i |w_i| δ_i`` is for ``∑_i w_i u_i``.
 
 ``l1`` is a fact of the scores, whichever sensitivity states it: for one score the smallest
-stated one holds; for :math:`\sum_i w_i u_i` it is :math:`\sum_i |w_i| l_i` if all are known.
+stated one holds; for ``∑_i w_i u_i`` it is ``∑_i |w_i| l_i`` if all are known.
 
 Source: Farias et al., VLDB J. 2023, Lemmas 1 to 3 (pointwise); PrivAgg, Theorem 5.4. Lemma 3
-needs the jump to the bound that every :class:`Sensitivity` makes at its horizon.
+needs the jump to the bound that every ``Sensitivity`` makes at its horizon.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def maximum(parts: Sequence[Sensitivity]) -> Sensitivity:
 def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
     """Return the pointwise minimum: admissible if every part is, for one score.
 
-    With a :class:`GlobalSensitivity` among the parts this caps the others at its bound.
+    With a ``GlobalSensitivity`` among the parts this caps the others at its bound.
     """
     return _Pointwise(parts, np.minimum.reduce)
 
@@ -56,7 +55,7 @@ def floored(part: Sensitivity, floor: float) -> Sensitivity:
 
 
 def flattened(part: Sensitivity) -> Sensitivity:
-    r"""Return :math:`\max_{r'} \delta(x, t, r')`, the same for every candidate.
+    """Return ``max_r' δ(x, t, r')``, the same for every candidate.
 
     Admissible as the maximum of the candidates' own, and monotonic in both directions, so
     that shifted dampening by it is never worse than the exponential mechanism; it is larger
@@ -75,9 +74,9 @@ def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
 
 
 def grouped(part: Sensitivity, size: int, *, neighbours: NeighboursLike) -> Sensitivity:
-    r"""Return what up to :math:`m` steps change, for a relation whose one step is that many.
+    """Return what up to ``m`` steps change, for a relation whose one step is that many.
 
-    .. math:: \delta'(x, t, r) = \sum_{j<m} \delta(x, tm + j, r)
+        δ'(x, t, r) = ∑_(j<m) δ(x, tm + j, r)
 
     Admissible if ``part`` is, and does not fall with the distance, as no sensitivity of this
     library does: ``n <= m`` steps change a score by at most the sum of the first ``n``
@@ -98,7 +97,7 @@ def grouped(part: Sensitivity, size: int, *, neighbours: NeighboursLike) -> Sens
 
 
 def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivity:
-    r"""Return :math:`\sum_i |w_i| \delta_i`, for the score :math:`\sum_i w_i u_i`.
+    """Return ``∑_i |w_i| δ_i``, for the score ``∑_i w_i u_i``.
 
     Args:
         parts: At least one sensitivity.

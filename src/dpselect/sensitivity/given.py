@@ -15,12 +15,12 @@ from dpselect.typing import Indices, Values
 
 
 class GlobalSensitivity(Sensitivity):
-    r"""The largest change of a score between any two neighbouring databases.
+    """The largest change of a score between any two neighbouring databases.
 
     Args:
-        bound: :math:`\Delta`, or one :math:`\Delta_r` per candidate, shape ``(n,)``, as
-            :class:`~dpselect.GeneralizedExponential` uses them; score units, finite, > 0.
-            Public: it must hold for every database and not be read off the data.
+        bound: Δ, or one ``Δ_r`` per candidate, shape ``(n,)``, as ``GeneralizedExponential``
+            uses them; score units, finite, > 0. Public: it must hold for every database and not
+            be read off the data.
         neighbours: The neighbour relation that the bound holds for.
         horizon: As for every sensitivity; it matters only where the bounds differ.
         l1: What one neighbour step can change of all scores together, if that is known:
@@ -69,16 +69,16 @@ class GlobalSensitivity(Sensitivity):
 
 
 class LocalSensitivity(Sensitivity):
-    r"""A sensitivity function that does not depend on the candidate.
+    """A sensitivity function that does not depend on the candidate.
 
     Args:
-        at: ``at(t)`` is one number for all candidates,
-            :math:`\delta(x, t) \ge \max_r LS(x, t, r)`, for an integer ``t >= 0``; score
-            units, >= 0, non-decreasing. Private: it may read the data.
-        bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
+        at: ``at(t)`` is one number for all candidates, ``δ(x, t) ≥ max_r LS(x, t, r)``, for an
+            integer ``t >= 0``; score units, >= 0, non-decreasing. Private: it may read the
+            data.
+        bound: Global sensitivity Δ; finite, > 0. Public.
         neighbours: The neighbour relation.
         horizon: Public distance from which on the bound is used.
-        l1: As for :class:`GlobalSensitivity`.
+        l1: As for ``GlobalSensitivity``.
 
     Source: Farias et al., VLDB J. 2023, Definition 5.
     """
@@ -120,18 +120,17 @@ class LocalSensitivity(Sensitivity):
 
 
 class ElementSensitivity(Sensitivity):
-    r"""A sensitivity function that differs between candidates.
+    """A sensitivity function that differs between candidates.
 
     Args:
-        at: ``at(t)`` is :math:`\delta(x, t, r)` for all candidates, shape ``(n,)``, for a
-            integer ``t >= 0``; score units, >= 0, non-decreasing in ``t``. Private:
-            it may read the data. Check it with :func:`dpselect.audit.check_admissible`.
-        bound: Global sensitivity :math:`\Delta`, or one per candidate, shape ``(n,)``;
-            finite, > 0. Public.
-        horizon: Public distance :math:`T^*` from which on the bound is used. Any is
-            admissible; it is required because the shifted mechanism depends on it.
+        at: ``at(t)`` is ``δ(x, t, r)`` for all candidates, shape ``(n,)``, for a integer ``t >=
+            0``; score units, >= 0, non-decreasing in ``t``. Private: it may read the data.
+            Check it with ``dpselect.audit.check_admissible``.
+        bound: Global sensitivity Δ, or one per candidate, shape ``(n,)``; finite, > 0. Public.
+        horizon: Public distance ``T^*`` from which on the bound is used. Any is admissible; it
+            is required because the shifted mechanism depends on it.
         neighbours: The neighbour relation.
-        l1: As for :class:`GlobalSensitivity`.
+        l1: As for ``GlobalSensitivity``.
 
     Source: Farias et al., VLDB J. 2023, Definitions 5 and 6.
     """

@@ -29,7 +29,7 @@ class RunningSum:
 
     @property
     def twofold(self) -> Twofold:
-        """The sum so far, with the digits that :attr:`total` rounds away."""
+        """The sum so far, with the digits that ``total`` rounds away."""
         return exact_sum(self._sum, self._lost)
 
     def add(self, term: Values) -> None:

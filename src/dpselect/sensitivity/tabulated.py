@@ -1,7 +1,7 @@
-r"""Sensitivities looked up in one table, at a key per candidate plus the distance.
+"""Sensitivities looked up in one table, at a key per candidate plus the distance.
 
-Centralities of a graph have this form: :math:`\delta(x, t, v) = g(d(v) + t)`. One prefix sum
-of the table gives the sums of every candidate at every distance, without a loop over either.
+Centralities of a graph have this form: ``δ(x, t, v) = g(d(v) + t)``. One prefix sum of the
+table gives the sums of every candidate at every distance, without a loop over either.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from dpselect.typing import Indices, Values
 
 
 class TabulatedSensitivity(Sensitivity):
-    r"""The sensitivity :math:`\delta(x, t, r) = g(\kappa_r + t)`.
+    """The sensitivity ``δ(x, t, r) = g(κ_r + t)``.
 
     Args:
         table: The values ``g(0), g(1), ...``; >= 0, non-decreasing, the last > 0; shape
             ``(m,)``. Beyond its end the last value is taken.
-        keys: The key :math:`\kappa_r \ge 0` of each candidate; integers, shape
-            ``(n,)``. Private.
-        bound: Global sensitivity :math:`\Delta`; finite, > 0. Public.
+        keys: The key ``κ_r ≥ 0`` of each candidate; integers, shape ``(n,)``. Private.
+        bound: Global sensitivity Δ; finite, > 0. Public.
         horizon: Public distance from which on the bound is used.
         neighbours: The neighbour relation.
-        l1: As for :class:`~dpselect.GlobalSensitivity`.
+        l1: As for ``GlobalSensitivity``.
 
     Raises:
         SensitivityError: ``table`` is empty, negative, all 0 or decreases; or a key is not

@@ -1,18 +1,15 @@
-r"""The laws of the schemes, and their exact delta.
+"""The laws of the schemes, and their exact delta.
 
-A :class:`~dpselect.draws.subset_distance.DistanceLaw` gives each subset at distance :math:`a`
-the same probability :math:`q_a`. Of two neighbours one swap apart, the subsets that hold
-exactly one of the two swapped people are at distances :math:`a` and :math:`a + 1`, and
+A ``DistanceLaw`` gives each subset at distance ``a`` the same probability ``q_a``. Of two
+neighbours one swap apart, the subsets that hold exactly one of the two swapped people are at
+distances ``a`` and ``a + 1``, and
 
-.. math:: \binom{d-1}{a}\binom{n-d-1}{a} = N_a \frac{(d-a)(n-d-a)}{d(n-d)}
+    binom(d-1, a) binom(n-d-1, a) = N_a (d-a)(n-d-a)/(d(n-d))
 
-of them are at :math:`a` from the one and at :math:`a + 1` from the other. All others are at
-the same distance from both. So
+of them are at ``a`` from the one and at ``a + 1`` from the other. All others are at the same
+distance from both. So
 
-.. math::
-
-    \delta(\varepsilon) = \sum_a \binom{d-1}{a}\binom{n-d-1}{a}
-        \left[(q_a - e^\varepsilon q_{a+1})_+ + (q_{a+1} - e^\varepsilon q_a)_+\right].
+    δ(ε) = ∑_a binom(d-1, a) binom(n-d-1, a) [(q_a - e^ε q_(a+1))_+ + (q_(a+1) - e^ε q_a)_+].
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ SHOWN_PROBABILITY = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """A scheme for public sizes; all arguments are checked by :class:`~dpselect.Subset`.
+    """A scheme for public sizes; all arguments are checked by ``Subset``.
 
     Attributes:
         scheme: Which law.
@@ -122,7 +119,7 @@ class Retrieval:
 
 
 def delta_of(law: DistanceLaw, epsilon: float) -> float:
-    r"""Return the least :math:`\delta` for a given :math:`\varepsilon \ge 0`; O(n)."""
+    """Return the least δ for a given ``ε ≥ 0``; O(n)."""
     log_masses, excess = _excesses(law, epsilon, 0.0)
     return min(1.0, float(np.exp(log_masses) @ excess))
 
@@ -173,12 +170,12 @@ def _excess(exponent: Values) -> Values:
 
 
 def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> DistanceLaw:
-    r"""Return the law of least :math:`\delta` for at most ``beta`` swaps but for ``failure``.
+    """Return the law of least δ for at most ``beta`` swaps but for ``failure``.
 
-    Mass ``1 - failure`` lies within ``beta``, the rest beyond, both tilted by
-    :math:`e^{-\varepsilon a}`. Where that would make a subset at distance ``beta + 1`` more
-    likely than :math:`e^{-\varepsilon}` times one at ``beta``, the mass beyond is reduced to
-    that ratio: the law of the pure scheme, with :math:`\delta = 0`.
+    Mass ``1 - failure`` lies within ``beta``, the rest beyond, both tilted by ``e^(-ε a)``.
+    Where that would make a subset at distance ``beta + 1`` more likely than ``e^(-ε)`` times
+    one at ``beta``, the mass beyond is reduced to that ratio: the law of the pure scheme, with
+    ``δ = 0``.
 
     Source: the optimum is ours; ``docs/theory.md`` has the proof.
     """
@@ -198,6 +195,6 @@ def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> Di
 
 
 def _log_tilted_sum(n: int, d: int, first: int, last: int, decay: float) -> float:
-    r"""Return :math:`\ln \sum_{a=\text{first}}^{\text{last}} N_a e^{-\text{decay}\, a}`."""
+    """Return ``ln ∑_(a=first)^last N_a e^(-decay a)``."""
     at = np.arange(first, last + 1)
     return log_sum(log_sizes(n, d)[at] - decay * at)

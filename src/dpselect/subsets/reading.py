@@ -21,7 +21,7 @@ class Members:
     Attributes:
         n: Number of people.
         column: The column of the statuses; None if data are the positions of the members.
-        positive: The statuses of members, as :func:`word` returns them.
+        positive: The statuses of members, as ``word`` returns them.
         label: The column that names the people.
     """
 
@@ -34,7 +34,7 @@ class Members:
         """Check a table by its columns, its number of rows and its labels: all are public.
 
         Raises:
-            ColumnError, DataError, ParameterError, PublicClaimError: As for :meth:`read`.
+            ColumnError, DataError, ParameterError, PublicClaimError: As for ``read``.
         """
         if self.column is None:
             return

@@ -18,13 +18,12 @@ from dpselect.subsets.subset import MOST_PEOPLE, PEOPLE
 
 @query
 class Statuses(Query[Release[int]]):
-    r"""Everybody's status, flipped with probability :math:`1/(1 + e^\varepsilon)`.
+    """Everybody's status, flipped with probability ``1/(1 + e^ε)``.
 
     Data are the positions of the members, and the answer those of the released members,
-    ascending: about :math:`n/(1 + e^\varepsilon)` strangers among them. No trusted curator is
-    needed, since each person can flip their own status. The probability is an exact fraction,
-    rounded up by less than one part in :math:`2^{100}`; above an epsilon of 1000 it is that of
-    1000.
+    ascending: about ``n/(1 + e^ε)`` strangers among them. No trusted curator is needed, since
+    each person can flip their own status. The probability is an exact fraction, rounded up by
+    less than one part in ``2^100``; above an epsilon of 1000 it is that of 1000.
 
     Guarantee:
         ``epsilon``-DP under ``SUBSTITUTE``: one person's status changes. ``n`` is public.

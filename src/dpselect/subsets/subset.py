@@ -34,26 +34,25 @@ SMALLEST_SIZE_EPSILON = 2.0**-49
 
 @query
 class Subset(Query[Release[Any]]):
-    r"""A subset of people near a private one.
+    """A subset of people near a private one.
 
     Data are the positions of the members, each once, and the answer those of the released
     members, ascending. With ``column`` data are a table instead, a frame or the path of a
     Parquet or CSV file, with one row for each person; with ``label`` the answer has names in
     place of row numbers. Errors are counted in swaps: one member exchanged for somebody else.
 
-    ===========  ===========================================================================
+    ===========  ==============================================================================
     scheme       output
-    ===========  ===========================================================================
-    ``pure``     each subset with :math:`P \propto e^{-\varepsilon\,\text{swaps}}`; pure
-                 epsilon-DP. The normaliser is the same for all subsets, so the exponent needs
-                 no factor 1/2
-    ``optimal``  the law of least :math:`\delta` for ``epsilon``, ``beta`` and ``failure``
+    ===========  ==============================================================================
+    ``pure``     each subset with ``P ∝ e^(-ε swaps)``; pure epsilon-DP. The normaliser is the
+                 same for all subsets, so the exponent needs no factor 1/2
+    ``optimal``  the law of least δ for ``epsilon``, ``beta`` and ``failure``
     ``ball``     uniform among the subsets within ``beta`` swaps: Algorithm A1 as its proof has
                  it. As the paper states it, with exactly ``beta`` swaps, its delta is larger
                  than Theorem 1 claims
     ``union``    the subset and ``beta`` of all people, drawn uniformly: Algorithm A2. It never
                  misses a member
-    ===========  ===========================================================================
+    ===========  ==============================================================================
 
     A private number of members gets noise first, and the subset is brought to the noisy size
     at random. If one status changes, the subsets brought to a common size can be coupled to be

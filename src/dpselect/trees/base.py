@@ -76,17 +76,16 @@ class _RecordsQuery(Query[Out]):
     Guarantee:
         ``epsilon``-DP under ``neighbours``: one record, or with ``user`` all records of one
         person, among tables of at most ``max_records`` counted records: that a larger one
-        raises :class:`PublicClaimError` is not protected. All fields are public, and so are
-        the columns and their types; under
-        substitution also the number of records, or of persons. Values outside of the declared
-        domains are repaired record by record: numbers are clamped, missing and unknown values
-        go to the domain's ``other`` or their record is dropped, and records with a label
-        outside of ``classes`` are dropped.
+        raises ``PublicClaimError`` is not protected. All fields are public, and so are the
+        columns and their types; under substitution also the number of records, or of persons.
+        Values outside of the declared domains are repaired record by record: numbers are
+        clamped, missing and unknown values go to the domain's ``other`` or their record is
+        dropped, and records with a label outside of ``classes`` are dropped.
 
     Attributes:
-        domains: Public values of each column that is used. A mapping from names to
-            :class:`~dpselect.trees.Bins`, :class:`~dpselect.trees.Categories`, lists of
-            categories, or plain values as in a domains file. Not to be read off the data.
+        domains: Public values of each column that is used. A mapping from names to ``Bins``,
+            ``Categories``, lists of categories, or plain values as in a domains file. Not to be
+            read off the data.
         classes: The labels that can occur; at least two. Not to be read off the data.
         max_records: A bound on the number of records that are counted; >= 2. Not to be read
             off the data.
@@ -94,7 +93,7 @@ class _RecordsQuery(Query[Out]):
         user: The column of the person that a record belongs to. Text, integers, booleans or
             dates; it has no domain. Records without a person are dropped.
         max_per_user: How many records of a person are counted. Which ones depends on that
-            person's records alone (:mod:`dpselect.tables.people`).
+            person's records alone (``dpselect.tables.people``).
         on_invalid: What happens to values outside of their domain: ``"repair"`` or
             ``"raise"``. The latter is for curators who declare that there are none: whether it
             raises is then public.

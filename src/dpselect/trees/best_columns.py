@@ -29,11 +29,10 @@ class BestColumns(_RecordsQuery[Release[str]]):
 
     Attributes:
         k: How many columns; at most those that have a domain.
-        criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or
-            ``"majority"``. See :mod:`dpselect.trees.criteria`.
-        mechanism: How columns are drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. If not
-            given, public facts choose it (:func:`~dpselect.trees.growth.suited`).
+        criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
+            See ``dpselect.trees.criteria``.
+        mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
+            a function of ``epsilon=``. If not given, public facts choose it (``suited``).
 
     Examples:
         >>> import dpselect as dp

@@ -111,7 +111,7 @@ class Breeder:
         )
 
     def mutated(self, tree: Individual) -> Individual:
-        """Replace a random subtree by a full random one, down to :meth:`deepest`."""
+        """Replace a random subtree by a full random one, down to ``deepest``."""
         position = self._anywhere(tree)
         left = self.deepest(tree) - int(levels(tree)[position])
         return replaced(tree, position, self.random_tree(left))
@@ -147,7 +147,7 @@ class PublishedBreeder(Breeder):
     """The operators of Algorithm 1: mutation grows full subtrees, and children are parents.
 
     A mutated tree is as deep as trees may be, and has about twenty times as many nodes as by
-    :class:`Breeder`.
+    ``Breeder``.
     """
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:

@@ -2,8 +2,8 @@
 
 All that is read of records are these counts, so a tree drawn from an engine's counts has the
 law of a tree drawn from the same records in memory. A record that has no place (a value or a
-label outside) is dropped before a person's records are limited (:mod:`dpselect.tables.people`),
-so that it does not displace another one.
+label outside) is dropped before a person's records are limited (``dpselect.tables.people``), so
+that it does not displace another one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Target: TypeAlias = Branching | int | None
 class Counts(Protocol):
     """Records coded by public domains, wherever they are held; all results are private.
 
-    A record with a code or a label outside of the domains is in :meth:`number` alone.
+    A record with a code or a label outside of the domains is in ``number`` alone.
     """
 
     def number(self) -> int:
@@ -172,7 +172,7 @@ def _unique_rows(codes: Indices, sizes: Indices) -> tuple[Indices, Indices]:
 
 
 def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
-    """Return partial trees as arrays, as :func:`dpselect.trees.kernels.leaves` reads them.
+    """Return partial trees as arrays, as ``dpselect.trees.kernels.leaves`` reads them.
 
     Returns:
         The column of each branching; where the targets of its codes begin; all targets; and

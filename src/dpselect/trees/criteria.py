@@ -1,14 +1,14 @@
-r"""Split criteria: one score per column, from its table of values by classes.
+"""Split criteria: one score per column, from its table of values by classes.
 
-With :math:`\tau_j` records of value :math:`j`, :math:`\tau_{jc}` of them of class :math:`c`:
+With ``τ_j`` records of value ``j``, ``τ_jc`` of them of class ``c``:
 
-====================  ================================================  ==================
-criterion             score                                             global sensitivity
-====================  ================================================  ==================
-``information-gain``  :math:`-\sum_{jc} \tau_{jc} \log_2(\tau_j/\tau_{jc})`  :math:`f(N-1)`
-``gini``              :math:`-\sum_j (\tau_j - \sum_c \tau_{jc}^2/\tau_j)`   :math:`2 - 2/N`
-``majority``          :math:`\sum_j \max_c \tau_{jc}`                   1
-====================  ================================================  ==================
+====================  ===============================  ==================
+criterion             score                            global sensitivity
+====================  ===============================  ==================
+``information-gain``  ``-∑_jc τ_jc log_2(τ_j/τ_jc)``   ``f(N-1)``
+``gini``              ``-∑_j (τ_j - ∑_c τ_jc^2/τ_j)``  ``2 - 2/N``
+``majority``          ``∑_j max_c τ_jc``               1
+====================  ===============================  ==================
 
 The sum is weighted by counts, as in private trees since Friedman and Schuster: the part that
 does not depend on the column is left out, and no private count is divided by. Each criterion is
@@ -16,14 +16,15 @@ monotone under add/remove. A substitution is one removal and one addition, which
 opposite directions, so the same bounds hold.
 
 The sensitivity of information gain is exact at every distance. With
-:math:`f(x) = (x + 1) \log_2 (x + 1) - x \log_2 x`, one more record of class :math:`c` in a
-value with :math:`a` records, :math:`b` of them of that class, changes the score by
-:math:`f(a) - f(b)`. The worst class of a value is its rarest: with :math:`b` records of it, the
-largest change within :math:`t` records is :math:`f(a + t)` if :math:`b = 0`, else
+``f(x) = (x + 1) log_2 (x + 1) - x log_2 x``, one more record of class ``c`` in a value with
+``a`` records, ``b`` of them of that class, changes the score by ``f(a) - f(b)``. The worst
+class of a value is its rarest: with ``b`` records of it, the largest change within ``t``
+records is ``f(a + t)`` if ``b = 0``, else
 
-.. math:: f(a + t + 1 - 2s) - f(b - s), \qquad s = \min(b, t + 1),
+    f(a + t + 1 - 2s) - f(b - s),
+    s = min(b, t + 1),
 
-because :math:`f` is concave: remove what there is of the rarest class and add another.
+because ``f`` is concave: remove what there is of the rarest class and add another.
 
 Source: Friedman and Schuster, KDD 2010, section 4; Farias et al., VLDB J. 2023, section 7,
 Lemmas 14 and 15. Algorithm 5 as printed skips empty values, so that it is not admissible, and
@@ -69,17 +70,17 @@ LARGEST_SQUARED = 2**31
 
 
 class InformationGainSensitivity(Sensitivity):
-    r"""The element local sensitivity of the count-weighted conditional entropy.
+    """The element local sensitivity of the count-weighted conditional entropy.
 
-    Under add/remove it equals :math:`LS(x, t, r)` among databases of any size, cut at the
-    global bound :math:`f(N - 1)` of databases with at most :math:`N` records. A substitution
-    is two such steps of opposite signs: :math:`LS(x, 2t, r)`.
+    Under add/remove it equals ``LS(x, t, r)`` among databases of any size, cut at the global
+    bound ``f(N - 1)`` of databases with at most ``N`` records. A substitution is two such steps
+    of opposite signs: ``LS(x, 2t, r)``.
 
     Args:
         counts: Records by value and class of each attribute, shape ``(values, classes)``
             each; at least two classes. Private. All *public* values and classes are there,
             also those that no record has.
-        max_records: :math:`N \ge 2`. Public.
+        max_records: ``N ≥ 2``. Public.
         neighbours: ``ADD_REMOVE`` or ``SUBSTITUTE``.
         horizon: The distance from which on the bound is used; ``max_records`` if not given.
             Public.
@@ -202,9 +203,8 @@ def information_gain(
     Args:
         x: A frame, or an array of shape ``(n, columns)``. Private.
         y: Labels, shape ``(n,)``. Private.
-        domains: Public values of each column: a mapping from names to
-            :class:`~dpselect.trees.Categories`, :class:`~dpselect.trees.Bins` or lists; or
-            one domain for all columns. Only columns that have one are candidates.
+        domains: Public values of each column: a mapping from names to ``Categories``, ``Bins``
+            or lists; or one domain for all columns. Only columns that have one are candidates.
         classes: The labels that can occur; at least two. Public.
         max_records: Bound on the number of records; >= 2. Public.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
@@ -240,7 +240,7 @@ def gini(
 ) -> Objective:
     """Return minus the count-weighted Gini impurity left after splitting on each column.
 
-    Arguments and errors are those of :func:`information_gain`.
+    Arguments and errors are those of ``information_gain``.
     """
     return _of_table("gini", x, y, domains, classes, max_records, neighbours)
 
@@ -256,7 +256,7 @@ def majority(
 ) -> Objective:
     """Return how many records the majority classes of each column's values get right.
 
-    Arguments and errors are those of :func:`information_gain`.
+    Arguments and errors are those of ``information_gain``.
     """
     return _of_table("majority", x, y, domains, classes, max_records, neighbours)
 
@@ -322,7 +322,7 @@ def _long_entropy(table: Indices) -> Fraction:
 
 
 def _impurity(table: Indices) -> Fraction:
-    r"""Return :math:`-\sum_{jc} \tau_{jc} (\tau_j - \tau_{jc})/\tau_j` in integers.
+    """Return ``-∑_jc τ_jc (τ_j - τ_jc)/τ_j`` in integers.
 
     Squares of three billion records exceed 64 bits, so larger counts are Python integers.
     """

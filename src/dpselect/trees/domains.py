@@ -292,7 +292,7 @@ def _number_text(number: float) -> str:
 
 
 DomainLike: TypeAlias = Domain | Mapping[str, Any] | Sequence[Hashable]
-"""A domain, its plain values (:meth:`Domain.to_dict`), or a list of categories."""
+"""A domain, its plain values (``Domain.to_dict``), or a list of categories."""
 
 
 def as_domain(name: str, given: object) -> Domain:
@@ -300,7 +300,7 @@ def as_domain(name: str, given: object) -> Domain:
 
     Args:
         name: The column.
-        given: Any :data:`DomainLike`.
+        given: Any ``DomainLike``.
 
     Raises:
         ParameterError: It is none.
@@ -318,7 +318,7 @@ def as_domain(name: str, given: object) -> Domain:
 
 
 def from_dict(name: str, given: Mapping[str, Any]) -> Domain:
-    """Return the domain that :meth:`Domain.to_dict` showed.
+    """Return the domain that ``Domain.to_dict`` showed.
 
     Raises:
         ParameterError: It is none of ``values``, ``edges``, or ``low`` and ``high``.
@@ -372,7 +372,7 @@ def read_domains(path: str | Path) -> dict[str, Any]:
 
 
 def _is_unfilled(domain: object) -> bool:
-    """Return whether a domain is as :func:`domains_template` writes it."""
+    """Return whether a domain is as ``domains_template`` writes it."""
     if not isinstance(domain, dict):
         return False
     return domain.get("values") == [] or None in {domain.get(end, 0) for end in ("low", "high")}

@@ -40,7 +40,7 @@ NODE, PLACE, KEY = "node", "place", "key"
 class EngineCounts:
     """Records coded by public domains, in a lazy frame.
 
-    Its results equal those of :class:`~dpselect.trees.counts.MemoryCounts`, record by record.
+    Its results equal those of ``MemoryCounts``, record by record.
 
     Args:
         data: The frame. Private.
@@ -125,7 +125,7 @@ class EngineCounts:
         return count_hits(self._codes, LABEL, len(self._public.classes), targets)
 
     def refuse_outside(self) -> None:
-        """Raise as :func:`~dpselect.trees.records.refuse_outside` does."""
+        """Raise as ``refuse_outside`` does."""
         coded = self._coded(repaired=False)
         sums = coded.select(nw.col(c).is_null().cast(nw.Int64).sum() for c in self._names)
         [row] = zip(*tables.collect(sums, self._data, most=1).values(), strict=True)
@@ -341,7 +341,7 @@ def _spark_tables(
     leaves: int,
     most: Pass,
 ) -> Indices:
-    """Count as :func:`count_tables` does, by one number for each value of a record.
+    """Count as ``count_tables`` does, by one number for each value of a record.
 
     Nested conditions and wide sums would be compiled to methods too long for Java. Trees are
     arrays here instead, which a record walks through by look-ups, so that queries are as short
@@ -373,7 +373,7 @@ def _spark_hits(
     trees: Sequence[Target],
     most: Pass,
 ) -> Indices:
-    """Count as :func:`count_hits` does, in one pass for all trees."""
+    """Count as ``count_hits`` does, in one pass for all trees."""
     f = functions(codes)
     forest = _Forest(trees)
     native = nw.to_native(codes)

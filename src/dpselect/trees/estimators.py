@@ -54,7 +54,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     columns, or a sequence of one for each; ``budget`` is charged ``epsilon`` by every fit.
 
     Attributes:
-        plan_: The :class:`dpselect.Plan` that :meth:`fit` charged.
+        plan_: The ``dpselect.Plan`` that ``fit`` charged.
         entry_: The number of its entry in the budget; None if nothing was recorded.
         classes_: The declared classes, shape ``(classes,)``.
         n_features_in_: The number of columns of ``X``.
@@ -76,7 +76,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def query(
         self, columns: Sequence[str] | None = None, *, label: str | None = None
     ) -> Query[Any]:
-        """Return the query of :meth:`fit`.
+        """Return the query of ``fit``.
 
         Args:
             columns: Names of the columns of ``X``; those of ``domains`` if not given, which
@@ -103,15 +103,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return self._kind(**given, label=label)
 
     def plan(self, columns: Sequence[str] | None = None) -> Plan:
-        """Return the plan of :meth:`fit`; no data are needed.
+        """Return the plan of ``fit``; no data are needed.
 
         Args:
-            columns: As for :meth:`query`.
+            columns: As for ``query``.
         """
         return self.query(columns).plan
 
     def reader(self, columns: Sequence[str]) -> Rows:
-        """Return how :meth:`fit` reads records; its :meth:`Rows.coded` reads them once for all.
+        """Return how ``fit`` reads records; its ``Rows.coded`` reads them once for all.
 
         Estimators with equal readers can be fitted on the same coded records.
         """
@@ -206,12 +206,12 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
 class ID3Classifier(PrivateTreeClassifier):
     """A decision tree with one branch for every value of the column that a node splits on.
 
-    Its query is :class:`~dpselect.trees.ID3Tree`, which documents its parameters and the
-    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
-    ``budget`` is charged ``epsilon`` by every fit.
+    Its query is ``ID3Tree``, which documents its parameters and the guarantee. ``domains`` may
+    also be one domain for all columns or a sequence of one for each; ``budget`` is charged
+    ``epsilon`` by every fit.
 
     Attributes:
-        tree_: The released :class:`~dpselect.trees.Tree`.
+        tree_: The released ``Tree``.
 
     Examples:
         >>> from dpselect.trees import ID3Classifier
@@ -249,7 +249,7 @@ class ID3Classifier(PrivateTreeClassifier):
         return self.classes_[shares.argmax(axis=1)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released tree, as :meth:`TreeRelease.plot` does."""
+        """Draw the released tree, as ``TreeRelease.plot`` does."""
         return TreeRelease((self.tree_,), self.plan_).plot(ax)
 
 
@@ -257,9 +257,9 @@ class ID3Classifier(PrivateTreeClassifier):
 class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     """A front of decision trees that trade the two classes' rates, evolved privately.
 
-    Its query is :class:`~dpselect.trees.TreeFront`, which documents its parameters and the
-    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
-    ``budget`` is charged ``epsilon`` by every fit.
+    Its query is ``TreeFront``, which documents its parameters and the guarantee. ``domains``
+    may also be one domain for all columns or a sequence of one for each; ``budget`` is charged
+    ``epsilon`` by every fit.
 
     Attributes:
         front_: The released trees, the first drawn first.
@@ -295,7 +295,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         """Return the class of each record by one tree of the front, shape ``(n,)``.
 
         Args:
-            X: As in :meth:`fit`.
+            X: As in ``fit``.
             tree: Position in the front; ``best_`` if not given.
 
         Raises:
@@ -313,7 +313,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         return self.tree_.probabilities(codes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released rates of the front, as :meth:`FrontRelease.plot` does."""
+        """Draw the released rates of the front, as ``FrontRelease.plot`` does."""
         return plot_front(self.front_, self.best_, ax)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
@@ -326,10 +326,10 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
 class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
     """Keep ``k`` columns that are drawn by how much they say about the labels.
 
-    Its query is :class:`~dpselect.trees.BestColumns`, which documents its parameters and the
-    guarantee. ``domains`` may also be one domain for all columns or a sequence of one for each;
-    ``budget`` is charged ``epsilon`` by every fit.
-    :meth:`transform` copies columns of the data that it is given and protects nobody in them.
+    Its query is ``BestColumns``, which documents its parameters and the guarantee. ``domains``
+    may also be one domain for all columns or a sequence of one for each; ``budget`` is charged
+    ``epsilon`` by every fit. ``transform`` copies columns of the data that it is given and
+    protects nobody in them.
 
     Attributes:
         selected_: Names of the columns, in the order drawn.

@@ -3,14 +3,14 @@
 ``selection`` is the measure of a good tree, ``rate_bound`` the bound on what one record can
 change of it:
 
-=================  ======================  =============================================
-``selection``      ``rate_bound``          source
-=================  ======================  =============================================
-``pareto``         ``global``, ``local``   PrivPareto of the paper
-``weighted-sum``   ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
-``margin``         ``global``, ``local``   ours
-any                ``noisy-denominators``  ours: counts over class totals released once
-=================  ======================  =============================================
+================  ======================  ==============================================
+``selection``     ``rate_bound``          source
+================  ======================  ==============================================
+``pareto``        ``global``, ``local``   PrivPareto of the paper
+``weighted-sum``  ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
+``margin``        ``global``, ``local``   ours
+any               ``noisy-denominators``  ours: counts over class totals released once
+================  ======================  ==============================================
 
 Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 """

@@ -77,7 +77,7 @@ class FrontRelease(Release[FrontTree]):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain Python values, trees by :meth:`Tree.to_dict`."""
+        """Return the release as plain Python values, trees by ``Tree.to_dict``."""
         trees = [one.tree.to_dict() for one in self.answer]
         return {**super().to_dict(), "trees": trees}
 

@@ -1,13 +1,12 @@
-r"""ID3 trees with private splits, grown level by level.
+"""ID3 trees with private splits, grown level by level.
 
-Two queries are made at a node, each at :math:`\varepsilon' = \varepsilon/(2(d + 1))`, where
-:math:`d` is the largest depth: the number of its records, and the column to split on. A record
-is in one node of each level, so a level costs :math:`2\varepsilon'` however many nodes it has
-(parallel composition) and the tree :math:`\varepsilon`. The rest of a path's epsilon goes to
-the class counts of its leaf; the paper leaves it unused.
+Two queries are made at a node, each at ``ε' = ε/(2(d + 1))``, where ``d`` is the largest depth:
+the number of its records, and the column to split on. A record is in one node of each level, so
+a level costs ``2ε'`` however many nodes it has (parallel composition) and the tree ε. The rest
+of a path's epsilon goes to the class counts of its leaf; the paper leaves it unused.
 
 All open nodes of a level are counted at once, and the counts of a child are a row of its
-parent's table: a tree of depth :math:`d` takes :math:`d + 1` passes over the records.
+parent's table: a tree of depth ``d`` takes ``d + 1`` passes over the records.
 
 Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); Friedman and Schuster, KDD 2010,
 Algorithm 1, for the stopping rule.
@@ -105,7 +104,7 @@ class Growth:
         epsilon: Price of the tree, in nats, for an individual of ``steps`` records.
         max_depth: Splits on a path, at most; >= 0.
         criterion: How a split is scored.
-        mechanism: How it is drawn; if not given, by :func:`suited`.
+        mechanism: How it is drawn; if not given, by ``suited``.
         max_records: Bound on the number of records.
         steps: How many records one neighbour step adds or removes.
 
@@ -158,16 +157,15 @@ class Growth:
         return sqrt(2) * largest * len(self.schema.classes) / self.unit
 
     def spends(self) -> tuple[Spend, ...]:
-        r"""Return the prices on the longest path.
+        """Return the prices on the longest path.
 
         Epsilon is the same on every path, rho is not: the counts of a leaf get all that
         the path has left in one query. The price of the leaf makes up the difference to
         the largest rho of a path, so that the sum holds for each.
 
         Each of several records can be in any node of a level. All rho here grow at least in
-        proportion to epsilon,
-        :math:`\sum_i \rho(n_i \varepsilon') \le \sum_i (n_i/n) \rho(n \varepsilon')`, so that
-        the worst is that all are on one path, that of the largest rho.
+        proportion to epsilon, ``∑_i ρ(n_i ε') ≤ ∑_i (n_i/n) ρ(n ε')``, so that the worst is
+        that all are on one path, that of the largest rho.
         """
         each = self.price
         purpose = "noisy class counts of a leaf (more where the path is shorter)"

@@ -51,7 +51,7 @@ class TreeRelease(Release[Tree]):
         return {"tree": self.tree.to_text()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain Python values, the tree by :meth:`Tree.to_dict`."""
+        """Return the release as plain Python values, the tree by ``Tree.to_dict``."""
         return {**super().to_dict(), "tree": self.tree.to_dict()}
 
     def table(self) -> dict[str, list[Any]]:
@@ -74,11 +74,11 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
 
     Attributes:
         max_depth: Splits on a path, at most; >= 0.
-        criterion: How a split is scored: ``"information-gain"``, ``"gini"`` or
-            ``"majority"``. See :mod:`dpselect.trees.criteria`.
+        criterion: How a split is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
+            See ``dpselect.trees.criteria``.
         mechanism: How the column of a split is drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``. If not
-            given, public facts choose it (:func:`~dpselect.trees.growth.suited`).
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. If not given,
+            public facts choose it (``suited``).
 
     Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
         the epsilon that their paths have left.

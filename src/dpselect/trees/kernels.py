@@ -1,8 +1,8 @@
-r"""Compiled loops: contingency tables, hits of many trees, and sensitivities by distance.
+"""Compiled loops: contingency tables, hits of many trees, and sensitivities by distance.
 
-The loops over distances add up :math:`\delta(0), \delta(1), \dots`, the largest change that one
-record makes at each distance, for dampening. The formulas of :math:`\delta` are derived in
-:mod:`dpselect.trees.criteria` and :mod:`dpselect.trees.rates`.
+The loops over distances add up ``δ(0), δ(1), ...``, the largest change that one record makes at
+each distance, for dampening. The formulas of δ are derived in ``dpselect.trees.criteria`` and
+``dpselect.trees.rates``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def hits(
     Args:
         codes: Shape ``(m, columns)``.
         counts: Shape ``(m, classes)``.
-        nodes: All trees' nodes, shape ``(k, 3)``, as in :mod:`dpselect.trees.candidates`.
+        nodes: All trees' nodes, shape ``(k, 3)``, as in ``dpselect.trees.candidates``.
         roots: The first node of each tree.
         ordered: Whether a question is ``code < value``, for each column.
 
@@ -146,7 +146,7 @@ def rise(x: int, table: Values) -> float:
 
 
 def rise_table(size: int) -> Values:
-    """Return :func:`rise` for ``0, ..., size - 1``, size >= 1."""
+    """Return ``rise`` for ``0, ..., size - 1``, size >= 1."""
     x = np.arange(1, size, dtype=np.float64)
     return np.concatenate([[0.0], np.log2(x + 1) + x * np.log1p(1 / x) / LN2])
 
@@ -159,7 +159,7 @@ def value_change(total: int, least: int, distance: int, table: Values) -> float:
         total: Records with the value.
         least: Those of its rarest class, at most half of them.
         distance: Records between the databases.
-        table: From :func:`rise_table`.
+        table: From ``rise_table``.
     """
     if least == 0:
         return rise(total + distance, table)
@@ -227,7 +227,7 @@ def gain_change_sums(
         upto: The distance ``t`` of each attribute; the sum is over ``0, ..., t - 1``.
         stride: Records added or removed by one neighbour step: 1 or 2.
         most: One less than the largest number of records.
-        table: From :func:`rise_table`.
+        table: From ``rise_table``.
     """
     bound = rise(most, table)
     out = np.zeros(ends.size)

@@ -1,11 +1,11 @@
-r"""Objectives of candidate classifiers: true positive and negative rates, and their sum.
+"""Objectives of candidate classifiers: true positive and negative rates, and their sum.
 
 One record more or less moves a rate little where there are many of its class, but how many
 there are is private: globally a rate can move by 1. Two ways out:
 
-- the local sensitivity (:func:`true_positive_rate`): exact at every distance;
-- a public denominator (:func:`rate_over`): spend a little of epsilon once on noisy class totals
-  and the rates become counts over public numbers, monotone, thousands of times less sensitive.
+- the local sensitivity (``true_positive_rate``): exact at every distance;
+- a public denominator (``rate_over``): spend a little of epsilon once on noisy class totals and
+  the rates become counts over public numbers, monotone, thousands of times less sensitive.
 
 Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admissible.
 """
@@ -39,16 +39,16 @@ FAR = 2**20
 
 
 class RateSensitivity(Sensitivity):
-    r"""The local sensitivity of ``hits / total`` under add/remove, exact at every distance.
+    """The local sensitivity of ``hits / total`` under add/remove, exact at every distance.
 
-    With :math:`P` records of the class, :math:`M` the larger and :math:`m` the smaller of
-    hits and misses, and at least two records left, :math:`P - t \ge 2`:
+    With ``P`` records of the class, ``M`` the larger and ``m`` the smaller of hits and misses,
+    and at least two records left, ``P - t ≥ 2``:
 
-    ============================  ===========================================
-    :math:`t < m`                 :math:`M / ((P - t)(P - t - 1))`
-    :math:`t \ge m \ge 1`         :math:`1/(P - t)`
-    :math:`m = 0`                 :math:`1/(P - t + 1)`
-    ============================  ===========================================
+    =============  ============================
+    ``t < m``      ``M / ((P - t)(P - t - 1))``
+    ``t ≥ m ≥ 1``  ``1/(P - t)``
+    ``m = 0``      ``1/(P - t + 1)``
+    =============  ============================
 
     The worst is to remove what there is less of down to one, and that one last. With one left,
     it is 1 where removing it can change the rate from 1 to 0/0 := 0, else 1/2; with none, 1.
@@ -116,12 +116,11 @@ class RateSensitivity(Sensitivity):
 
 
 class WeightedRatesSensitivity(Sensitivity):
-    r"""Equal to the local sensitivity of a weighted sum of two rates, 0/0 := 0.
+    """Equal to the local sensitivity of a weighted sum of two rates, 0/0 := 0.
 
-    One record is positive or negative, so within distance :math:`t` the sum moves by at most
-    :math:`\max(w_1 \delta_1(t), w_2 \delta_2(t))`, which is attained. The same as the
-    sensitivity of :func:`dpselect.combine.disjoint_sum` of two exact rates, hundreds of times
-    faster to dampen by.
+    One record is positive or negative, so within distance ``t`` the sum moves by at most
+    ``max(w_1 δ_1(t), w_2 δ_2(t))``, which is attained. The same as the sensitivity of
+    ``dpselect.combine.disjoint_sum`` of two exact rates, hundreds of times faster to dampen by.
 
     Args:
         hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.
@@ -237,15 +236,15 @@ def true_negative_rate(
     horizon: int = FAR,
     neighbours: NeighboursLike,
 ) -> Objective:
-    """Return the true negative rates of candidates; see :func:`true_positive_rate`."""
+    """Return the true negative rates of candidates; see ``true_positive_rate``."""
     return true_positive_rate(tn, negatives, form=form, neighbours=neighbours, horizon=horizon)
 
 
 def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> Objective:
     """Return counts over a public number: a rate of global sensitivity ``1 / total``.
 
-    The total can be a released noisy count; below 1 it is taken as 1. A record has
-    one class, so rates of two classes combine by :func:`dpselect.combine.disjoint_sum`.
+    The total can be a released noisy count; below 1 it is taken as 1. A record has one class,
+    so rates of two classes combine by ``dpselect.combine.disjoint_sum``.
 
     Args:
         hits: Correctly classified records of a class, shape ``(n,)``. Private.
@@ -333,10 +332,10 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
 
 
 def _harmonic(low: Indices, high: Indices) -> Values:
-    r"""Return :math:`1/(l + 1) + \dots + 1/h` for ``0 <= low <= high``, without cancellation.
+    """Return ``1/(l + 1) + ... + 1/h`` for ``0 <= low <= high``, without cancellation.
 
-    Sums from 1 on are :math:`\psi(n + 1) + \text{const}`, and that is
-    :math:`\ln x + 1/(24 x^2) - 7/(960 x^4) + O(x^{-6})` with :math:`x = n + 1/2`.
+    Sums from 1 on are ``ψ(n + 1) + const``, and that is
+    ``ln x + 1/(24 x^2) - 7/(960 x^4) + O(x^-6)`` with ``x = n + 1/2``.
     """
     from scipy.special import digamma
 

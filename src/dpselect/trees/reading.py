@@ -123,7 +123,7 @@ class Rows:
         """Return the records of a table in memory; those of a person limited.
 
         Args:
-            data: As for :meth:`counts`.
+            data: As for ``counts``.
         """
         if isinstance(data, CodedTable):
             if data.rows != self:

@@ -24,7 +24,7 @@ Labels: TypeAlias = Any
 """A series or an array of shape ``(n,)``."""
 
 Domains: TypeAlias = Any
-"""A mapping from names to domains, one for all columns, or one for each; see :func:`schema`."""
+"""A mapping from names to domains, one for all columns, or one for each; see ``schema``."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, object]
     """Return the domain of each column that has one, by name, as it was given.
 
     Raises:
-        ParameterError, ColumnError: As for :func:`schema`.
+        ParameterError, ColumnError: As for ``schema``.
     """
     if domains is None:
         raise ParameterError(

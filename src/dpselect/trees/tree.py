@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 40
-"""Lines of a tree that :meth:`Tree.summary` has."""
+"""Lines of a tree that ``Tree.summary`` has."""
 
 WIDTH, HEIGHT = 11.0, 8.0
 """Inches of a picture, at most: a page on its side."""
@@ -166,7 +166,7 @@ class Tree:
     def to_text(self) -> str:
         """Return the tree as indented text, one line for each leaf or answer.
 
-        Its branches are those of the tree itself; :meth:`simplified` has fewer.
+        Its branches are those of the tree itself; ``simplified`` has fewer.
         """
         lines = []
         for depth, answer, node in self.walk():
@@ -244,7 +244,7 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """Return the tree that :meth:`to_json` wrote.
+        """Return the tree that ``to_json`` wrote.
 
         Raises:
             DataError: It is not such a text.

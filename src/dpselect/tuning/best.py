@@ -116,8 +116,7 @@ class BestOf(Query[Release[Any]]):
     Without a ``delta`` the price is that of runs that are ``(epsilon_per_run,
     delta_per_run)``-DP. With one it is the least epsilon that any statement about a run implies
     at that delta: for its ``rho_per_run``, its ``profile_per_run``, or all together
-    (:mod:`~dpselect.tuning.profiles`). So runs of Gaussian noise have a price, and others a
-    lower one.
+    (``profiles``). So runs of Gaussian noise have a price, and others a lower one.
 
     Guarantee:
         As the plan states, under ``neighbours``, if every run has the privacy stated, *its
@@ -127,12 +126,12 @@ class BestOf(Query[Release[Any]]):
         not depend on the data or on another run.
 
     Attributes:
-        repetitions: How the number of runs is drawn. :class:`Geometric`,
-            :class:`Logarithmic`, :class:`TruncatedNegativeBinomial` or :class:`Poisson`; or a
-            mapping such as ``{"name": "geometric", "mean": 10}``.
-        threshold: If given, the first run with at least this score is released, and nothing
-            if the runs end before. With :class:`Geometric` only, and without ``delta``. Not
-            to be read off the data.
+        repetitions: How the number of runs is drawn. ``Geometric``, ``Logarithmic``,
+            ``TruncatedNegativeBinomial`` or ``Poisson``; or a mapping such as ``{"name":
+            "geometric", "mean": 10}``.
+        threshold: If given, the first run with at least this score is released, and nothing if
+            the runs end before. With ``Geometric`` only, and without ``delta``. Not to be read
+            off the data.
         epsilon_per_run: What each run costs, its score included, in nats; finite, > 0. Not
             needed where ``rho_per_run`` or ``profile_per_run`` is known.
         delta_per_run: What each run costs besides; in [0, 1].
@@ -317,7 +316,7 @@ def best_probabilities(
         probabilities: Of each outcome in one run, of a randomly picked candidate, shape
             ``(n,)``; they sum to 1. Private, as they are not the law of a release.
         repetitions: The distribution of the number of runs.
-        threshold: As for :class:`BestOf`.
+        threshold: As for ``BestOf``.
 
     Returns:
         The probability that each outcome is released, shape ``(n,)``; what is missing to 1 is

@@ -35,8 +35,8 @@ LEAK = "PrivacyLeakWarning"
 class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose the parameters of a private classifier privately, and keep the fitted winner.
 
-    Its query is :class:`~dpselect.tuning.Search`, which documents its parameters and the
-    guarantee. ``budget`` is charged ``epsilon`` by every fit.
+    Its query is ``Search``, which documents its parameters and the guarantee. ``budget`` is
+    charged ``epsilon`` by every fit.
 
     Attributes:
         best_estimator_: The winner as it was fitted, on the records for fitting.
@@ -44,7 +44,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         best_index_: Its position in the grid.
         best_score_: Its noisy number right, or its own released score; None where the draw
             saw the numbers and released none.
-        plan_: The :class:`dpselect.Plan` that was charged.
+        plan_: The ``dpselect.Plan`` that was charged.
         entry_: The number of its entry in the budget; None if nothing was recorded.
         classes_: The classes of the winner.
 
@@ -75,7 +75,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     random_state: int | None = None
 
     def query(self, columns: Sequence[str] | None = None) -> Search:
-        """Return the query of :meth:`fit`.
+        """Return the query of ``fit``.
 
         Args:
             columns: Names of the columns of ``X``, for estimators that need them to state
@@ -92,10 +92,10 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return Search(**given, columns=columns)
 
     def plan(self, columns: Sequence[str] | None = None) -> Plan:
-        """Return the plan of :meth:`fit`; no data are needed.
+        """Return the plan of ``fit``; no data are needed.
 
         Args:
-            columns: As for :meth:`query`.
+            columns: As for ``query``.
         """
         return self.query(columns).plan
 
@@ -111,7 +111,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             NeighboursError: The estimator's relation is none of tables, or not the budget's.
             DataError: X is not a table in memory, or y not one label for each record.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            PublicClaimError: As the estimator's own :meth:`fit`, possibly after the spend.
+            PublicClaimError: As the estimator's own ``fit``, possibly after the spend.
         """
         table = plain_table(X, declared_fields(self.estimator, self.grid))
         if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
@@ -169,7 +169,7 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     Attributes:
         model_: The fitted model.
-        plan_: The :class:`dpselect.Plan` of the fit.
+        plan_: The ``dpselect.Plan`` of the fit.
         classes_: The classes of the model.
 
     Examples:
@@ -190,7 +190,7 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     exact: ClassVar[bool] = False
 
     def plan(self, columns: Sequence[str] | None = None) -> Plan:  # noqa: ARG002 -- as all have
-        """Return the plan of :meth:`fit`; no data are needed.
+        """Return the plan of ``fit``; no data are needed.
 
         Args:
             columns: Not used.

@@ -37,10 +37,10 @@ def marginal_error(
     penalties: ArrayLike | None = None,
     neighbours: NeighboursLike,
 ) -> Objective:
-    r"""Return how badly a public model fits each marginal, with one bound per candidate.
+    """Return how badly a public model fits each marginal, with one bound per candidate.
 
-    .. math:: u_r = w_r \big(\lVert M_r - \hat M_r \rVert_1 - c_r\big), \qquad
-        \Delta_r = w_r \text{ (add/remove)}, \; 2 w_r \text{ (substitution)}
+        u_r = w_r (‖M_r - M̂_r‖_1 - c_r),
+        Δ_r = w_r (add/remove), 2 w_r (substitution)
 
     A record is in one cell of each marginal. The model must be public: of earlier releases, or
     of public data. A score that is a difference of two such errors, each of private data, has
@@ -50,22 +50,22 @@ def marginal_error(
         marginals: The counts of each candidate marginal, integers of any shape. Private.
         estimates: What the model says of each, of the same shapes. Public.
         candidates: Names of the marginals, such as tuples of columns; positions if not given.
-        weights: :math:`w_r` > 0, shape ``(n,)``; 1 if not given. Public.
-        penalties: :math:`c_r`, shape ``(n,)``, such as the expected error of measuring the
+        weights: ``w_r`` > 0, shape ``(n,)``; 1 if not given. Public.
+        penalties: ``c_r``, shape ``(n,)``, such as the expected error of measuring the
             marginal; 0 if not given. Public.
         neighbours: ``"add-remove"`` or ``"substitute"``.
 
     Returns:
         Score units are weighted counts. Exact: the numbers that are public are rounded to
-        multiples of :math:`2^{-20}` first. With unequal weights
-        :class:`~dpselect.GeneralizedExponential` uses the bounds one by one.
+        multiples of ``2^-20`` first. With unequal weights ``GeneralizedExponential`` uses the
+        bounds one by one.
 
     Raises:
         ParameterError: Arrays do not fit, or a public number is out of range.
         NeighboursError: Another relation.
 
-    Source: the select step of AIM: McKenna, Mullins, Sheldon and Miklau 2022,
-        arXiv:2201.12677, Algorithm 2, whose sensitivity is :math:`\max_r w_r`.
+    Source: the select step of AIM: McKenna, Mullins, Sheldon and Miklau 2022, arXiv:2201.12677,
+        Algorithm 2, whose sensitivity is ``max_r w_r``.
 
     Examples:
         >>> from dpselect.tuning import marginal_error
@@ -134,7 +134,7 @@ def select_marginal(
         budget: Where to record the spend.
 
     Raises:
-        ParameterError: As for :func:`marginal_error`, or a number of a marginal is missing.
+        ParameterError: As for ``marginal_error``, or a number of a marginal is missing.
         InsufficientBudgetError: The budget does not allow it; nothing was drawn.
 
     Examples:

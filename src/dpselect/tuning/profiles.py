@@ -1,37 +1,35 @@
-r"""Privacy profiles of one run, and of the best of several.
+"""Privacy profiles of one run, and of the best of several.
 
 The *profile* of a mechanism Q under a symmetric relation is, over all neighbours,
-:math:`\delta(t) = \max \sum_y [Q(y) - t\,Q'(y)]_+` with :math:`t = e^\varepsilon`. It is convex
-in t and at most 1, so a line between two of its points lies above it, and a point :math:`(t,
-\delta)` implies :math:`(1/t, 1 - (1 - \delta)/t)`, by the same inequality for the complement
-and the other direction. So points that are proved bound the whole curve by the lower convex
-hull of them, their mirror images and (0, 1). That of one :math:`(\varepsilon, \delta)` is
-randomised response with a failure, which is exact (Kairouz, Oh and Viswanath 2015).
+``δ(t) = max ∑_y [Q(y) - t Q'(y)]_+`` with ``t = e^ε``. It is convex in t and at most 1, so a
+line between two of its points lies above it, and a point ``(t, δ)`` implies
+``(1/t, 1 - (1 - δ)/t)``, by the same inequality for the complement and the other direction. So
+points that are proved bound the whole curve by the lower convex hull of them, their mirror
+images and (0, 1). That of one (ε, δ) is randomised response with a failure, which is exact
+(Kairouz, Oh and Viswanath 2015).
 
-Theorem. Let K be the number of runs, :math:`h(s) = f'(1 - s)` with :math:`f(x) = E[x^K]`
-falling in s, :math:`T(s) = \min_t t s + \delta(t)` the largest probability under a neighbour of
-an event of probability s, and :math:`\Phi(z) = \max_{0 \le s \le 1} [h(s) - h(T(s)) z]_+`.
-Write this convex function, which falls to 0, as :math:`\int [w - z]_+\,\mathrm d\nu(w)`. The
-best of K runs has the profile
+Theorem. Let K be the number of runs, ``h(s) = f'(1 - s)`` with ``f(x) = E[x^K]`` falling in s,
+``T(s) = min_t t s + δ(t)`` the largest probability under a neighbour of an event of probability
+s, and ``Φ(z) = max_(0 ≤ s ≤ 1) [h(s) - h(T(s)) z]_+``. Write this convex function, which falls
+to 0, as ``∫ [w - z]_+ dν(w)``. The best of K runs has the profile
 
-.. math:: \delta'(t) \le \int w\,\delta(t/w)\,\mathrm d\nu(w),
-    \qquad \int w\,\mathrm d\nu(w) = \Phi(0) = E[K].
+    δ'(t) ≤ ∫ w δ(t/w) dν(w),
+    ∫ w dν(w) = Φ(0) = E[K].
 
-Proof. An outcome y is released with probability :math:`Q(y) \int_0^1 h(s_u)\,\mathrm du`, where
-:math:`s_u` is the probability of what is better and of a part u of y itself (Theorem 47 of
-``docs/theory.md``). For the neighbour :math:`s'_u \le T(s_u)`, so as h falls,
+Proof. An outcome y is released with probability ``Q(y) ∫_0^1 h(s_u) du``, where ``s_u`` is the
+probability of what is better and of a part u of y itself (Theorem 47 of ``docs/theory.md``).
+For the neighbour ``s'_u ≤ T(s_u)``, so as h falls,
 
-.. math:: [h(s_u) Q(y) - t\,h(s'_u) Q'(y)]_+
-    \le Q(y)\,[h(s_u) - h(T(s_u))\,t\,Q'(y)/Q(y)]_+ \le Q(y)\,\Phi(t\,Q'(y)/Q(y)).
+    [h(s_u) Q(y) - t h(s'_u) Q'(y)]_+ ≤ Q(y) [h(s_u) - h(T(s_u)) t Q'(y)/Q(y)]_+
+        ≤ Q(y) Φ(t Q'(y)/Q(y)).
 
-The sum over y of the last one is, by the integral, :math:`\int w \sum_y [Q(y) -
-(t/w)\,Q'(y)]_+\,\mathrm d\nu(w)`. That nothing is released, without a run, has the same
-probability on both sides.
+The sum over y of the last one is, by the integral, ``∫ w ∑_y [Q(y) - (t/w) Q'(y)]_+ dν(w)``.
+That nothing is released, without a run, has the same probability on both sides.
 
-With the largest :math:`w = h(s)/h(T(s))` alone this is the bound :math:`E[K]\,\delta(t/w)` of
-Koskela, Redberg and Wang 2024, arXiv:2402.06701 (as known from secondary sources), which is
-never below the mixture, as :math:`\Phi(z) \le E[K]\,[1 - z/w]_+`. Computed are finitely many s:
-between two of them h at the first and h(T) at the second bound both.
+With the largest ``w = h(s)/h(T(s))`` alone this is the bound ``E[K] δ(t/w)`` of Koskela,
+Redberg and Wang 2024, arXiv:2402.06701 (as known from secondary sources), which is never below
+the mixture, as ``Φ(z) ≤ E[K] [1 - z/w]_+``. Computed are finitely many s: between two of them h
+at the first and h(T) at the second bound both.
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    r"""A privacy profile, as corners of a convex function of :math:`t = e^\varepsilon`.
+    """A privacy profile, as corners of a convex function of ``t = e^ε``.
 
     Attributes:
         ratios: The t of each corner, from 0 on, increasing, shape ``(n,)``.
@@ -123,7 +121,7 @@ class Profile:
 
 
 def of_zcdp(rho: float) -> Callable[[float], float]:
-    """Return the profile of rho-zCDP runs, by :func:`~dpselect.budget.zcdp.delta_of`."""
+    """Return the profile of rho-zCDP runs, by ``delta_of``."""
     return lambda epsilon: zcdp.delta_of(rho, epsilon)
 
 
@@ -153,7 +151,7 @@ def profile_of_best(
 
 
 def least_epsilon(profile: Profile, delta: float, repetitions: Repetitions) -> float:
-    """Return the least epsilon whose :func:`profile_of_best` is at most ``delta``, or inf."""
+    """Return the least epsilon whose ``profile_of_best`` is at most ``delta``, or inf."""
 
     def enough(epsilon: float) -> bool:
         return float(profile_of_best(epsilon, profile, repetitions=repetitions)) <= delta
@@ -166,7 +164,7 @@ def least_epsilon(profile: Profile, delta: float, repetitions: Repetitions) -> f
 
 @lru_cache(maxsize=8)
 def _mixture(profile: Profile, repetitions: Repetitions) -> tuple[Values, Values]:
-    r"""Return the :math:`w` of the theorem, and :math:`w\,\mathrm d\nu(w)`."""
+    """Return the ``w`` of the theorem, and ``w dν(w)``."""
     steps = np.linspace(0, 1, CELLS)
     # Evenly in ln h, and in ln s, as T is steep at 0.
     shares = np.unique([*repetitions.shares_better(steps), *10 ** (-18 * steps)])

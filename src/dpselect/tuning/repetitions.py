@@ -1,10 +1,9 @@
-r"""Distributions of the number of runs of which the best is released, and what each run costs.
+"""Distributions of the number of runs of which the best is released, and what each run costs.
 
-With :math:`f(x) = E[x^K]` an outcome that a run draws with probability :math:`Q(y)`, and
-anything worse with :math:`Q(<y)`, is the best of :math:`K` runs with probability
-:math:`f(Q(<y) + Q(y)) - f(Q(<y))`. Costs are stated for a run that is
-:math:`(\varepsilon, \delta)`-DP under any neighbour relation; Theorem 47 of ``docs/theory.md``
-has the proof.
+With ``f(x) = E[x^K]`` an outcome that a run draws with probability ``Q(y)``, and anything worse
+with ``Q(<y)``, is the best of ``K`` runs with probability ``f(Q(<y) + Q(y)) - f(Q(<y))``. Costs
+are stated for a run that is (ε, δ)-DP under any neighbour relation; Theorem 47 of
+``docs/theory.md`` has the proof.
 
 Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022, arXiv:2110.03620,
 Theorems 2 and 6 for Renyi divergences; their conversion to a delta is Canonne, Kamath and
@@ -77,7 +76,7 @@ class Repetitions(ABC):
 
     @abstractmethod
     def shares_better(self, steps: Values) -> Values:
-        """Return shares from 0 to 1 between which :meth:`rate` falls by equal factors.
+        """Return shares from 0 to 1 between which ``rate`` falls by equal factors.
 
         Args:
             steps: Evenly from 0 to 1.
@@ -124,22 +123,20 @@ class Repetitions(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedNegativeBinomial(Repetitions):
-    r"""At least one run, :math:`P(K = k) \propto \binom{k + \eta - 1}{k} (1 - \gamma)^k`.
+    """At least one run, ``P(K = k) ∝ binom(k + η - 1, k) (1 - γ)^k``.
 
     Guarantee:
-        The best of such a number of :math:`\varepsilon`-DP runs is :math:`\varepsilon'`-DP with
+        The best of such a number of ε-DP runs is ε'-DP with
 
-        .. math:: \varepsilon' = \varepsilon + (1 + \eta)
-            \ln \frac{e^\varepsilon + \gamma}{1 + \gamma e^\varepsilon}
-            \le (2 + \eta)\, \varepsilon.
+            ε' = ε + (1 + η) ln((e^ε + γ)/(1 + γ e^ε)) ≤ (2 + η) ε.
 
     Attributes:
         mean: The mean number of runs, >= 1; such that ``stop`` is at least ``2**-12``.
-        shape: :math:`\eta > -1`, finite. 1 is geometric, 0 logarithmic. The smaller, the
-            cheaper, and the more often there is only one run.
+        shape: ``η > -1``, finite. 1 is geometric, 0 logarithmic. The smaller, the cheaper, and
+            the more often there is only one run.
 
     Source: Papernot and Steinke 2022, Definition 1, Theorem 2 and Corollary 3, which has
-        :math:`(2 + \eta)\varepsilon`; the least :math:`\varepsilon'` is ours.
+        ``(2 + η)ε``; the least ε' is ours.
     """
 
     name = "truncated-negative-binomial"
@@ -160,7 +157,7 @@ class TruncatedNegativeBinomial(Repetitions):
 
     @cached_property
     def stop(self) -> float:
-        r""":math:`\gamma`, in [2^-12, 1]: the law is that of ``mean`` up to rounding."""
+        """γ, in [2^-12, 1]: the law is that of ``mean`` up to rounding."""
         if self.shape == 1:
             return 1 / self.mean
         return boundary(lambda stop: self._mean_at(stop) <= self.mean, LEAST_STOP / 2, 1.0)[0]
@@ -242,14 +239,13 @@ class Logarithmic(TruncatedNegativeBinomial):
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(Repetitions):
-    r"""A Poisson number of runs; with none, nothing is released.
+    """A Poisson number of runs; with none, nothing is released.
 
     Guarantee:
-        The best of such a number of :math:`\varepsilon`-DP runs is :math:`\varepsilon'`-DP with
-        :math:`\varepsilon' = \varepsilon + \mu \tanh(\varepsilon/2)`.
+        The best of such a number of ε-DP runs is ε'-DP with ``ε' = ε + μ tanh(ε/2)``.
 
     Attributes:
-        mean: :math:`\mu`, above 0 and at most 1000.
+        mean: μ, above 0 and at most 1000.
 
     Source: Papernot and Steinke 2022, Theorem 6, for Renyi divergences; the pure cost is ours.
     """
@@ -284,10 +280,10 @@ class Poisson(Repetitions):
 
 
 def log_odds_gain(epsilon: float, stop: float) -> float:
-    r"""Return :math:`\ln \frac{e^\varepsilon + \gamma}{1 + \gamma e^\varepsilon}`, rounded up.
+    """Return ``ln((e^ε + γ)/(1 + γ e^ε))``, rounded up.
 
-    How much less likely an :math:`\varepsilon`-DP run can make it that a series of runs ends
-    which stops by itself with probability :math:`\gamma` after each run.
+    How much less likely an ε-DP run can make it that a series of runs ends which stops by
+    itself with probability γ after each run.
     """
     lost = exp(-epsilon)
     gain = log1p(-expm1(-epsilon) * (1 - stop) / (lost + stop))
@@ -307,7 +303,7 @@ def as_repetitions(given: object) -> Repetitions:
     """Return a distribution of the number of runs.
 
     Args:
-        given: Any :data:`RepetitionsLike`.
+        given: Any ``RepetitionsLike``.
 
     Raises:
         ParameterError: It is none, or a parameter is missing or out of range.
@@ -331,23 +327,21 @@ def as_repetitions(given: object) -> Repetitions:
 def renyi_of_best(
     orders: ArrayLike, divergences: ArrayLike, *, repetitions: Repetitions
 ) -> Values:
-    r"""Return bounds on the Renyi divergences of the best of several runs.
+    """Return bounds on the Renyi divergences of the best of several runs.
 
-    For a truncated negative binomial number of runs with :math:`\gamma` = ``stop`` the bound is
+    For a truncated negative binomial number of runs with γ = ``stop`` the bound is
 
-    .. math:: \varepsilon'(\lambda) = \varepsilon(\lambda) + \frac{\ln E[K]}{\lambda - 1}
-        + (1 + \eta) \min_{\hat\lambda \ge 1} \Big(\big(1 - \tfrac{1}{\hat\lambda}\big)
-        \varepsilon(\hat\lambda) + \frac{\ln(1/\gamma)}{\hat\lambda}\Big),
+        ε'(λ)
+            = ε(λ) + (ln E[K])/(λ - 1) + (1 + η) min_(λ̂ ≥ 1) ((1 - 1/λ̂) ε(λ̂) + (ln(1/γ))/λ̂),
 
-    and for a Poisson number :math:`\varepsilon(\lambda) + \mu\hat\delta +
-    \ln\mu / (\lambda - 1)`, where a run is :math:`(\hat\varepsilon, \hat\delta)`-DP with
-    :math:`e^{\hat\varepsilon} = 1 + 1/(\lambda - 1)`. The minimum is over the given orders, and
-    as divergences rise with the order, each bound holds for smaller orders, too.
+    and for a Poisson number ``ε(λ) + μδ̂ + ln μ / (λ - 1)``, where a run is ``(ε̂, δ̂)``-DP
+    with ``e^ε̂ = 1 + 1/(λ - 1)``. The minimum is over the given orders, and as divergences rise
+    with the order, each bound holds for smaller orders, too.
 
     Args:
-        orders: :math:`\lambda` >= 1, increasing, shape ``(m,)``.
-        divergences: :math:`\varepsilon(\lambda)` of one run, under the relation that the
-            result is for, >= 0, shape ``(m,)``.
+        orders: λ >= 1, increasing, shape ``(m,)``.
+        divergences: ``ε(λ)`` of one run, under the relation that the result is for, >= 0, shape
+            ``(m,)``.
         repetitions: The law of the number of runs.
 
     Returns:
@@ -405,7 +399,7 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
 
     Returns:
         The smaller of the rho that the pure epsilon of the whole implies, and the largest bound
-        of :func:`renyi_of_best` over its order.
+        of ``renyi_of_best`` over its order.
     """
     epsilon = validation.positive("epsilon_per_run", epsilon_per_run)
     whole = repetitions.epsilon_of(epsilon)
@@ -422,7 +416,7 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
 
 
 def renyi_epsilon(rho_per_run: float, delta: float, repetitions: Repetitions) -> float:
-    """Return an epsilon of the best of several zCDP runs, by :func:`renyi_of_best`, or inf."""
+    """Return an epsilon of the best of several zCDP runs, by ``renyi_of_best``, or inf."""
     if isinstance(repetitions, Poisson) and repetitions.mean < 1:
         return inf
     bounds = renyi_of_best(ORDERS, rho_per_run * ORDERS, repetitions=repetitions)
@@ -435,10 +429,9 @@ def renyi_epsilon(rho_per_run: float, delta: float, repetitions: Repetitions) ->
 
 
 def renyi_of_pure(epsilon: float, order: float) -> float:
-    r"""Return the largest Renyi divergence of an :math:`\varepsilon`-DP mechanism.
+    """Return the largest Renyi divergence of an ε-DP mechanism.
 
-    .. math:: \frac{\ln\cosh((\lambda - \tfrac12)\varepsilon) - \ln\cosh(\varepsilon/2)}
-        {\lambda - 1}
+        (ln cosh((λ - 1/2)ε) - ln cosh(ε/2))/(λ - 1)
 
     that of randomised response.
 

@@ -88,18 +88,17 @@ class Search(Query[SearchRelease]):
     on the one part and scored by the number of records of the other part that it gets right,
     which one record changes by at most 1. There are two ways:
 
-    ``"repeat"``
-        Fit randomly picked candidates a hidden random number of times, score each with
-        discrete Laplace noise, and keep the best (:class:`~dpselect.tuning.BestOf`). The
-        epsilon of a fit does not depend on how many candidates there are.
+    ``"repeat"`` Fit randomly picked candidates a hidden random number of times, score each with
+        discrete Laplace noise, and keep the best (``BestOf``). The epsilon of a fit does not
+        depend on how many candidates there are.
     ``"all"``
         Fit each of the ``m`` candidates once at ``epsilon / m``, and choose by one private
         draw over the numbers that they get right.
 
     ``"auto"`` takes ``"all"`` where it leaves a fit at least as much epsilon, which is for two
     candidates, and more of them if ``repetitions`` has a small mean; ``plan.mechanism`` states
-    the way. Where candidates have a method ``reader(columns)``, as those of
-    :mod:`dpselect.trees` have, records are read once for all with equal readers.
+    the way. Where candidates have a method ``reader(columns)``, as those of ``dpselect.trees``
+    have, records are read once for all with equal readers.
 
     Guarantee:
         ``epsilon``-DP under the estimator's neighbour relation for the winner and its score,
@@ -110,13 +109,12 @@ class Search(Query[SearchRelease]):
         publish it.
 
     Attributes:
-        estimator: A private classifier, such as :class:`~dpselect.trees.ID3Classifier`. It has
-            the parameters ``epsilon`` and ``neighbours`` (of tables), a method
-            ``plan(columns)`` that states its plan before it sees data, and the attribute
-            ``plan_`` after ``fit``. It is cloned; its own ``epsilon`` and ``budget`` are not
-            used.
-        grid: Parameters to try, as for :class:`sklearn.model_selection.GridSearchCV`. A
-            mapping from names to lists of values, or a list of such mappings.
+        estimator: A private classifier, such as ``ID3Classifier``. It has the parameters
+            ``epsilon`` and ``neighbours`` (of tables), a method ``plan(columns)`` that states
+            its plan before it sees data, and the attribute ``plan_`` after ``fit``. It is
+            cloned; its own ``epsilon`` and ``budget`` are not used.
+        grid: Parameters to try, as for ``sklearn.model_selection.GridSearchCV``. A mapping from
+            names to lists of values, or a list of such mappings.
         columns: Names of the columns of ``X``. For estimators that need them to state their
             plan.
         method: How candidates are fitted: ``"auto"``, ``"repeat"`` or ``"all"``.
@@ -129,7 +127,7 @@ class Search(Query[SearchRelease]):
         random_state: An integer to divide the records by. Public; a random key if not given.
         epsilon: What the search costs, winner included, in nats; finite, > 0.
         mechanism: How the winner is drawn where all candidates are fitted. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default
             permute-and-flip.
 
     Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022,

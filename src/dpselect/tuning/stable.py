@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
 @query
 class StableArgmax(Query[Release[Any]]):
-    r"""The exact best candidate if its lead is clear, or nothing; the data are an objective.
+    """The exact best candidate if its lead is clear, or nothing; the data are an objective.
 
-    The lead is the best of the pairwise unit scores (:func:`dpselect.scaling.pairwise`),
-    rounded up: before so many neighbour steps no other candidate can lead. With a lead of
-    :math:`n` the best is released with the largest probability :math:`\pi(n)` that is
-    :math:`(\varepsilon, \delta)`-DP; the number of candidates does not matter. The answer has
-    the best candidate, or none.
+    The lead is the best of the pairwise unit scores (``dpselect.scaling.pairwise``), rounded
+    up: before so many neighbour steps no other candidate can lead. With a lead of ``n`` the
+    best is released with the largest probability ``π(n)`` that is (ε, δ)-DP; the number of
+    candidates does not matter. The answer has the best candidate, or none.
 
     Guarantee:
         ``(epsilon, delta)``-DP under ``neighbours``, the relation of the objective's

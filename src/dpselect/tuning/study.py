@@ -23,9 +23,9 @@ T = TypeVar("T")
 class PrivateStudy(Generic[T]):
     """Runs of given candidates, a hidden random number of them, of which the best is released.
 
-    It is :class:`~dpselect.tuning.BestOf` for runs that are made elsewhere, such as on a
-    cluster. Its price is that of the query, known before the first run, and recorded when the
-    first candidate is asked for; it does not depend on the number of candidates.
+    It is ``BestOf`` for runs that are made elsewhere, such as on a cluster. Its price is that
+    of the query, known before the first run, and recorded when the first candidate is asked
+    for; it does not depend on the number of candidates.
 
     All candidates are given before the first run, and each run picks one of them at random, as
     often as it likes. So whatever proposed them, such as a sampler of Optuna, has seen no
@@ -38,7 +38,7 @@ class PrivateStudy(Generic[T]):
     itself, it cannot be pickled, and it belongs to the process that made it.
 
     Guarantee:
-        That of the query, for :attr:`release`.
+        That of the query, for ``release``.
 
     Args:
         candidates: What is run, such as parameters; at least one. Public: not to be chosen by
@@ -47,7 +47,7 @@ class PrivateStudy(Generic[T]):
         budget: Where the price is recorded.
 
     Raises:
-        ParameterError: There is no candidate, or ``query`` is no :class:`BestOf`.
+        ParameterError: There is no candidate, or ``query`` is no ``BestOf``.
 
     Examples:
         >>> import dpselect as dp

@@ -116,7 +116,7 @@ def plain_table(x: Any, fields: int = 0) -> Any:  # noqa: ANN401
     """Return a frame in memory or an array; rows, and columns of objects, as plain values.
 
     Raises:
-        DataError: As for :meth:`Records.read`.
+        DataError: As for ``Records.read``.
     """
     import narwhals as nw
 

@@ -1,16 +1,16 @@
-r"""How many people lie between a variant and significance, by the allelic test.
+"""How many people lie between a variant and significance, by the allelic test.
 
-With :math:`x` and :math:`y` copies of an allele among :math:`n_1` of the cases and :math:`n_2`
-of the controls, and :math:`a = x + y`, :math:`N = n_1 + n_2`, the statistic is
+With ``x`` and ``y`` copies of an allele among ``n_1`` of the cases and ``n_2`` of the controls,
+and ``a = x + y``, ``N = n_1 + n_2``, the statistic is
 
-.. math:: \chi^2 = \frac{N (x n_2 - y n_1)^2}{n_1 n_2 \, a (N - a)} .
+    χ^2 = N (x n_2 - y n_1)^2/(n_1 n_2 a (N - a)).
 
-It is jointly convex in :math:`(x, y)`, as the square of a linear function over a concave
-one, and on either side of its zeros it grows as :math:`x` and :math:`y` move apart. So among
-the tables that some people can make, the one most in favour of a side is a corner: ``t1``
-cases moved as far as their genotypes allow, and ``t2`` controls the other way. Along
-``t1 + t2 = t`` the corners move on straight pieces, on which a convex function is largest at
-an end: six corners decide whether a table is reached.
+It is jointly convex in ``(x, y)``, as the square of a linear function over a concave one, and
+on either side of its zeros it grows as ``x`` and ``y`` move apart. So among the tables that
+some people can make, the one most in favour of a side is a corner: ``t1`` cases moved as far as
+their genotypes allow, and ``t2`` controls the other way. Along ``t1 + t2 = t`` the corners move
+on straight pieces, on which a convex function is largest at an end: six corners decide whether
+a table is reached.
 
 All comparisons are of integers, so distances are exact.
 """
@@ -58,7 +58,7 @@ def distances(counts: Indices, cases: int, controls: int, least: Indices) -> Ind
         counts: Cases with one copy and with two, and controls; shape ``(n, 4)``, int64.
         cases: Number of cases, at least that of those with a copy.
         controls: Number of controls, likewise.
-        least: :func:`least_differences` of both.
+        least: ``least_differences`` of both.
 
     Returns:
         Shape ``(n,)``, int64. Of a significant variant how many people's genotypes can change

@@ -38,7 +38,7 @@ class VariantRows:
         """Check the columns and the number of rows, which are public.
 
         Raises:
-            ColumnError, DataError, ParameterError, PublicClaimError: As for :meth:`read`.
+            ColumnError, DataError, ParameterError, PublicClaimError: As for ``read``.
         """
         if not tables.is_table(data):
             self._check_rows(len(_counts(data)))
@@ -92,7 +92,7 @@ class VariantRows:
 
 
 def genotype_counts(genotypes: ArrayLike, is_case: ArrayLike) -> Indices:
-    """Return the counts that :class:`TopVariants` reads, of all genotypes; private.
+    """Return the counts that ``TopVariants`` reads, of all genotypes; private.
 
     Args:
         genotypes: Copies of the counted allele, 0, 1 or 2, of each person and variant; shape

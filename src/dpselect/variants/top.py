@@ -30,15 +30,15 @@ MOST_PEOPLE = 10**6
 
 @query
 class TopVariants(Query[Release[Any]]):
-    r"""The variants of a genome-wide study that are most associated with a disease.
+    """The variants of a genome-wide study that are most associated with a disease.
 
     A variant's score is how many people's genotypes can change while it stays significant by
     the allelic test, or minus how many must change until it is. One person moves a score by at
     most 1, whatever the frequency of the allele, where the statistic itself moves by several.
 
     Data are a table with a row for each variant, or an array of the four counts
-    (:func:`genotype_counts`). The answer has the variants in the order drawn, by their names or
-    row numbers.
+    (``genotype_counts``). The answer has the variants in the order drawn, by their names or row
+    numbers.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.SUBSTITUTE``: one person's genotypes are replaced, at
@@ -57,9 +57,8 @@ class TopVariants(Query[Release[Any]]):
             that of a genome-wide study. Not to be read off the data.
         k: How many variants.
         epsilon: What the release costs, in nats; finite, > 0.
-        mechanism: How variants are drawn. A short name
-            (:data:`dpselect.mechanisms.MECHANISMS`), or a function of ``epsilon=``; by default
-            permute-and-flip.
+        mechanism: How variants are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
+            a function of ``epsilon=``; by default permute-and-flip.
 
     Source: Johnson and Shmatikov, KDD 2013 (distance to significance); Simmons and Berger,
         Cell Systems 2016 (in constant time for the allelic test).

@@ -3,9 +3,8 @@
 One module for each table, figure or theorem, in the folder of its paper, holds the settings,
 the measurement, the paper's numbers and a text on the differences. Everything here is a
 simulation on public data: exact scores are read, noise comes from NumPy, and nothing can be
-released.
-Formulas and baselines that are not private are here and not in :mod:`dpselect`; their names
-end in ``not_private``.
+released. Formulas and baselines that are not private are here and not in ``dpselect``; their
+names end in ``not_private``.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ def listed(folder: Path) -> list[dict[str, Any]]:
         folder: The folder of stored full runs; what is not there is not compared.
 
     Returns:
-        ``name``; what :func:`~dpselect_studies.comparison.counted` returns; and ``rows``, the
-        rows of :func:`~dpselect_studies.compare` as dictionaries.
+        ``name``; what ``counted`` returns; and ``rows``, the rows of ``compare`` as
+        dictionaries.
     """
     stored = Stored(folder)
     found: list[dict[str, Any]] = []

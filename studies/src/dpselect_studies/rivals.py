@@ -1,7 +1,7 @@
 """Laws of published rivals, for one percentile and for selection: to compare, not to release.
 
-Each is a mechanism that has a law and no draw, so :func:`dpselect.compare` shows it beside the
-library's own: give an objective of :func:`dpselect.percentiles.percentile_rank` and, where the
+Each is a mechanism that has a law and no draw, so ``dpselect.compare`` shows it beside the
+library's own: give an objective of ``dpselect.percentiles.percentile_rank`` and, where the
 rival reads the numbers themselves, these. All are stated for substitution, as published; their
 noise is continuous and its law is computed in floats, so nothing here may be published.
 """
@@ -88,11 +88,10 @@ class OfNumbers(Rival):
 
 @dataclass(frozen=True, kw_only=True)
 class InverseSensitivity(OfNumbers):
-    r"""The inverse sensitivity mechanism.
+    """The inverse sensitivity mechanism.
 
-    A candidate of which :math:`\ell` numbers must be replaced until it is the percentile has
-    probability :math:`\propto e^{-\varepsilon \ell/2}`; one step changes :math:`\ell` by at
-    most 1.
+    A candidate of which ℓ numbers must be replaced until it is the percentile has probability
+    ``∝ e^(-ε ℓ/2)``; one step changes ℓ by at most 1.
 
     Source: Asi and Duchi, NeurIPS 2020.
     """
@@ -108,12 +107,11 @@ class InverseSensitivity(OfNumbers):
 
 @dataclass(frozen=True, kw_only=True)
 class PiecewiseLaplace(OfNumbers):
-    r"""The piecewise Laplace mechanism: inverse sensitivity, linear between its steps.
+    """The piecewise Laplace mechanism: inverse sensitivity, linear between its steps.
 
-    The density at ``t`` is :math:`\propto e^{-\varepsilon \ell(t)/2}` on the whole range, with
-    :math:`\ell = j` at the number that is ``j`` ranks from the percentile, and linear between
-    two numbers; at the ends of the range, which ``j`` replacements can reach as well, it is the
-    number of ranks to them.
+    The density at ``t`` is ``∝ e^(-ε ℓ(t)/2)`` on the whole range, with ``ℓ = j`` at the number
+    that is ``j`` ranks from the percentile, and linear between two numbers; at the ends of the
+    range, which ``j`` replacements can reach as well, it is the number of ranks to them.
 
     Source: Durfee 2025, arXiv:2505.02798.
     """
@@ -144,12 +142,12 @@ class PiecewiseLaplace(OfNumbers):
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothSensitivity(OfNumbers):
-    r"""The percentile with Cauchy noise in proportion to its smooth sensitivity.
+    """The percentile with Cauchy noise in proportion to its smooth sensitivity.
 
-    With :math:`\beta = \varepsilon/6` and :math:`A_j` the largest change by one replacement
-    after ``j`` others, :math:`S = \max_j e^{-j\beta} A_j`, and what is released is
-    :math:`x_{(k)} + (6/\varepsilon) S Z` with :math:`P(Z = z) \propto 1/(1 + z^2)`, cut to the
-    range and rounded to a candidate. Other noise has thinner tails and a delta.
+    With ``β = ε/6`` and ``A_j`` the largest change by one replacement after ``j`` others,
+    ``S = max_j e^(-jβ) A_j``, and what is released is ``x_(k) + (6/ε) S Z`` with
+    ``P(Z = z) ∝ 1/(1 + z^2)``, cut to the range and rounded to a candidate. Other noise has
+    thinner tails and a delta.
 
     Source: Nissim, Raskhodnikova and Smith, STOC 2007.
     """
@@ -184,13 +182,13 @@ class SmoothSensitivity(OfNumbers):
 
 @dataclass(frozen=True, kw_only=True)
 class ElementSmoothNoisyMax(Rival):
-    r"""The largest score, with noise in proportion to smooth sensitivities of two candidates.
+    """The largest score, with noise in proportion to smooth sensitivities of two candidates.
 
-    Candidate ``r`` gets :math:`u_r + Z_r (S_r + \max_{j \ne r} S_j)/s` with
-    :math:`S_r = \max_t e^{-t\beta} \delta_r(t)` and Student's t with 3 degrees of freedom, for
-    which :math:`4\beta + 4s/(2\sqrt 3) = \varepsilon`. The authors choose :math:`\beta` by the
-    data, which is not private; here each of the two summands is half of epsilon. We have not
-    checked the proof of the maximum; ``studies/tests/test_rivals.py`` enumerates small cases.
+    Candidate ``r`` gets ``u_r + Z_r (S_r + max_(j ≠ r) S_j)/s`` with
+    ``S_r = max_t e^(-tβ) δ_r(t)`` and Student's t with 3 degrees of freedom, for which
+    ``4β + 4s/(2√3) = ε``. The authors choose β by the data, which is not private; here each of
+    the two summands is half of epsilon. We have not checked the proof of the maximum;
+    ``studies/tests/test_rivals.py`` enumerates small cases.
 
     Source: Chaves and others, repository ``iagocc/esnm``, with the noise of Bun and Steinke,
         NeurIPS 2019.

@@ -1,8 +1,8 @@
 """Studies: one numbered item of a paper each, as cells that are measured one by one.
 
-A cell is a frozen dataclass of plain values that holds everything its numbers depend on but
-the seed. Cells are independent, so a run can be stopped, resumed and divided among processes.
-What the paper prints stands beside the cells, and :mod:`dpselect_studies.comparison` compares.
+A cell is a frozen dataclass of plain values that holds everything its numbers depend on but the
+seed. Cells are independent, so a run can be stopped, resumed and divided among processes. What
+the paper prints stands beside the cells, and ``dpselect_studies.comparison`` compares.
 """
 
 from __future__ import annotations

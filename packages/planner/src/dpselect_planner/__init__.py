@@ -1,8 +1,8 @@
 """Planner: which mechanism, which epsilon, how many people; in Python and as one page.
 
-A question (:class:`MostCommon`, :class:`BestScore`, :class:`Percentile`, :class:`Keys`,
-:class:`Subset`, :class:`Response`) is made of public or synthetic data, or of a shape.
-:func:`page` has the same answers without Python.
+A question (``MostCommon``, ``BestScore``, ``Percentile``, ``Keys``, ``Subset``, ``Response``)
+is made of public or synthetic data, or of a shape. ``page`` has the same answers without
+Python.
 """
 
 from dpselect.lazy import attach

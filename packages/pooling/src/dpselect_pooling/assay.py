@@ -1,15 +1,13 @@
-r"""Outcomes of pooled tests, without noise and with an assay that errs.
+"""Outcomes of pooled tests, without noise and with an assay that errs.
 
-With the design :math:`M` and the positives :math:`e`, the outcome of a pool is
+With the design ``M`` and the positives ``e``, the outcome of a pool is
 
-- (20) noiseless: whether any of its samples is positive: :func:`outcomes`;
-- (21) noise before pooling: the same of a subset that was made private before, by
-  :class:`~dpselect.Subset` or by :class:`~dpselect_pooling.ReplacedSamples`:
-  ``outcomes(design, drawn)``;
+- (20) noiseless: whether any of its samples is positive: ``outcomes``;
+- (21) noise before pooling: the same of a subset that was made private before, by ``Subset`` or
+  by ``ReplacedSamples``: ``outcomes(design, drawn)``;
 - (22) noise after pooling: (20) with pools exchanged for clean or contaminated ones:
-  ``outcomes(design, positives, states)`` with the states of
-  :class:`~dpselect_pooling.SwappedPools`; :class:`~dpselect_pooling.PooledOutcomes` flips
-  them instead, of the same law.
+  ``outcomes(design, positives, states)`` with the states of ``SwappedPools``;
+  ``PooledOutcomes`` flips them instead, of the same law.
 
 An assay has errors of its own; they are no privacy, since their probability is not known.
 
@@ -37,17 +35,17 @@ Outcomes: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assay:
-    r"""Error probabilities of the test of a pool.
+    """Error probabilities of the test of a pool.
 
-    A pool of :math:`s` samples of which :math:`k > 0` are positive tests positive with
-    probability ``sensitivity`` :math:`\cdot (k/s)^{\text{dilution}}`.
+    A pool of ``s`` samples of which ``k > 0`` are positive tests positive with probability
+    ``sensitivity`` ``· (k/s)^dilution``.
 
     Attributes:
         sensitivity: P[positive | an undiluted positive], in (0, 1].
         specificity: P[negative | no positive in the pool], in (0, 1].
         dilution: At least 0; 0 for none.
         flip: Probability that the outcome is then flipped for privacy, [0, 1/2); see
-            :class:`~dpselect_pooling.PooledOutcomes`.
+            ``PooledOutcomes``.
 
     Raises:
         ParameterError: A number is out of range, or sensitivity and specificity add up to at

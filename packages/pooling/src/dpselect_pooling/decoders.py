@@ -1,4 +1,4 @@
-r"""Decoders: COMP, DD, SCOMP, linear and integer programs, belief propagation.
+"""Decoders: COMP, DD, SCOMP, linear and integer programs, belief propagation.
 
 Each takes a design of shape ``(pools, people)`` and one outcome for each pool. Pools without a
 valid result are left out of both. All but belief propagation return one truth value for each
@@ -9,12 +9,11 @@ The noise-tolerant forms of the first three are the same with thresholds above t
 holds one and no negative pool does. With an assay that errs they look for the set of largest
 posterior probability, that is of least
 
-.. math:: |x| \ln\tfrac{1-\pi}{\pi} + \sum_{t\ \text{wrongly positive}} \ln\tfrac{s}{1-c}
-    + \sum_{t\ \text{wrongly negative}} \ln\tfrac{c}{1-s}
+    |x| ln((1-π)/π) + ∑_(t wrongly positive) ln(s/(1-c)) + ∑_(t wrongly negative) ln(c/(1-s))
 
-for prevalence :math:`\pi`, sensitivity :math:`s` and specificity :math:`c`. Loopy belief
-propagation is exact where the graph of people and pools has no cycle, as in Dorfman's design;
-elsewhere it is usually close, and reports when its messages did not converge.
+for prevalence π, sensitivity ``s`` and specificity ``c``. Loopy belief propagation is exact
+where the graph of people and pools has no cycle, as in Dorfman's design; elsewhere it is
+usually close, and reports when its messages did not converge.
 
 Source: Chan et al. 2011 (COMP and its noisy form); Aldridge, Baldassini and Johnson 2014,
 arXiv:1306.6438 (DD, SCOMP); Scarlett and Johnson 2020, arXiv:1808.04457 (noisy DD); Malioutov
@@ -80,7 +79,7 @@ def dd(
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
-        negative_allowed: As in :func:`comp`.
+        negative_allowed: As in ``comp``.
         alone_needed: The least number of positive pools to be the only one left in; 1
             without noise.
 
@@ -110,8 +109,8 @@ def scomp(
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
-        negative_allowed: As in :func:`comp`.
-        alone_needed: As in :func:`dd`.
+        negative_allowed: As in ``comp``.
+        alone_needed: As in ``dd``.
         gain_needed: A person who explains fewer positive pools is not added; 1 without
             noise.
 
@@ -167,11 +166,11 @@ def integer_program(
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
-        prevalence: As in :func:`linear_program`.
-        assay: As in :func:`linear_program`.
+        prevalence: As in ``linear_program``.
+        assay: As in ``linear_program``.
 
     Raises:
-        ParameterError: As in :func:`linear_program`.
+        ParameterError: As in ``linear_program``.
         DataError: ``outcomes`` is not one truth value for each pool.
     """
     return _solved(design, outcomes, prevalence, assay, integral=1) >= ROUND

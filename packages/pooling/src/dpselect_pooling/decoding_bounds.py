@@ -1,11 +1,11 @@
-r"""Bounds on the errors of decoded outcomes that hold for every list of statuses.
+"""Bounds on the errors of decoded outcomes that hold for every list of statuses.
 
-Two people share at most :math:`\lambda` pools and everybody is in at least :math:`w`, so
-:math:`d` positives cover at most :math:`d\lambda` pools of another person. If that is less
-than :math:`w`, that person is in a pool without a positive, and COMP is right about everybody.
-With noise after pooling, COMP that allows :math:`t` negative pools misses a positive if more
-than :math:`t` of their pools are clean, and adds a stranger if at most :math:`t` of their
-:math:`w - d\lambda` pools without a positive are negative; Markov's inequality bounds how many.
+Two people share at most λ pools and everybody is in at least ``w``, so ``d`` positives cover at
+most ``dλ`` pools of another person. If that is less than ``w``, that person is in a pool
+without a positive, and COMP is right about everybody. With noise after pooling, COMP that
+allows ``t`` negative pools misses a positive if more than ``t`` of their pools are clean, and
+adds a stranger if at most ``t`` of their ``w - dλ`` pools without a positive are negative;
+Markov's inequality bounds how many.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ PROBABILITY = 0.95
 
 
 def positives_found(design: ArrayLike) -> int:
-    r"""Return a number of positives that COMP finds for certain, without noise.
+    """Return a number of positives that COMP finds for certain, without noise.
 
-    :math:`\lceil w / \lambda \rceil - 1`, which is ``d`` for
-    :func:`~dpselect_pooling.kautz_singleton` and can be less than the largest such number for
-    other designs; the number of people where no two share a pool.
+    ``⌈w / λ⌉ - 1``, which is ``d`` for ``kautz_singleton`` and can be less than the largest
+    such number for other designs; the number of people where no two share a pool.
 
     Args:
         design: Shape ``(pools, people)``.

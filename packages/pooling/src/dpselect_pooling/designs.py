@@ -132,13 +132,13 @@ def array_2d(people: int, *, rows: int, columns: int) -> Design:
 
 
 def kautz_singleton(people: int, *, d: int, q: int | None = None) -> Design:
-    r"""Return the smallest design of Kautz and Singleton that finds any ``d`` positives.
+    """Return the smallest design of Kautz and Singleton that finds any ``d`` positives.
 
-    Each person is a polynomial of degree below :math:`k` over a field of :math:`q` elements;
-    at each of ``length`` points its value says in which of :math:`q` pools the sample is. Two
-    polynomials agree at no more than :math:`k - 1` points, so ``d`` others cannot cover all
-    pools of a person as long as :math:`d(k - 1) <` ``length``: COMP is then right on every set
-    of up to ``d`` positives.
+    Each person is a polynomial of degree below ``k`` over a field of ``q`` elements; at each of
+    ``length`` points its value says in which of ``q`` pools the sample is. Two polynomials
+    agree at no more than ``k - 1`` points, so ``d`` others cannot cover all pools of a person
+    as long as ``d(k - 1) <`` ``length``: COMP is then right on every set of up to ``d``
+    positives.
 
     Args:
         people: At least 1.

@@ -133,14 +133,14 @@ def _count(links: Links, t: int, step: int, candidates: Marks, gain: Indices) ->
 def propagated(
     links: Links, some: Values, none: Values, prior: float, limits: Limits
 ) -> tuple[Values, bool, int]:
-    r"""Pass messages from pools to people, pool after pool, until they converge.
+    """Pass messages from pools to people, pool after pool, until they converge.
 
-    The message of pool :math:`t` to person :math:`i` is the log likelihood ratio of ``i``
-    being positive, given the outcome of ``t``. With :math:`q` the probability that everybody
-    else in the pool is negative, :math:`\ln q = -\sum_{j \ne i} \ln(1 + e^{\ell_j})` for
-    their log odds :math:`\ell_j` without the message of ``t`` itself, it is
+    The message of pool ``t`` to person ``i`` is the log likelihood ratio of ``i`` being
+    positive, given the outcome of ``t``. With ``q`` the probability that everybody else in the
+    pool is negative, ``ln q = -∑_(j ≠ i) ln(1 + e^(ℓ_j))`` for their log odds ``ℓ_j`` without
+    the message of ``t`` itself, it is
 
-    .. math:: \ln \frac{\text{some}_t}{q\,\text{none}_t + (1 - q)\,\text{some}_t} :
+        ln(some_t/(q none_t + (1 - q) some_t)):
 
     a positive ``i`` makes the pool contain a positive, and with a negative ``i`` it depends
     on the others. ``total`` is the log odds of each person with all messages, updated at
@@ -181,7 +181,7 @@ def propagated(
 
 
 class Chances(NamedTuple):
-    """The fields of a :class:`~dpselect_pooling.Assay`."""
+    """The fields of a ``Assay``."""
 
     sensitivity: float
     specificity: float
@@ -203,7 +203,7 @@ class Setting(NamedTuple):
 
 FALSE_POSITIVES, FALSE_NEGATIVES, RIGHT, DOUBTFUL, UNSEEN = range(5)
 COLUMNS = 5
-"""Columns of the result of :func:`rounds`, and how many there are."""
+"""Columns of the result of ``rounds``, and how many there are."""
 
 
 @compiled

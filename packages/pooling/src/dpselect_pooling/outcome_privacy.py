@@ -1,17 +1,17 @@
-r"""Privacy of the outcomes of pooled tests, exactly.
+"""Privacy of the outcomes of pooled tests, exactly.
 
 Where the noise goes depends on who is trusted.
 
-- *The lab is trusted.* No noise; what is published is a subset drawn by
-  :class:`~dpselect.Subset`. Nothing is lost in testing.
+- *The lab is trusted.* No noise; what is published is a subset drawn by ``Subset``. Nothing is
+  lost in testing.
 - *The collector is trusted, the lab is not.* The collector replaces the samples of ``beta``
   people, drawn independently of all statuses, by known positives: Algorithm A2 before pooling.
-  The outcomes are those of a subset that is :math:`(\varepsilon, 1 - \beta/n)`-DP for every
-  epsilon, and so is everything computed from them. That delta is close to 1 unless most
-  samples are replaced: it rules out certainty and little else.
-- *Nobody who sees outcomes is trusted.* The machine flips every outcome with probability
-  :math:`\rho`: pure epsilon, :math:`w \ln((1-\rho)/\rho)` for ``w`` pools of each sample;
-  an outcome is then worth :math:`1 - h(\rho)` bits, with the binary entropy ``h``.
+  The outcomes are those of a subset that is ``(ε, 1 - β/n)``-DP for every epsilon, and so is
+  everything computed from them. That delta is close to 1 unless most samples are replaced: it
+  rules out certainty and little else.
+- *Nobody who sees outcomes is trusted.* The machine flips every outcome with probability ρ:
+  pure epsilon, ``w ln((1-ρ)/ρ)`` for ``w`` pools of each sample; an outcome is then worth
+  ``1 - h(ρ)`` bits, with the binary entropy ``h``.
 """
 
 from __future__ import annotations
@@ -67,18 +67,16 @@ class OutcomePrivacy:
 def flip_epsilon(
     design: ArrayLike, *, flip: float | Fraction, neighbours: NeighboursLike
 ) -> float:
-    r"""Return epsilon of outcomes that are flipped independently, rounded up.
+    """Return epsilon of outcomes that are flipped independently, rounded up.
 
     One person's status changes at most the outcomes of their own pools, the largest column
-    weight; a swap those that hold exactly one of the two. Each costs
-    :math:`\ln((1-\rho)/\rho)`. Exact over databases of all sizes, up to a factor
-    :math:`1 + 2^{-40}`, for ``SUBSTITUTE`` and for ``SWAP`` (the worst are those in which
-    nobody else is positive).
+    weight; a swap those that hold exactly one of the two. Each costs ``ln((1-ρ)/ρ)``. Exact
+    over databases of all sizes, up to a factor ``1 + 2^-40``, for ``SUBSTITUTE`` and for
+    ``SWAP`` (the worst are those in which nobody else is positive).
 
     Args:
         design: Shape ``(pools, people)``.
-        flip: The probability :math:`\rho`, in (0, 1/2]; a float is the binary fraction that
-            it is.
+        flip: The probability ρ, in (0, 1/2]; a float is the binary fraction that it is.
         neighbours: ``SUBSTITUTE`` (one status changes) or ``SWAP``.
 
     Raises:
@@ -91,15 +89,15 @@ def flip_epsilon(
 def flip_delta(
     design: ArrayLike, *, flip: float | Fraction, epsilon: float, neighbours: NeighboursLike
 ) -> float:
-    r"""Return the least delta of flipped outcomes at a smaller epsilon, exactly.
+    """Return the least delta of flipped outcomes at a smaller epsilon, exactly.
 
     With ``w`` outcomes that differ, of which ``k`` are flipped, the privacy loss is
-    :math:`(w - 2k)\ln((1-\rho)/\rho)`, so :math:`\delta = \sum_k \binom{w}{k}
-    [\rho^k(1-\rho)^{w-k} - e^\varepsilon\rho^{w-k}(1-\rho)^k]_+`.
+    ``(w - 2k) ln((1-ρ)/ρ)``, so
+    ``δ = ∑_k binom(w, k) [ρ^k(1-ρ)^(w-k) - e^ε ρ^(w-k)(1-ρ)^k]_+``.
 
     Args:
         design: Shape ``(pools, people)``.
-        flip: The probability :math:`\rho`, in (0, 1/2].
+        flip: The probability ρ, in (0, 1/2].
         epsilon: In nats, >= 0.
         neighbours: ``SUBSTITUTE`` (one status changes) or ``SWAP``.
 
@@ -123,7 +121,7 @@ def flip_for(
         neighbours: ``SUBSTITUTE`` (one status changes) or ``SWAP``.
 
     Returns:
-        In (0, 1/2], rounded up: with a ``delta`` of 0 :func:`flip_epsilon` of it is at most
+        In (0, 1/2], rounded up: with a ``delta`` of 0 ``flip_epsilon`` of it is at most
         ``epsilon``.
 
     Raises:
@@ -186,7 +184,7 @@ def checked_flip(flip: float | Fraction) -> Fraction:
 
 
 def outcome_epsilon(flip: Fraction) -> float:
-    r"""Return :math:`\ln((1-\rho)/\rho)`, rounded up by at most a factor 1 + 2^-40."""
+    """Return ``ln((1-ρ)/ρ)``, rounded up by at most a factor 1 + 2^-40."""
     return _log_odds(flip) * (1 + SLACK)
 
 

@@ -1,22 +1,21 @@
-r"""Noise after pooling: pools that the collector exchanges for clean or contaminated ones.
+"""Noise after pooling: pools that the collector exchanges for clean or contaminated ones.
 
-Before pools go to the lab, the collector draws a state :math:`U_i` of each, independently of
-all statuses and by a public joint law, and keeps it secret:
+Before pools go to the lab, the collector draws a state ``U_i`` of each, independently of all
+statuses and by a public joint law, and keeps it secret:
 
-====  ================  ===================================================
-0     ``CLEAN``         the pool is exchanged for a neutral substance
-1     ``CONTAMINATED``  it is exchanged for a mixture of all vials
-2     ``KEPT``          it goes to the lab as it is
-====  ================  ===================================================
+=  ================  =============================================
+0  ``CLEAN``         the pool is exchanged for a neutral substance
+1  ``CONTAMINATED``  it is exchanged for a mixture of all vials
+2  ``KEPT``          it goes to the lab as it is
+=  ================  =============================================
 
 The lab's outcome of a pool is then 0, 1 or that of the pool: equation (22). Whoever does not
 learn the states learns no more than the guarantee says, the lab included. It holds as long as
 *collector and lab do not collude*: to who knows the states there is no noise at all.
 
-:class:`IndependentNoise` exchanges each pool by itself; with equal chances :math:`\rho` its
-outcomes have the law of outcomes flipped with probability :math:`\rho`, without trust in the
-lab. :class:`JointNoise` has any law. Noise before pooling, equation (21), is its special case
-:func:`noise_of_replaced`.
+``IndependentNoise`` exchanges each pool by itself; with equal chances ρ its outcomes have the
+law of outcomes flipped with probability ρ, without trust in the lab. ``JointNoise`` has any
+law. Noise before pooling, equation (21), is its special case ``noise_of_replaced``.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, section V.
 """
@@ -87,15 +86,14 @@ class PoolNoise(ABC):
 
 @dataclass(frozen=True)
 class IndependentNoise(PoolNoise):
-    r"""Each pool is exchanged by itself.
+    """Each pool is exchanged by itself.
 
-    An outcome is 1 with probability :math:`1 - a` where the pool has a positive, and with
-    probability :math:`b` where it has none.
+    An outcome is 1 with probability ``1 - a`` where the pool has a positive, and with
+    probability ``b`` where it has none.
 
     Attributes:
-        clean: :math:`a`, the chance of a clean pool; a float is the binary fraction that it
-            is.
-        contaminated: :math:`b`, the chance of a contaminated one; :math:`a + b < 1`.
+        clean: ``a``, the chance of a clean pool; a float is the binary fraction that it is.
+        contaminated: ``b``, the chance of a contaminated one; ``a + b < 1``.
 
     Raises:
         ParameterError: A chance is out of range, or they add up to 1 or more.
@@ -253,14 +251,14 @@ class JointNoise(PoolNoise):
 
 
 def noise_of_replaced(design: ArrayLike, *, beta: int) -> JointNoise:
-    r"""Return the noise that replaced samples are: equation (21) as a case of (22).
+    """Return the noise that replaced samples are: equation (21) as a case of (22).
 
     A pool is contaminated if one of ``beta`` people drawn from all is in it, else kept.
-    :class:`~dpselect_pooling.ReplacedSamples` draws the same for any number of pools.
+    ``ReplacedSamples`` draws the same for any number of pools.
 
     Args:
         design: Shape ``(pools, people)``, at most ten pools.
-        beta: Number of samples that are replaced; :math:`\binom{n}{\beta}` at most 5000.
+        beta: Number of samples that are replaced; ``binom(n, β)`` at most 5000.
 
     Raises:
         ParameterError: The design is too large, or ``beta`` out of range.

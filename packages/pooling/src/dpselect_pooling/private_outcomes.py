@@ -1,7 +1,7 @@
 """Outcomes made private: flipped by the machine, or by the collector's secret exchanges.
 
-What the collector draws is secret, so :class:`ReplacedSamples` and :class:`SwappedPools` take
-no data and release nothing: the outcomes that the lab sees are then private.
+What the collector draws is secret, so ``ReplacedSamples`` and ``SwappedPools`` take no data and
+release nothing: the outcomes that the lab sees are then private.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, equations (21) and (22).
 """
@@ -37,23 +37,21 @@ MOST_PEOPLE = 2**31 - 1
 
 @query
 class PooledOutcomes(Query[Release[bool]]):
-    r"""Outcomes, each flipped independently and exactly.
+    """Outcomes, each flipped independently and exactly.
 
     Data are whether each pool tested positive, and the answer the flipped outcomes. Equation
     (22) with independent exchanges has the same law; there the collector draws them, and the
-    machine need not be trusted: :class:`SwappedPools`.
+    machine need not be trusted: ``SwappedPools``.
 
     Guarantee:
-        Pure epsilon-DP with the epsilon of :func:`~dpselect_pooling.flip_epsilon`, under the
-        relation given: each outcome that one neighbour step can change costs
-        :math:`\ln((1-\rho)/\rho)`. The design is public.
+        Pure epsilon-DP with the epsilon of ``flip_epsilon``, under the relation given: each
+        outcome that one neighbour step can change costs ``ln((1-ρ)/ρ)``. The design is public.
 
     Attributes:
         matrix: The pooling design, of shape ``(pools, people)``.
         d: Number of positives, for a bound on the error; public.
-        flip: The probability of a flip, in (0, 1/2). A float is the binary fraction that it
-            is, however small; :func:`~dpselect_pooling.flip_for` has the smallest for an
-            epsilon.
+        flip: The probability of a flip, in (0, 1/2). A float is the binary fraction that it is,
+            however small; ``flip_for`` has the smallest for an epsilon.
         neighbours: ``"substitute"`` (one status changes) or ``"swap"``.
 
     Examples:
@@ -144,23 +142,22 @@ class _Secretly(Design[Secret]):
 
 @query
 class ReplacedSamples(_Exchange):
-    r"""Samples to replace by known positives: noise before pooling, Algorithm A2.
+    """Samples to replace by known positives: noise before pooling, Algorithm A2.
 
     ``draw()`` takes no data, and its answer has the positions of people, ascending. It is
     secret: whoever learns it learns who was not replaced.
 
     Guarantee:
-        The outcomes of pools with these samples replaced are
-        :math:`(\varepsilon, 1 - \beta/n)`-DP for every epsilon under ``SWAP``, towards
-        whoever does not learn the answer. Who collects samples and who tests them must not
-        collude.
+        The outcomes of pools with these samples replaced are ``(ε, 1 - β/n)``-DP for every
+        epsilon under ``SWAP``, towards whoever does not learn the answer. Who collects samples
+        and who tests them must not collude.
 
     Attributes:
         people: Number of people, at least 1.
         beta: Number of samples to replace, 0 to ``people``. With 0 delta is 1.
-        matrix: The pooling design, for a bound on the error. COMP decodes the members *and*
-            the replaced people, so it must be made for ``d + beta`` positives:
-            :func:`~dpselect_pooling.positives_found` says how many it finds.
+        matrix: The pooling design, for a bound on the error. COMP decodes the members *and* the
+            replaced people, so it must be made for ``d + beta`` positives: ``positives_found``
+            says how many it finds.
         d: Number of positives, for a bound on the error; public.
     """
 
@@ -198,15 +195,15 @@ class ReplacedSamples(_Exchange):
 
 @query
 class SwappedPools(_Exchange):
-    r"""Pools to exchange for clean or contaminated ones: noise after pooling, (22).
+    """Pools to exchange for clean or contaminated ones: noise after pooling, (22).
 
     ``draw()`` takes no data, and its answer has a state for each pool: 0 (clean), 1
     (contaminated) or 2 (kept). It is secret: to whoever learns it there is no noise.
 
     Guarantee:
-        The lab's outcomes are :math:`(\varepsilon, \delta)`-DP with the plan's delta, under
-        the relation given, towards whoever does not learn the answer. Who collects samples
-        and who tests them must not collude; the lab need not be trusted with anything else.
+        The lab's outcomes are (ε, δ)-DP with the plan's delta, under the relation given,
+        towards whoever does not learn the answer. Who collects samples and who tests them must
+        not collude; the lab need not be trusted with anything else.
 
     Attributes:
         matrix: The pooling design, of shape ``(pools, people)``.
@@ -214,7 +211,7 @@ class SwappedPools(_Exchange):
             that it is.
         contaminated: Chance that a pool is exchanged for a contaminated one.
         joint: The weights of all states together, in place of independent chances; see
-            :class:`~dpselect_pooling.JointNoise`.
+            ``JointNoise``.
         d: Number of positives, for a bound on the error of independent noise; public.
         epsilon: What delta is stated for, in nats, >= 0; the noise has the least with a
             delta of 0.

@@ -1,21 +1,19 @@
-r"""Kernels that follow the Pareto score of two objectives distance by distance.
+"""Kernels that follow the Pareto score of two objectives distance by distance.
 
-After :math:`k` steps candidate :math:`r` has the range :math:`[l_i(r), h_i(r)]` in objective
-:math:`i`. Ranges only grow, and once that of a group overlaps all others in an objective it
-does so for good: the group is *closed* there, else *open*. Real groups close early, as the
-densities of a node of degree :math:`d` do after about :math:`d` steps, so that all groups
-together are open for few distances. With :math:`O_k` the open groups of one objective, 2,
+After ``k`` steps candidate ``r`` has the range ``[l_i(r), h_i(r)]`` in objective ``i``. Ranges
+only grow, and once that of a group overlaps all others in an objective it does so for good: the
+group is *closed* there, else *open*. Real groups close early, as the densities of a node of
+degree ``d`` do after about ``d`` steps, so that all groups together are open for few distances.
+With ``O_k`` the open groups of one objective, 2,
 
-.. math::
+    P_k(r) = P^1_k(r) - #{s ∈ O_k : h_1(s) ≥ l_1(r), h_2(s) < l_2(r)},
+    S_k(r) = #{s ∈ O_k : l_1(s) > h_1(r), l_2(s) > h_2(r)},
 
-    P_k(r) &= P^1_k(r) - \#\{s \in O_k : h_1(s) \ge l_1(r), \; h_2(s) < l_2(r)\}, \\
-    S_k(r) &= \#\{s \in O_k : l_1(s) > h_1(r), \; l_2(s) > h_2(r)\},
-
-where :math:`P^1_k` counts by the other objective alone, and for a closed :math:`r` what is
-subtracted and :math:`S_k` are 0. :math:`P^1_k` is the same for all groups of equal scores and
-sensitivities in objective 1, of which there are few or, without those of objective 2, at most
-as many. One sweep over the open groups, sorted by objective 2, with a Fenwick tree over
-objective 1 counts the rest.
+where ``P^1_k`` counts by the other objective alone, and for a closed ``r`` what is subtracted
+and ``S_k`` are 0. ``P^1_k`` is the same for all groups of equal scores and sensitivities in
+objective 1, of which there are few or, without those of objective 2, at most as many. One sweep
+over the open groups, sorted by objective 2, with a Fenwick tree over objective 1 counts the
+rest.
 """
 
 from __future__ import annotations
@@ -82,7 +80,7 @@ def count_open(
         by_high: The open groups by their high ends.
         weights: The candidates in each group.
         wide: The number of each group in objective 1.
-        parted: As from :func:`apart`, of objective 1.
+        parted: As from ``apart``, of objective 1.
         counted: Both counts of each open group are written here, shape ``(2, c)``.
     """
     tree = np.zeros(parted.shape[1] + 1, np.int64)
@@ -116,11 +114,11 @@ def shortfall_of_two(
     members: Indices,
     dominators: Indices,
 ) -> Indices:
-    r"""Return the sums of :math:`n - 1 - \delta(x, t, r)` over ``t < most``, shape ``(c,)``.
+    """Return the sums of ``n - 1 - δ(x, t, r)`` over ``t < most``, shape ``(c,)``.
 
-    A group that is closed at distance ``t`` has :math:`\delta(t) = P^1_{t+1}`: the sum of these
-    is made once for each group of objective 1, and every group adds by how much it differs
-    while it is open.
+    A group that is closed at distance ``t`` has ``δ(t) = P^1_(t+1)``: the sum of these is made
+    once for each group of objective 1, and every group adds by how much it differs while it is
+    open.
 
     Args:
         of: Tables of the groups, of two objectives.

@@ -1,7 +1,7 @@
-r"""Dominance between candidates, computed as counts of points in orthants.
+"""Dominance between candidates, computed as counts of points in orthants.
 
-:math:`r'` *dominates* :math:`r` if it is at least as good in every objective and better in
-one. No count here compares all pairs of a large problem, or holds a number for each.
+``r'`` *dominates* ``r`` if it is at least as good in every objective and better in one. No
+count here compares all pairs of a large problem, or holds a number for each.
 """
 
 from __future__ import annotations

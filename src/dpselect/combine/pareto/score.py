@@ -22,17 +22,16 @@ def pareto(
     dominance: Dominance = "standard",
     horizon: int | None = None,
 ) -> Objective:
-    r"""Return the Pareto score of several objectives, with its sensitivity.
+    """Return the Pareto score of several objectives, with its sensitivity.
 
-    .. math:: u_r = -\#\{r' \ne r : r' \text{ dominates } r\}
+        u_r = -#{r' ≠ r : r' dominates r}
 
-    :math:`r'` dominates :math:`r` if it is at least as good in every objective and better in
-    one: identical candidates do not dominate each other, and the score is 0 exactly on the
-    Pareto front. In the paper's weak sense it need not be better in one: each of several
-    identical candidates is dominated by the others. In the strict sense it is better in every
-    one, and no other dominates a candidate that is best in one. PrivPareto is a mechanism on
-    this objective; its global version is :class:`~dpselect.ExponentialMechanism`, its local
-    one :class:`~dpselect.LocalDampening`.
+    ``r'`` dominates ``r`` if it is at least as good in every objective and better in one:
+    identical candidates do not dominate each other, and the score is 0 exactly on the Pareto
+    front. In the paper's weak sense it need not be better in one: each of several identical
+    candidates is dominated by the others. In the strict sense it is better in every one, and no
+    other dominates a candidate that is best in one. PrivPareto is a mechanism on this
+    objective; its global version is ``ExponentialMechanism``, its local one ``LocalDampening``.
 
     Guarantee:
         What the mechanism states, under the objectives' neighbour relation. Public: the
@@ -43,17 +42,17 @@ def pareto(
         dominance: ``"standard"``; ``"weak"`` as Definition 4.3 has it; or ``"strict"``, which
             the printed numbers on graphs were made with.
         horizon: Public distance from which on the sensitivity is the bound ``n - 1``; the
-            largest of the objectives' horizons if not given. Only
-            :class:`~dpselect.ShiftedLocalDampening` depends on it, and it is best well
-            beyond the distances at which the counts still grow.
+            largest of the objectives' horizons if not given. Only ``ShiftedLocalDampening``
+            depends on it, and it is best well beyond the distances at which the counts still
+            grow.
 
     Returns:
-        Scores in ``-(n - 1), ..., 0`` with a :class:`ParetoSensitivity`, in O(n log n) for
-        two objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which
-        the front attains in every database unless dominance is weak; its ``direction`` is
-        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front:
-        no rival surely dominates it, so its sensitivity is small as long as few rivals may
-        come to.
+        Scores in ``-(n - 1), ..., 0`` with a ``ParetoSensitivity``, in O(n log n) for two
+        objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which the
+        front attains in every database unless dominance is weak; its ``direction`` is
+        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front: no
+        rival surely dominates it, so its sensitivity is small as long as few rivals may come
+        to.
 
     Raises:
         ParameterError: No objective, different candidates, a negative horizon, or another

@@ -1,26 +1,23 @@
-r"""Local sensitivity of the Pareto score.
+"""Local sensitivity of the Pareto score.
 
-For a candidate :math:`r` and a number of steps :math:`k` let
+For a candidate ``r`` and a number of steps ``k`` let
 
-* :math:`P_k` be the number of rivals that dominate :math:`r` in *some* database within
-  ``k`` steps, and
-* :math:`S_k` the number of rivals that dominate :math:`r` in *every* database within ``k``
-  steps,
+* ``P_k`` be the number of rivals that dominate ``r`` in *some* database within ``k`` steps, and
+* ``S_k`` the number of rivals that dominate ``r`` in *every* database within ``k`` steps,
 
-both bounded by interval arithmetic on the scores (:mod:`dpselect.combine.score_range`): above
-by the rivals whose upper ends are at least the lower ends of :math:`r` in every objective,
-below by those whose lower ends are above the upper ends of :math:`r` in every objective.
-:math:`P_0 = S_0` are counted exactly, with the dominance of the score: at least as good in
-every objective and better in one, unless it is weak or strict. Then
+both bounded by interval arithmetic on the scores (``dpselect.combine.score_range``): above by
+the rivals whose upper ends are at least the lower ends of ``r`` in every objective, below by
+those whose lower ends are above the upper ends of ``r`` in every objective. ``P_0 = S_0`` are
+counted exactly, with the dominance of the score: at least as good in every objective and better
+in one, unless it is weak or strict. Then
 
-.. math:: \delta(x, t, r) = \max(P_{t+1} - S_t, \; P_t - S_{t+1}).
+    δ(x, t, r) = max(P_(t+1) - S_t, P_t - S_(t+1)).
 
-Proof. Let :math:`y \sim z` with :math:`d(x, y) \le t`, so :math:`d(x, z) \le t + 1`. A rival
-that dominates :math:`r` in :math:`z` but not in :math:`y` is counted in :math:`P_{t+1}` and
-not in :math:`S_t`; there are at most :math:`P_{t+1} - S_t` of them, for the second set is a
-part of the first. A rival that dominates in :math:`y` but not in :math:`z` is counted in
-:math:`P_t` and not in :math:`S_{t+1}`. The score changes by the difference of the two
-numbers, hence by at most the larger one.
+Proof. Let ``y ~ z`` with ``d(x, y) ≤ t``, so ``d(x, z) ≤ t + 1``. A rival that dominates ``r``
+in ``z`` but not in ``y`` is counted in ``P_(t+1)`` and not in ``S_t``; there are at most
+``P_(t+1) - S_t`` of them, for the second set is a part of the first. A rival that dominates in
+``y`` but not in ``z`` is counted in ``P_t`` and not in ``S_(t+1)``. The score changes by the
+difference of the two numbers, hence by at most the larger one.
 """
 
 from __future__ import annotations
@@ -67,7 +64,7 @@ class _Rivals(NamedTuple):
 
 
 class ParetoSensitivity(Sensitivity):
-    r"""The sensitivity of the Pareto score of several objectives.
+    """The sensitivity of the Pareto score of several objectives.
 
     Guarantee:
         Admissible for the Pareto score under the objectives' neighbour relation, if each
@@ -78,7 +75,7 @@ class ParetoSensitivity(Sensitivity):
         objectives: At least one, for the same candidates and neighbours.
         horizon: Public distance from which on the bound is used; the largest of the
             objectives' if not given.
-        dominance: As for :func:`~dpselect.pareto`.
+        dominance: As for ``pareto``.
 
     Attributes:
         dominators: How many others dominate each candidate, shape ``(n,)``; private.

@@ -36,11 +36,11 @@ class Chances(Protocol):
 
 @sampler
 def flipped(bits: Sequence[bool], chance: Fraction) -> list[bool]:
-    r"""Flip each bit independently with probability exactly ``chance``.
+    """Flip each bit independently with probability exactly ``chance``.
 
     Guarantee:
-        :math:`m \ln((1-\rho)/\rho)`-DP where one neighbour step changes at most ``m`` bits,
-        with :math:`\rho` the chance, above 0 and at most 1/2.
+        ``m ln((1-ρ)/ρ)``-DP where one neighbour step changes at most ``m`` bits, with ρ the
+        chance, above 0 and at most 1/2.
 
     Args:
         bits: Private; their number is public.
@@ -52,10 +52,10 @@ def flipped(bits: Sequence[bool], chance: Fraction) -> list[bool]:
 
 @sampler
 def select(counts: Indices, chances: Chances) -> NDArray[np.bool_]:
-    r"""Draw for every count, independently, whether it is selected.
+    """Draw for every count, independently, whether it is selected.
 
-    A uniform integer of 256 bits is compared with the chance. Its upper 64 bits decide but
-    with probability :math:`2^{-64}`; only then the lower ones are drawn.
+    A uniform integer of 256 bits is compared with the chance. Its upper 64 bits decide but with
+    probability ``2^-64``; only then the lower ones are drawn.
 
     Args:
         counts: Shape ``(n,)``, >= 0. Private.

@@ -1,8 +1,8 @@
-r"""Integer bounds of powers of e, and the chance of randomised response from them.
+"""Integer bounds of powers of e, and the chance of randomised response from them.
 
-An exact draw needs probabilities that are fractions. Where the law has a power of
-:math:`e`, it is enclosed between two integers over a power of two; where a fraction has to
-be chosen, it is chosen in the private direction.
+An exact draw needs probabilities that are fractions. Where the law has a power of ``e``, it is
+enclosed between two integers over a power of two; where a fraction has to be chosen, it is
+chosen in the private direction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpselect.typing import Indices
 
 LARGEST_EPSILON = 1000.0
-"""Above it a flip is as likely as at it: less than :math:`10^{-434}`."""
+"""Above it a flip is as likely as at it: less than ``10^-434``."""
 
 PRECISION = 128
 """Bits by which the chance of a flip may exceed its bound, relative to it."""
@@ -31,13 +31,12 @@ LARGEST_EXPONENT = 2**63 - 1
 
 
 def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
-    r"""Return integers with :math:`\text{low} \le 2^\text{bits} e^{-x} \le \text{high}`.
+    """Return integers with ``low ≤ 2^bits e^(-x) ≤ high``.
 
-    Let :math:`y = x / 2^k \le 1`. The series :math:`e^{-y} = \sum_j (-y)^j / j!` alternates
-    and its terms fall, so its remainder is below the first term left out. Each term is
-    rounded down for ``low_term`` and up for ``high_term``; a term that is added takes the
-    rounding of the bound it is added to, one that is subtracted the other. At last
-    :math:`e^{-y}` is squared ``k`` times.
+    Let ``y = x / 2^k ≤ 1``. The series ``e^(-y) = ∑_j (-y)^j / j!`` alternates and its terms
+    fall, so its remainder is below the first term left out. Each term is rounded down for
+    ``low_term`` and up for ``high_term``; a term that is added takes the rounding of the bound
+    it is added to, one that is subtracted the other. At last ``e^(-y)`` is squared ``k`` times.
 
     Args:
         x: At least 0.
@@ -63,10 +62,10 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Powers:
-    r"""Integer bounds of :math:`2^\text{bits} e^{-\text{decay}\, m}` for integers :math:`m`.
+    """Integer bounds of ``2^bits e^(-decay m)`` for integers ``m``.
 
-    The powers by each digit of :math:`m` are in tables, so that the time of a power does not
-    depend on which exponents were there before.
+    The powers by each digit of ``m`` are in tables, so that the time of a power does not depend
+    on which exponents were there before.
 
     Attributes:
         decay: In nats; > 0.
@@ -119,19 +118,18 @@ def _table(powers: Powers, place: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def flip_chance(epsilon: float) -> Fraction:
-    r"""Return a fraction that is at least :math:`1/(1 + e^\varepsilon)`, and hardly above.
+    """Return a fraction that is at least ``1/(1 + e^ε)``, and hardly above.
 
-    A bit that is flipped with this chance is ``epsilon``-DP: with
-    :math:`z = e^{-\varepsilon}` the chance :math:`z/(1 + z)` rises with ``z``, so an upper
-    bound of ``z`` gives an upper bound of the chance, and the log odds
-    :math:`\ln((1 - \rho)/\rho)` are at most ``epsilon``.
+    A bit that is flipped with this chance is ``epsilon``-DP: with ``z = e^(-ε)`` the chance
+    ``z/(1 + z)`` rises with ``z``, so an upper bound of ``z`` gives an upper bound of the
+    chance, and the log odds ``ln((1 - ρ)/ρ)`` are at most ``epsilon``.
 
     Args:
         epsilon: The binary fraction that the float is; > 0. Above 1000 the chance is that
             of 1000.
 
     Returns:
-        In (0, 1/2], at most a factor :math:`1 + 2^{-100}` above the bound.
+        In (0, 1/2], at most a factor ``1 + 2^-100`` above the bound.
     """
     x = Fraction(min(epsilon, LARGEST_EPSILON))
     # e^-x has at most 1.45 x leading zero bits.

@@ -1,11 +1,11 @@
-r"""Exact draws by inversion, from bits that are drawn as far as they decide.
+"""Exact draws by inversion, from bits that are drawn as far as they decide.
 
-Outcome :math:`i` has probability :math:`w_i / \sum_j w_j`, so that it takes the part of [0, 1)
-between two running sums over the whole sum. Weights may be any real numbers: a law gives
-integer bounds of them, as close as needed (:class:`Weights`). A uniform number is known
-by its first bits. If whatever bits follow, and whatever the weights are within their bounds,
-it lies in the part of one outcome, that one is drawn; if not, more bits are drawn, and the
-bounds are made closer. Nothing is rounded: the law is the stated one.
+Outcome ``i`` has probability ``w_i / ∑_j w_j``, so that it takes the part of [0, 1) between two
+running sums over the whole sum. Weights may be any real numbers: a law gives integer bounds of
+them, as close as needed (``Weights``). A uniform number is known by its first bits. If whatever
+bits follow, and whatever the weights are within their bounds, it lies in the part of one
+outcome, that one is drawn; if not, more bits are drawn, and the bounds are made closer. Nothing
+is rounded: the law is the stated one.
 
 Source: Flajolet and Saheb 1986, and Karney 2016, arXiv:1303.6257, for exact draws from bits as
 they are needed.
@@ -64,12 +64,12 @@ class Weights:
 
 
 def resolve(weights: Weights, uniform: int, bits: int) -> int | None:
-    r"""Return the outcome that every real number beginning with these bits is drawn to.
+    """Return the outcome that every real number beginning with these bits is drawn to.
 
-    With :math:`S` the sum of the weights up to a point and :math:`W` that of the rest, the
-    point is at :math:`S / (S + W)`, which increases in :math:`S` and decreases in :math:`W`:
-    at most there with the upper bound of :math:`S` and the lower one of :math:`W`, at least
-    with the others. If an outcome is decided, it is so for the lower bounds as weights, too.
+    With ``S`` the sum of the weights up to a point and ``W`` that of the rest, the point is at
+    ``S / (S + W)``, which increases in ``S`` and decreases in ``W``: at most there with the
+    upper bound of ``S`` and the lower one of ``W``, at least with the others. If an outcome is
+    decided, it is so for the lower bounds as weights, too.
 
     Args:
         weights: Bounds of the weights.

@@ -1,27 +1,26 @@
-r"""Exact noise from uniform numbers whose bits are drawn as far as they are needed.
+"""Exact noise from uniform numbers whose bits are drawn as far as they are needed.
 
-A uniform number :math:`U` is known by its first bits: after ``w`` of them it lies between two
-neighbouring multiples of :math:`2^{-w}`, and so does every monotone function of it between
-two bounds. 64 bits and floats give bounds for many candidates at once (:func:`bounds`).
-Where they leave something open, such as which of two noisy scores is larger, more bits of
-these two are drawn and the bounds are computed with as many digits as it takes
-(:class:`Refined`). What is decided is thus decided for the real number, and the law is the
-stated one: nothing is rounded.
+A uniform number ``U`` is known by its first bits: after ``w`` of them it lies between two
+neighbouring multiples of ``2^(-w)``, and so does every monotone function of it between two
+bounds. 64 bits and floats give bounds for many candidates at once (``bounds``). Where they
+leave something open, such as which of two noisy scores is larger, more bits of these two are
+drawn and the bounds are computed with as many digits as it takes (``Refined``). What is decided
+is thus decided for the real number, and the law is the stated one: nothing is rounded.
 
-===============  ===========================================================
+===============  ================================
 noise            as a function of uniform numbers
-===============  ===========================================================
-``EXPONENTIAL``  :math:`-\ln U`
-``GUMBEL``       :math:`-\ln(-\ln(1 - U))`
-``LAPLACE``      :math:`\lfloor -t \ln U \rfloor - \lfloor -t \ln U' \rfloor`
-===============  ===========================================================
+===============  ================================
+``EXPONENTIAL``  ``-ln U``
+``GUMBEL``       ``-ln(-ln(1 - U))``
+``LAPLACE``      ``⌊-t ln U⌋ - ⌊-t ln U'⌋``
+===============  ================================
 
-each times the scale :math:`t`; the difference of two geometric numbers is discrete Laplace
-noise, :math:`P(z) \propto e^{-|z|/t}`.
+each times the scale ``t``; the difference of two geometric numbers is discrete Laplace noise,
+``P(z) ∝ e^(-|z|/t)``.
 
 The bounds by floats hold whatever the platform's mathematical library: logarithms are summed
-from a series by IEEE additions, multiplications and divisions alone (:func:`_log`), each right
-to :math:`2^{-53}` relative to its result, and the margins exceed their sum.
+from a series by IEEE additions, multiplications and divisions alone (``_log``), each right to
+``2^-53`` relative to its result, and the margins exceed their sum.
 
 Source: Flajolet and Saheb 1986, and Karney 2016, arXiv:1303.6257, for exact draws from bits as
 they are needed.
@@ -48,11 +47,11 @@ _TERMS = tuple(np.array(2 / odd) for odd in range(23, 0, -2))
 """Factors of the series of 2 artanh, as arrays, with which arithmetic is faster."""
 
 MARGIN = 2.0**-45
-r"""Bounds by floats are widened by this much of the largest number in their computation.
+"""Bounds by floats are widened by this much of the largest number in their computation.
 
-Of :math:`64 \ln 2 - \ln w` the two products with ln 2 and their difference are rounded to
-2^-48 at most, and the error of ln 2 cancels but for 2^-53 of the result; other logarithms are
-right to 2^-48 of themselves. A noisy score adds three roundings.
+Of ``64 ln 2 - ln w`` the two products with ln 2 and their difference are rounded to 2^-48 at
+most, and the error of ln 2 cancels but for 2^-53 of the result; other logarithms are right to
+2^-48 of themselves. A noisy score adds three roundings.
 """
 
 
@@ -142,24 +141,24 @@ def _gumbel(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:
 
 
 def _log(x: Values) -> Values:
-    r"""Return the natural logarithm, right to :math:`2^{-48}` relative to itself.
+    """Return the natural logarithm, right to ``2^-48`` relative to itself.
 
-    With the parts of :func:`_split` it is :math:`e \ln 2 + \ln m`,
-    :math:`\ln m = 2 \operatorname{artanh}((m - 1)/(m + 1))`: the two cancel at most half.
+    With the parts of ``_split`` it is ``e ln 2 + ln m``, ``ln m = 2 artanh((m - 1)/(m + 1))``:
+    the two cancel at most half.
     """
     mantissa, exponent = _split(x)
     return exponent * log(2) + _twice_atanh((mantissa - 1) / (mantissa + 1))
 
 
 def _split(x: Values) -> tuple[Values, Indices]:
-    r"""Return m between :math:`\sqrt{1/2}` and :math:`\sqrt 2`, and e, of :math:`m 2^e`."""
+    """Return m between ``√(1/2)`` and ``√2``, and e, of ``m 2^e``."""
     mantissa, exponent = np.frexp(x)
     low = mantissa < sqrt(0.5)
     return np.where(low, 2 * mantissa, mantissa), exponent - low
 
 
 def _twice_atanh(r: Values) -> Values:
-    r"""Return :math:`2 \operatorname{artanh} r` for :math:`|r| \le 0.172`, by its series.
+    """Return ``2 artanh r`` for ``|r| ≤ 0.172``, by its series.
 
     The first term left out is below 2^-60 of the sum.
     """

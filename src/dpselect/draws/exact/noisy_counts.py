@@ -1,23 +1,20 @@
-r"""Exact noise on counts: discrete Laplace and discrete Gaussian, many numbers at once.
+"""Exact noise on counts: discrete Laplace and discrete Gaussian, many numbers at once.
 
-A geometric variable has :math:`P(G = g) = (1 - \alpha)\alpha^g` with
-:math:`\alpha = e^{-1/\text{scale}}`. With the binary digits of :math:`g` that is a product of
-:math:`\alpha^{2^i}` over the digits that are 1, so the digits are independent: digit :math:`i`
-is 1 with probability :math:`z_i/(1 + z_i)`, :math:`z_i = \alpha^{2^i}`. Digits are drawn up to
-the first :math:`m` with :math:`z_m \le e^{-45}`; what is beyond is :math:`2^m` times another
-geometric variable, whose steps have probability :math:`z_m`. The difference of two geometric
+A geometric variable has ``P(G = g) = (1 - α)α^g`` with ``α = e^(-1/scale)``. With the binary
+digits of ``g`` that is a product of ``α^(2^i)`` over the digits that are 1, so the digits are
+independent: digit ``i`` is 1 with probability ``z_i/(1 + z_i)``, ``z_i = α^(2^i)``. Digits are
+drawn up to the first ``m`` with ``z_m ≤ e^-45``; what is beyond is ``2^m`` times another
+geometric variable, whose steps have probability ``z_m``. The difference of two geometric
 variables is discrete Laplace noise.
 
-Discrete Gaussian noise is discrete Laplace noise :math:`Z` of scale
-:math:`t = \lfloor \sigma \rfloor + 1` that is accepted with probability
-:math:`e^{-(|Z| - \sigma^2/t)^2/2\sigma^2}`, since
+Discrete Gaussian noise is discrete Laplace noise ``Z`` of scale ``t = ⌊σ⌋ + 1`` that is
+accepted with probability ``e^(-(|Z| - σ^2/t)^2/2σ^2)``, since
 
-.. math:: \frac{|z|}{t} + \frac{(|z| - \sigma^2/t)^2}{2\sigma^2}
-    = \frac{z^2}{2\sigma^2} + \frac{\sigma^2}{2t^2}.
+    |z|/t + (|z| - σ^2/t)^2/(2σ^2) = z^2/(2σ^2) + σ^2/(2t^2).
 
 Every digit, and every acceptance, compares a uniform real number with its probability: 64
 random bits against bounds of it, and where these leave it open, which is rare, more bits
-against closer bounds (:mod:`dpselect.draws.exact.inversion`). So the law is the stated one.
+against closer bounds (``dpselect.draws.exact.inversion``). So the law is the stated one.
 
 Source: Canonne, Kamath and Steinke, NeurIPS 2020, arXiv:2004.00010, Algorithm 3.
 """
@@ -56,16 +53,16 @@ ENDS = 2**62
 
 @sampler
 def discrete_laplace(counts: Indices, scale: float) -> Indices:
-    r"""Add independent discrete Laplace noise, :math:`P(z) \propto e^{-|z|/\text{scale}}`.
+    """Add independent discrete Laplace noise, ``P(z) ∝ e^(-|z|/scale)``.
 
     Guarantee:
-        :math:`(m/\text{scale})`-DP where one neighbour step moves the counts by at most
-        ``m`` in all (:math:`\ell_1`).
+        ``(m/scale)``-DP where one neighbour step moves the counts by at most ``m`` in all
+        (``ℓ_1``).
 
     Args:
         counts: Integers, shape ``(n,)``. Private.
-        scale: At least the quotient above, rounded up (:func:`scale_for`); finite, > 0, at
-            most ``LARGEST_SCALE``. Public.
+        scale: At least the quotient above, rounded up (``scale_for``); finite, > 0, at most
+            ``LARGEST_SCALE``. Public.
 
     Returns:
         Shape ``(n,)``, int64; a release.
@@ -79,11 +76,11 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
 
 @sampler
 def discrete_gaussian(counts: Indices, scale: float) -> Indices:
-    r"""Add independent discrete Gaussian noise, :math:`P(z) \propto e^{-z^2/2\text{scale}^2}`.
+    """Add independent discrete Gaussian noise, ``P(z) ∝ e^(-z^2/2 scale^2)``.
 
     Guarantee:
-        :math:`\ell_2^2/(2\,\text{scale}^2)`-zCDP where the squares of what one neighbour step
-        moves of each count add up to at most :math:`\ell_2^2`.
+        ``ℓ_2^2/(2 scale^2)``-zCDP where the squares of what one neighbour step moves of each
+        count add up to at most ``ℓ_2^2``.
 
     Args:
         counts: Integers, shape ``(n,)``. Private.
@@ -106,7 +103,7 @@ def exceeds(counts: Indices, threshold: int, scale: float) -> NDArray[np.bool_]:
     Args:
         counts: Integers, shape ``(n,)``. Private.
         threshold: Public.
-        scale: Scale of the noise, as in :func:`discrete_laplace`. Public.
+        scale: Scale of the noise, as in ``discrete_laplace``. Public.
     """
     return discrete_laplace(counts, scale) > threshold
 
@@ -174,7 +171,7 @@ def _exponent(noise: int, scale: float) -> Fraction:
 
 
 def geometric(size: int, scale: float) -> Indices:
-    r"""Return exact variables with :math:`P(g) \propto e^{-g/\text{scale}}`, for samplers."""
+    """Return exact variables with ``P(g) ∝ e^(-g/scale)``, for samplers."""
     digits, beyond = _events(scale)
     places = np.arange(len(digits.exponents))[:, None]
     drawn = np.empty(size, dtype=np.int64)
@@ -195,7 +192,7 @@ class Events(NamedTuple):
     exponents: list[Fraction]
     odds: bool
     bounds: NDArray[np.uint64]
-    """Shape ``(2, events, 1)``: integers that decide a word (:func:`_bounds`)."""
+    """Shape ``(2, events, 1)``: integers that decide a word (``_bounds``)."""
 
     @classmethod
     def of(cls, exponents: list[Fraction], *, odds: bool) -> Events:
@@ -244,10 +241,10 @@ def _resolved(word: int, x: Fraction, *, odds: bool) -> bool:
 
 @lru_cache(maxsize=256)
 def _bounds(x: Fraction, bits: int, *, odds: bool) -> tuple[int, int]:
-    r"""Return integers that decide a word of so many bits.
+    """Return integers that decide a word of so many bits.
 
-    A uniform number in :math:`[w, w + 1) / 2^\text{bits}` is below the probability if
-    :math:`w < \text{low}`, and not below it if :math:`w \ge \text{high}`.
+    A uniform number in ``[w, w + 1) / 2^bits`` is below the probability if ``w < low``, and not
+    below it if ``w ≥ high``.
     """
     # The digits with the smallest probabilities have e^-90; so many more bits enclose those.
     finer = bits + 2 * WORD + 2 * FAR

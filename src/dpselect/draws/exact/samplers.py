@@ -1,11 +1,10 @@
 """Registry of samplers: the functions that turn real randomness into an output.
 
-Every sampler of the library is decorated with :func:`sampler`, and only
-:mod:`dpselect.draws.exact.bits` reads the operating system's randomness (a test reads the
-imports). Audits can thus
-see every draw of a release, in order and in every thread. A sampler that calls another one is
-one draw: only the outer call is seen. Of a :func:`scope`, such as runs repeated a hidden number
-of times, the inner draws are seen, too.
+Every sampler of the library is decorated with ``sampler``, and only
+``dpselect.draws.exact.bits`` reads the operating system's randomness (a test reads the
+imports). Audits can thus see every draw of a release, in order and in every thread. A sampler
+that calls another one is one draw: only the outer call is seen. Of a ``scope``, such as runs
+repeated a hidden number of times, the inner draws are seen, too.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ _inside = threading.local()
 
 
 def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that draws, so that :func:`intercepted` sees its calls."""
+    """Register a function that draws, so that ``intercepted`` sees its calls."""
     return _registered(function, seen_inside=False)
 
 
 def scope(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that calls samplers: :func:`intercepted` sees it and its calls."""
+    """Register a function that calls samplers: ``intercepted`` sees it and its calls."""
     return _registered(function, seen_inside=True)
 
 

@@ -2,7 +2,7 @@
 
 A whole release is a few passes over the scores whatever they are: the first 64 bits of the
 noise leave one candidate almost always, and the few that are left are compared exactly
-(:mod:`dpselect.draws.exact.lazy_noise`).
+(``dpselect.draws.exact.lazy_noise``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def largest_of_each(scores: Scores, epsilon: float) -> Indices:
         epsilon: Of each row. Public.
 
     Returns:
-        Shape ``(rows,)``; the law of each is that of :func:`top_k_exponential_noise`.
+        Shape ``(rows,)``; the law of each is that of ``top_k_exponential_noise``.
     """
     grid, scale = to_grid(scores), scale_for(epsilon, 1)
     drawn = np.empty(len(grid), dtype=np.int64)

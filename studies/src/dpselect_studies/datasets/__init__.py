@@ -77,7 +77,7 @@ def replace(files: Mapping[str, Path]) -> None:
 
     Args:
         files: By the name of a data set: Parquet or CSV files with its columns, as
-            :func:`checked_replacement` accepts them.
+            ``checked_replacement`` accepts them.
     """
     _REPLACED.clear()
     _REPLACED.update(files)

@@ -23,7 +23,7 @@ class DataSet:
         sha256: Of the Parquet file.
         url: Where the publisher's file is, if it can be fetched and checked.
         known_hash: ``sha256:`` of the publisher's file, where that is known.
-        format: Format of the publisher's file, see :mod:`dpselect_studies.datasets.formats`.
+        format: Format of the publisher's file, see ``dpselect_studies.datasets.formats``.
         fingerprint: Of the converted table.
     """
 

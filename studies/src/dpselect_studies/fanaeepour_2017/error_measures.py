@@ -1,17 +1,17 @@
-r"""The published error of a grid, over the exact answer, with private sensitivities.
+"""The published error of a grid, over the exact answer, with private sensitivities.
 
-With the error of uniform cells :math:`g_t`, the bound on the noise :math:`L_t` and the exact
-answer :math:`q_t` (:mod:`dpselect.maps.error_measures`):
+With the error of uniform cells ``g_t``, the bound on the noise ``L_t`` and the exact answer
+``q_t`` (``dpselect.maps.error_measures``):
 
-=======================  =====================================  ===========================
-measure                  error of one query                     neighbour relation
-=======================  =====================================  ===========================
-``RelativeKnownSize``    :math:`(|g_t| + L_t)/\max(q_t, \rho)`  substitution, ``n`` public
-``RelativeClipped``      the same, at most :math:`C`            add/remove
-``RelativeCappedSize``   the same                               add/remove, ``n`` <= ``N``
-=======================  =====================================  ===========================
+======================  =============================  ==========================
+measure                 error of one query             neighbour relation
+======================  =============================  ==========================
+``RelativeKnownSize``   ``(|g_t| + L_t)/max(q_t, ρ)``  substitution, ``n`` public
+``RelativeClipped``     the same, at most ``C``        add/remove
+``RelativeCappedSize``  the same                       add/remove, ``n`` <= ``N``
+======================  =============================  ==========================
 
-Each goes as ``measure=`` with :class:`dpselect.Map` and :func:`dpselect.maps.grid_error`.
+Each goes as ``measure=`` with ``dpselect.Map`` and ``dpselect.maps.grid_error``.
 ``RelativeClipped`` is the repaired form of the figures, whose errors are about those of the
 library's own ``measure="relative"``.
 """
@@ -39,13 +39,13 @@ RELATIVE_ROUNDING = 2.0**-44
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Relative(ErrorMeasure):
-    r"""Errors over the exact answer, or over a public floor where that is larger.
+    """Errors over the exact answer, or over a public floor where that is larger.
 
     Attributes:
-        floor: :math:`\rho`, in points; finite, > 0. Public: not a share of the data's size.
-        norm: ``"l2"`` for the noise bound :math:`\lambda\sqrt2\|\alpha\|_2`, which is at least
-            the mean of the noise; ``"l1"`` for the paper's :math:`\lambda\|\alpha\|_1`, which
-            is far above it for large queries and so prefers grids that are too coarse.
+        floor: ρ, in points; finite, > 0. Public: not a share of the data's size.
+        norm: ``"l2"`` for the noise bound ``λ√2‖α‖_2``, which is at least the mean of the
+            noise; ``"l1"`` for the paper's ``λ‖α‖_1``, which is far above it for large queries
+            and so prefers grids that are too coarse.
 
     Raises:
         ParameterError: A number is out of its range.
@@ -75,11 +75,11 @@ class _Relative(ErrorMeasure):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RelativeKnownSize(_Relative):
-    r"""Relative error of a data set whose number of records is public.
+    """Relative error of a data set whose number of records is public.
 
     Guarantee:
-        Under substitution, :math:`S/\rho + (n\kappa + L)/(\rho(\rho + 1))` a query: the
-        spread moves the numerator, and the denominator by one.
+        Under substitution, ``S/ρ + (nκ + L)/(ρ(ρ + 1))`` a query: the spread moves the
+        numerator, and the denominator by one.
 
     Attributes:
         records: ``n``; >= 0. Points that were dropped do not count against it.
@@ -107,13 +107,13 @@ class RelativeKnownSize(_Relative):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RelativeClipped(_Relative):
-    r"""Relative error, cut at a public ``clip``; needs no bound on the number of records.
+    """Relative error, cut at a public ``clip``; needs no bound on the number of records.
 
     Guarantee:
-        Under add/remove, :math:`\min(C, \kappa/\rho + C/(\rho + 1))` a query.
+        Under add/remove, ``min(C, κ/ρ + C/(ρ + 1))`` a query.
 
     Attributes:
-        clip: :math:`C`, above which all relative errors count as equal; > 0.
+        clip: ``C``, above which all relative errors count as equal; > 0.
     """
 
     clip: float
@@ -135,10 +135,10 @@ class RelativeClipped(_Relative):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RelativeCappedSize(_Relative):
-    r"""Relative error of a data set that has at most a public number of records.
+    """Relative error of a data set that has at most a public number of records.
 
     Guarantee:
-        Under add/remove, :math:`\kappa/\rho + ((N - 1)\kappa + L)/(\rho(\rho + 1))` a query.
+        Under add/remove, ``κ/ρ + ((N - 1)κ + L)/(ρ(ρ + 1))`` a query.
 
     Attributes:
         max_records: ``N``; >= 1.
@@ -161,11 +161,11 @@ class RelativeCappedSize(_Relative):
 
 
 class Parts(NamedTuple):
-    r"""The two parts of Theorem 7.1, by partition and query.
+    """The two parts of Theorem 7.1, by partition and query.
 
     Attributes:
-        aggregation: :math:`|g_t|`, what uniform cells make; shape ``(partitions, m)``. Private.
-        noise: :math:`L_t`, what the noise adds at most; the same shape. Public.
+        aggregation: ``|g_t|``, what uniform cells make; shape ``(partitions, m)``. Private.
+        noise: ``L_t``, what the noise adds at most; the same shape. Public.
     """
 
     aggregation: Values
@@ -180,7 +180,7 @@ def error_parts(
     scale: float,
     norm: Norm = "l1",
 ) -> Parts:
-    r"""Return what aggregation and noise make of the expected error of each query.
+    """Return what aggregation and noise make of the expected error of each query.
 
     Their sum bounds the mean absolute error of an answer from noisy counts.
 
@@ -188,9 +188,8 @@ def error_parts(
         points: What counts the points.
         partitions: The candidates.
         queries: Lattice edges, shape ``(m, 4)``.
-        scale: :math:`\lambda`, of the Laplace noise.
-        norm: ``"l1"`` for the printed :math:`\lambda\|\alpha\|_1`, ``"l2"`` for the smaller
-            :math:`\lambda\sqrt2\|\alpha\|_2`.
+        scale: λ, of the Laplace noise.
+        norm: ``"l1"`` for the printed ``λ‖α‖_1``, ``"l2"`` for the smaller ``λ√2‖α‖_2``.
 
     Source: Fanaeepour and Rubinstein, Theorem 7.1.
     """

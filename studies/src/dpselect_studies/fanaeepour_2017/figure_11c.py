@@ -1,8 +1,8 @@
-r"""Figure 11c: what the paper takes for the sensitivity, by grid and by :math:`\rho`.
+"""Figure 11c: what the paper takes for the sensitivity, by grid and by ρ.
 
-For the 8,938 points of Storage, at :math:`\lambda = 1.25`; nothing depends on where the points
-are. Queries are as many of each of the six sizes, so that a grid of :math:`g^2` cells has
-:math:`\|\alpha\|_1 = g^2` times the mean area.
+For the 8,938 points of Storage, at ``λ = 1.25``; nothing depends on where the points are.
+Queries are as many of each of the six sizes, so that a grid of ``g^2`` cells has
+``‖α‖_1 = g^2`` times the mean area.
 """
 
 from __future__ import annotations

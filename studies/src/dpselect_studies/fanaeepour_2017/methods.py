@@ -145,7 +145,7 @@ def public_floor(floor: float) -> float:
 
 
 def tuned_by_default(*rules: PartitionRule) -> Chooser:
-    """Return the choice of :class:`dpselect.Map`, among the grids and what rules propose."""
+    """Return the choice of ``dpselect.Map``, among the grids and what rules propose."""
 
     def choose(
         here: Case, epsilon: float, share: float, rng: np.random.Generator

@@ -1,16 +1,14 @@
-r"""The published choice of a grid, which is not private: for simulations only.
+"""The published choice of a grid, which is not private: for simulations only.
 
-The error of a query is :math:`e = (|g| + \lambda\|\alpha\|_1)/\max(q, \rho)` with
-:math:`\rho = \delta|D|`, and what the paper takes for the sensitivity of its mean is, with the
-mean :math:`L` of :math:`\lambda\|\alpha\|_1` over the queries,
+The error of a query is ``e = (|g| + λ‖α‖_1)/max(q, ρ)`` with ``ρ = δ|D|``, and what the paper
+takes for the sensitivity of its mean is, with the mean ``L`` of ``λ‖α‖_1`` over the queries,
 
-.. math:: \Delta_r = \frac{1}{\delta(\rho + 1)} + \frac{L}{\rho(\rho + 1)}
-    + \frac{1}{\rho + \delta}.
+    Δ_r = 1/(δ(ρ + 1)) + L/(ρ(ρ + 1)) + 1/(ρ + δ).
 
-Equation (7) has the largest :math:`L` of all grids instead, Equation (8)
-:math:`\lambda \max g^2`. Under add/remove :math:`|D|` is private, so a choice that is scaled
-by it is not private: a query of 0.9 of the box, grids of 10,000 cells and of one, and 29 points
-against 30 give a privacy loss of 1.096 :math:`\varepsilon_1`.
+Equation (7) has the largest ``L`` of all grids instead, Equation (8) ``λ max g^2``. Under
+add/remove ``|D|`` is private, so a choice that is scaled by it is not private: a query of 0.9
+of the box, grids of 10,000 cells and of one, and 29 points against 30 give a privacy loss of
+1.096 ``ε_1``.
 
 Nothing here is an ``Objective``, so no mechanism takes it and nothing can be released with it.
 
@@ -40,23 +38,23 @@ class PublishedNotPrivate:
     sensitivities: Values
 
     def law(self, epsilon: float) -> Probabilities:
-        r"""Return the law of the choice, :math:`\propto e^{-\epsilon e/2\Delta_r}`."""
+        """Return the law of the choice, ``∝ e^(-ε e/2Δ_r)``."""
         exponents = -epsilon * self.errors / (2 * self.sensitivities)
         weights = np.exp(exponents - exponents.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def error(gap: Values, noise: Values, exact: Values, floor: float) -> Values:
-    r"""Return relative errors :math:`(|g| + \lambda\|\alpha\|_1)/\max(q, \rho)`."""
+    """Return relative errors ``(|g| + λ‖α‖_1)/max(q, ρ)``."""
     return (gap + noise) / np.maximum(exact, floor)
 
 
 def sensitivity(noise: Values, size: int, delta: float) -> Values:
-    r"""Return what the paper takes for the sensitivity, in any numbers that divide.
+    """Return what the paper takes for the sensitivity, in any numbers that divide.
 
     Args:
-        noise: :math:`L`, the mean of :math:`\lambda\|\alpha\|_1` over queries; points. For
-            Equations (7) and (8) the larger number that stands in its place.
+        noise: ``L``, the mean of ``λ‖α‖_1`` over queries; points. For Equations (7) and (8) the
+            larger number that stands in its place.
         size: The number of points.
         delta: Share of all points that errors are taken over at least.
     """

@@ -1,7 +1,7 @@
-r"""Figure 7: expected error of shifted local dampening against the slope of its sensitivity.
+"""Figure 7: expected error of shifted local dampening against the slope of its sensitivity.
 
-:math:`\delta_\beta(t, r) = \min(u_r t/\beta, \Delta u)` for scores 10, 20 and 30,
-:math:`\Delta u = 100` and epsilon 1. That it is admissible is assumed, as in the paper.
+``δ_β(t, r) = min(u_r t/β, Δ u)`` for scores 10, 20 and 30, ``Δ u = 100`` and epsilon 1. That it
+is admissible is assumed, as in the paper.
 """
 
 from __future__ import annotations

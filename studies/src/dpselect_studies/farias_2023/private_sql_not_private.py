@@ -53,7 +53,7 @@ def top_not_private(
     """Return the k nodes of the largest noisy betweenness.
 
     Args:
-        answers: What :func:`counts` returns.
+        answers: What ``counts`` returns.
         k: How many.
         epsilon: For all views together, nats.
         rng: Of the noise.

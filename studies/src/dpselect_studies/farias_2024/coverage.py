@@ -12,9 +12,9 @@ DOMINANCES: tuple[Dominance, ...] = ("weak", "standard", "strict")
 
 
 def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:
-    r"""Return the share of the points of ``b`` that some point of ``a`` dominates.
+    """Return the share of the points of ``b`` that some point of ``a`` dominates.
 
-    .. math:: C(A, B) = |\{b \in B : \exists a \in A, a \succeq b\}| / |B|
+        C(A, B) = |{b ∈ B : ∃ a ∈ A, a ⪰ b}| / |B|
 
     With ``a`` the true best candidates and ``b`` those drawn, 0 is best: no drawn candidate
     is dominated by a true one. A point that is in both sets covers itself only in the weak

@@ -1,7 +1,7 @@
-r"""Proved upper and lower bounds on the delta of subset retrieval, under ``SWAP``.
+"""Proved upper and lower bounds on the delta of subset retrieval, under ``SWAP``.
 
-All are for outputs that miss and add at most :math:`\beta` people each, except with
-probability ``failure``. They depend on public numbers alone.
+All are for outputs that miss and add at most β people each, except with probability
+``failure``. They depend on public numbers alone.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278.
 """
@@ -17,10 +17,10 @@ from dpselect.subsets import Subset
 
 
 def theorem_1_upper(n: int, d: int, beta: int) -> float:
-    r"""Return Theorem 1's :math:`\delta = (d-\beta)(n-d-\beta)/(d(n-d))` of Algorithm A1.
+    """Return Theorem 1's ``δ = (d-β)(n-d-β)/(d(n-d))`` of Algorithm A1.
 
-    It holds for the ball, though it is not tight, and not for the sphere that the paper
-    states (see :func:`sphere_delta`).
+    It holds for the ball, though it is not tight, and not for the sphere that the paper states
+    (see ``sphere_delta``).
 
     Args:
         n: Number of people.
@@ -37,17 +37,16 @@ def theorem_1_upper(n: int, d: int, beta: int) -> float:
 def theorem_1_lower(
     n: int, d: int, beta: int, *, epsilon: float = 0.0, failure: float = 0.0
 ) -> float:
-    r"""Return a :math:`\delta` that no scheme can be below; never above the optimum.
+    """Return a δ that no scheme can be below; never above the optimum.
 
     Draw a member i and a stranger j of a random subset. The output holds i and not j with
-    probability at least :math:`(1-f)(d-\beta)(n-d-\beta)/(d(n-d))`; had they been exchanged
-    before, with at most :math:`(1-f)\beta^2/(d(n-d)) + f`. So
+    probability at least ``(1-f)(d-β)(n-d-β)/(d(n-d))``; had they been exchanged before, with at
+    most ``(1-f)β^2/(d(n-d)) + f``. So
 
-    .. math:: \delta \ge (1-f)\frac{(d-\beta)(n-d-\beta) - e^\varepsilon\beta^2}{d(n-d)}
-        - e^\varepsilon f.
+        δ ≥ (1-f) ((d-β)(n-d-β) - e^ε β^2)/(d(n-d)) - e^ε f.
 
-    At :math:`\varepsilon = f = 0` this is Theorem 1's bound; for others it is ours. It holds
-    for outputs of any size; ``docs/theory.md`` has the proof.
+    At ``ε = f = 0`` this is Theorem 1's bound; for others it is ours. It holds for outputs of
+    any size; ``docs/theory.md`` has the proof.
 
     Args:
         n: Number of people.
@@ -63,10 +62,10 @@ def theorem_1_lower(
 
 
 def theorem_2_upper(n: int, d: int, beta: int) -> float:
-    r"""Return Theorem 2's :math:`\delta = 1 - (\beta - 1)/(n - d)` of Algorithm A2.
+    """Return Theorem 2's ``δ = 1 - (β - 1)/(n - d)`` of Algorithm A2.
 
-    It is true of A2 if and only if :math:`n \ge \beta d`, which the printed condition
-    :math:`2 d \beta^2 < n` implies, and then not tight: see :func:`union_delta`.
+    It is true of A2 if and only if ``n ≥ β d``, which the printed condition ``2 d β^2 < n``
+    implies, and then not tight: see ``union_delta``.
 
     Args:
         n: Number of people.
@@ -80,13 +79,13 @@ def theorem_2_upper(n: int, d: int, beta: int) -> float:
 
 
 def union_delta(n: int, d: int, beta: int) -> float:
-    r"""Return :math:`1 - \beta/n`, the exact :math:`\delta` of Algorithm A2 at any epsilon.
+    """Return ``1 - β/n``, the exact δ of Algorithm A2 at any epsilon.
 
     No scheme that adds at most ``beta`` people drawn independently of the subset is below it:
-    some person is drawn with probability at most :math:`\beta/n`, and an output without them
-    is impossible once they are a member. A scheme that knows the members draws from the
-    strangers alone and has :math:`1 - \beta/(n-d)`, the least of all schemes that never miss
-    a member, for the same reason.
+    some person is drawn with probability at most ``β/n``, and an output without them is
+    impossible once they are a member. A scheme that knows the members draws from the strangers
+    alone and has ``1 - β/(n-d)``, the least of all schemes that never miss a member, for the
+    same reason.
 
     Args:
         n: Number of people.
@@ -98,17 +97,17 @@ def union_delta(n: int, d: int, beta: int) -> float:
 
 
 MOST_SUBSETS = 100_000
-"""Subsets times sets that are drawn, which :func:`blind_delta` goes through."""
+"""Subsets times sets that are drawn, which ``blind_delta`` goes through."""
 
 
 def blind_delta(
     law: Mapping[frozenset[int], float], n: int, d: int, *, epsilon: float
 ) -> float:
-    r"""Return the exact :math:`\delta` of DPSR-I with any law of what is added.
+    """Return the exact δ of DPSR-I with any law of what is added.
 
-    The output is :math:`e \cup B`, with :math:`B` drawn independently of the subset ``e``;
-    Algorithm A2 has the uniform law on sets of ``beta`` people. By enumeration of all subsets
-    and all swaps; :func:`union_delta` is a closed form for the uniform law.
+    The output is ``e ∪ B``, with ``B`` drawn independently of the subset ``e``; Algorithm A2
+    has the uniform law on sets of ``beta`` people. By enumeration of all subsets and all swaps;
+    ``union_delta`` is a closed form for the uniform law.
 
     Args:
         law: Probabilities of the sets that can be drawn, of positions of people; they sum
@@ -153,10 +152,10 @@ ROUNDING = 1e-9
 
 
 def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float) -> float:
-    r"""Return Theorem 2's :math:`\delta \ge 1 - \beta/(n-d) - (e^\varepsilon - 1)`.
+    """Return Theorem 2's ``δ ≥ 1 - β/(n-d) - (e^ε - 1)``.
 
     It is for schemes that add at most ``beta`` people drawn independently of the subset, with
-    :math:`d + \beta < n`. :func:`union_delta` is never below it.
+    ``d + β < n``. ``union_delta`` is never below it.
 
     Args:
         n: Number of people.
@@ -173,9 +172,9 @@ def theorem_2_lower(n: int, d: int, beta: int, *, epsilon: float) -> float:
 
 
 def sphere_delta(n: int, d: int, beta: int) -> float:
-    r"""Return :math:`\delta` of Algorithm A1 as the paper states it: exactly ``beta`` swaps.
+    """Return δ of Algorithm A1 as the paper states it: exactly ``beta`` swaps.
 
-    :math:`((d-\beta)(n-d-\beta) + \beta^2)/(d(n-d))` at any epsilon, above Theorem 1's.
+    ``((d-β)(n-d-β) + β^2)/(d(n-d))`` at any epsilon, above Theorem 1's.
     """
     _check(n, d, beta)
     return min(1.0, theorem_1_upper(n, d, beta) + beta**2 / (d * (n - d)))
