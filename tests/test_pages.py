@@ -1,7 +1,7 @@
 """Every page of commands works in an empty folder, read from top to bottom by a newcomer.
 
-Blocks marked ``console`` are run, files are written under their titles, and examples in Python are
-run in between. What needs a clone, a cluster or a package to be installed is marked ``sh``.
+Blocks marked ``console`` are run, files are written under their titles, and examples in Python
+are run in between. What needs a clone, a cluster or an installation is marked ``sh``.
 """
 
 import doctest
@@ -126,8 +126,7 @@ def test_the_tutorial_works_when_it_is_pasted_into_an_empty_folder(empty):
     [
         "```console\n$ dpselect top nobody_wrote.csv --column a --k 1 --neighbours edge\n```\n",
         "```python\n>>> open('nobody_wrote.csv')\n```\n",
-        "```console\n$ dpselect budget a.budget --create --epsilon 1 --neighbours edge\n```\n\n"
-        "```text\nanother answer\n```\n",
+        "```console\n$ dpselect budget b --create --epsilon 1 --neighbours edge\n```\n```text\n```\n",
         "```sh\ndpselect budget a.budget\n```\n",
     ],
 )
