@@ -14,6 +14,7 @@ import pytest
 from benchmarks import scale
 from site_build import accuracy, built, docstrings, examples, mathml
 
+import dpselect as dp
 from support import chromium
 
 ROOT = Path(__file__).parents[1]
@@ -265,6 +266,24 @@ def test_what_people_search_for_is_in_a_how_to(words):
     texts = [(ROOT / "docs" / name).read_text("utf-8").lower() for name in HOW_TO]
 
     assert any(words in " ".join(text.split()) for text in texts)
+
+
+def test_the_diagram_of_neighbours_shows_exact_probabilities():
+    page = (ROOT / "docs" / "privacy.md").read_text("utf-8")
+    shown = re.findall(r"--p: (\S+)\">\w+ (\d) <i>(\S+)</i>", page)
+    laws = []
+    for row in (shown[:3], shown[3:]):
+        votes = dp.Objective(
+            [int(count) for _, count, _ in row],
+            dp.GlobalSensitivity(1, "add-remove"),
+            monotone=True,
+        )
+        laws.append(dp.PermuteAndFlip(epsilon=1.0).probabilities(votes))
+        expected = [f"{probability:.3f}"[1:] for probability in laws[-1]]
+        assert [(bar, said) for bar, _, said in row] == [(p, p) for p in expected]
+
+    largest = max(max(a / b, b / a) for a, b in zip(*laws, strict=True))
+    assert f"largest factor\nhere is {largest:.2f}" in page
 
 
 def test_code_names_pages_that_exist():
