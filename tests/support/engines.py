@@ -119,8 +119,8 @@ def crossing(monkeypatch, request):
 
         def watched(self, *args, **kwargs):
             rows = collect(self, *args, **kwargs)
-            # Frames in memory of polars 1 are lazy ones that they collect themselves; the cap of
-            # persons collects in the middle of a query of polars, whose memory it is in.
+            # Frames in memory of polars 1 are lazy ones that they collect themselves; the cap
+            # of persons collects in the middle of a query of polars, whose memory it is in.
             inside = "polars.", "dpselect.tables.people"
             if not sys._getframe(1).f_globals["__name__"].startswith(inside):
                 sizes.append(length(rows))
