@@ -126,8 +126,7 @@ def test_the_tutorial_works_when_it_is_pasted_into_an_empty_folder(empty):
     [
         "```console\n$ dpselect top nobody_wrote.csv --column a --k 1 --neighbours edge\n```\n",
         "```python\n>>> open('nobody_wrote.csv')\n```\n",
-        "```console\n$ dpselect budget b --create --epsilon 1 --neighbours edge\n```\n"
-        + "```text\n```",
+        "```console\n$ dpselect plan releases --neighbours edge\n```\n```text\nb\n```\n",
         "```sh\ndpselect budget a.budget\n```\n",
     ],
 )
