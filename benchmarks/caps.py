@@ -107,9 +107,6 @@ class Read:
     def of(self, *_: object) -> list[Indices]:
         return [self.public]
 
-    def in_groups(self) -> list[tuple[None, Counted]]:
-        return [(None, self.every)]
-
     def from_count(self, _least: int) -> Counted:
         return self.every
 

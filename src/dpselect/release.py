@@ -309,4 +309,8 @@ def as_text(value: object) -> str:
 
 
 def _is_number(column: list[Any]) -> bool:
-    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in column)
+    """Return whether a column holds numbers; a blank is none of them."""
+    return all(
+        one == "" or (isinstance(one, int | float) and not isinstance(one, bool))
+        for one in column
+    )

@@ -105,7 +105,7 @@ def test_public_groups_keep_their_order_and_other_rows_are_dropped():
     groups = ["C", "nowhere", "A"]
     release = dp.TopKeys(k=1, epsilon=40.0, by="ward", groups=groups, **ASKED).release(ROWS)
 
-    assert release.groups is None
+    assert release.groups == ("C", "nowhere", "A")
     assert release.answer == (("C", "D0"), ("A", "D0"))
 
 

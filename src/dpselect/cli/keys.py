@@ -30,7 +30,14 @@ count; else one row. With --dry-run it is said how many people a value needs.
 [bold]dpselect keys visits.parquet --column diagnosis --user patient --max-per-user 3 \
 --epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
 
-With --engine spark only values of at least --min-people leave the cluster.
+[bold]dpselect keys visits.parquet --column diagnosis --by ward --other --epsilon 1 \
+--delta 1e-6 --neighbours add-remove[/bold]
+
+With --by the values of each group are released, for one epsilon; with --other the noisy number
+of all others, too.
+
+With --engine spark only values of at least --min-people leave the cluster, and with --other
+all values.
 """
 
 TOP_HELP = """Release the k values of a column that most people have.
@@ -47,7 +54,8 @@ values count; else one row. With --dry-run it is said how many people a value ne
 --neighbours add-remove[/bold]
 
 With --by the top of each group is released: of public ones (--groups), or of those that have
-a value above the threshold; with --candidates groups are released first.
+a value above the threshold; with --candidates groups are released first. With --other the noisy
+number of all other values is released, too.
 
 With --above in place of --k all candidates of at least so many noisy people are released.
 
@@ -131,7 +139,7 @@ def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> 
 def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
     """Return the refund in words, and the groups, if there are any."""
     facts = {}
-    if release.groups is not None:
+    if release.groups is not None and release.arguments.get("groups") is None:
         facts["groups"] = ", ".join(map(str, release.groups)) or "(none)"
     if release.refunded:
         facts["given back"] = f"epsilon {release.refunded:.6g}, of draws that were not made"
@@ -142,7 +150,7 @@ KEYS = QueryCommand(
     name="keys",
     query=_keys,
     help=KEYS_HELP,
-    options=CAP,
+    options={**CAP, "groups": values_of("groups", "by")},
     more=CAP_SHARE,
     facts=_facts,
     after=_besides,

@@ -18,6 +18,7 @@ from dpselect import tables
 from dpselect._optional import needed
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
+from dpselect.keys.rest import Rest
 from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Design
@@ -76,8 +77,13 @@ class PeoplePerKey(Protocol):
     def from_count(self, least: int) -> Counted:
         """Return all keys of at least so many people, in order of the value."""
 
-    def in_groups(self) -> list[tuple[Hashable, Counted]]:
-        """Return all keys of each group that has any, in order; or all, of the group None."""
+    def in_groups(
+        self, groups: Sequence[Hashable] = (), least: int = 1
+    ) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of at least so many people, of each group.
+
+        Groups are those that are given, or else those that have such a key, in order.
+        """
 
     def of_groups(self) -> PeoplePerKey:
         """Return the people per group: those with a key in it, of so many groups each."""
@@ -143,20 +149,27 @@ class RowsOfPeople:
         )
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
-    def in_groups(self) -> list[tuple[Hashable, Counted]]:
-        group = self.rows.group
-        if group is None:
-            return [(None, self.from_count(1))]
-        found = self._collected(lambda grouped: grouped.sort("group", "key"), MOST_KEYS)
-        people, groups = tables.counts(found["people"]), np.asarray(found["group"])
-        firsts = np.flatnonzero(np.append(True, groups[1:] != groups[:-1])[: groups.size])
-        return [
-            (
-                group.decode(groups[first]),
-                Counted(found["key"][first:end], people[first:end], self.rows.keys),
-            )
-            for first, end in zip(firsts, np.append(firsts, groups.size)[1:], strict=True)
-        ]
+    def in_groups(
+        self, groups: Sequence[Hashable] = (), least: int = 1
+    ) -> list[tuple[Hashable, Counted]]:
+        import narwhals as nw
+
+        group, keys = self.rows.group, self.rows.keys
+        assert group is not None  # noqa: S101 -- asked of rows with groups alone
+        found = self._collected(
+            lambda grouped: grouped.filter(nw.col("people") >= least).sort("group", "key"),
+            MOST_KEYS,
+        )
+        people, every = tables.counts(found["people"]), np.asarray(found["group"])
+        firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
+        held = {
+            _plain(every[first]): Counted(found["key"][first:end], people[first:end], keys)
+            for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
+        }
+        if not groups:
+            return [(group.decode(one), counted) for one, counted in held.items()]
+        nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
+        return [(one, held.get(group.encode(one), nothing)) for one in groups]
 
     def of_groups(self) -> RowsOfPeople:
         return RowsOfPeople(self.rows.of_groups())
@@ -243,9 +256,11 @@ class KeyCounts(Design[KeyRelease]):
 
     Attributes:
         question: What is read of the rows.
+        rest: How what is not released is counted, if it is.
     """
 
     question: Question
+    rest: Rest | None = None
 
     def check(self, data: object) -> None:
         people_in(data, self.question)

@@ -14,6 +14,7 @@ from dpselect.keys.grouping import release_of_groups
 from dpselect.keys.keys import KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rest import price_of, without
 from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 
@@ -45,10 +46,9 @@ class GroupedTop(KeyCounts):
         def draw(plan: Plan) -> KeyRelease:
             groups = draw_groups(plan).answer
             if not groups:
-                unused = floor(exact(self.spends[-1].epsilon))
+                unused = floor(exact(self.widest.epsilon))
                 return KeyRelease((), plan, refunded=unused, groups=())
-            found = self.within(groups).drawing(people.within(groups))(plan)
-            return replace(found, groups=groups)
+            return self.within(groups).drawing(people.within(groups))(plan)
 
         return draw
 
@@ -81,6 +81,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         spends=(
             *(replace(spend, purpose=f"groups: {spend.purpose}") for spend in first.spends),
             _price_of_keys(widest),
+            *price_of(widest.rest),
         ),
         epsilon=epsilon,
         delta=delta,
@@ -97,6 +98,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         question=replace(widest.question, groups=()),
         of_groups=first,
         widest=widest,
+        rest=widest.rest,
         within=lambda groups: design(replace(within, groups=groups)),
     )
 
@@ -104,4 +106,5 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
 def _price_of_keys(widest: TopDesign) -> Spend:
     k = widest.draw.k
     what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
-    return Spend(f"{what} of each group, at most", widest.epsilon, delta=widest.delta)
+    epsilon = without(widest.epsilon, widest.rest)
+    return Spend(f"{what} of each group, at most", epsilon, delta=widest.delta)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
-from dpselect.keys.laws import KeyLaw, KeyMethod, law_of
+from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
+from dpselect.keys.laws import KeyLaw, KeyMethod, OptimalLaw, law_of, law_with_counts
+from dpselect.keys.parts import Parts, above_least, by_text
 from dpselect.keys.question import (
     Missing,
     changed_keys,
@@ -17,6 +18,7 @@ from dpselect.keys.question import (
     question_of,
 )
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rest import Rest, price_of, without
 from dpselect.keys.weighted import WeightedLaw
 from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
@@ -39,7 +41,7 @@ class Keys(Query[KeyRelease]):
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
     frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine, with
     their counts. The answer has the keys in the order of their text, and noisy counts where
-    the method has them.
+    the method has them; with ``by``, pairs of a group and a key.
 
     Guarantee:
         ``(epsilon, delta)``-DP under ``neighbours``: one row, or with ``user`` all rows of one
@@ -48,11 +50,19 @@ class Keys(Query[KeyRelease]):
 
     Attributes:
         column: The column of the key; or several, for keys that are tuples.
+        by: A column of groups: the keys of each are released. All groups together cost what
+            the keys of one do, since a person has so many keys in all of them.
+        groups: The public groups, each of which is answered; other rows are dropped. If not
+            given, groups are released with their keys, at no price of their own.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted. Or ``Choose``, by the
-            people of keys near the threshold and above; not for ``"weighted"`` and
-            ``"rounds"``.
+        max_per_user: How many different keys of a person are counted, over all groups. Or
+            ``Choose``, by the people of keys near the threshold and above; not for
+            ``"weighted"`` and ``"rounds"``.
+        other: Whether the noisy number of all that is counted and not released is released as
+            one more row, of each group. It needs noisy counts: ``"laplace"`` or
+            ``"gaussian"``.
+        other_share: Share of epsilon for that; in (0, 1), by default 0.1.
         method: How keys are selected. ``"optimal"`` releases every key with the largest
             probability that its part of epsilon and delta allows. ``"laplace"`` and
             ``"gaussian"`` release keys whose noisy count passes a threshold, and these counts
@@ -81,8 +91,12 @@ class Keys(Query[KeyRelease]):
     """
 
     column: str | Sequence[str] | None = None
+    by: str | None = None
+    groups: Iterable[Hashable] | None = None
     user: str | None = None
     max_per_user: CapLike | None = None
+    other: bool = False
+    other_share: float | None = None
     method: KeyMethod | None = None
     min_people: int = 1
     missing: Missing = "drop"
@@ -102,27 +116,55 @@ class Keys(Query[KeyRelease]):
             user=self.user,
             max_per_user=self.max_per_user,
             missing=self.missing,
+            by=self.by,
+            groups=validation.listed("groups", self.groups),
         )
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
         least = validation.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
         changed = changed_keys(question.max_per_user, relation)
         persons = changed // question.max_per_user
-        law = law_of(self.method, epsilon, delta, changed, persons=persons)
-        if isinstance(law, WeightedLaw) and least > 1:
-            raise ParameterError("`min_people` is for methods that count people: leave it out")
+        rest = Rest.of(self, epsilon, changed)
+        of_keys = without(epsilon, rest)
+        if rest is not None and self.method is None:
+            law: KeyLaw | WeightedLaw = law_with_counts(of_keys, delta, changed)
+        else:
+            law = law_of(self.method, of_keys, delta, changed, persons=persons)
+        self._check_method(law, least)
         return KeysDesign(
             mechanism=law.label,
-            spends=law.spends(),
+            spends=(*law.spends(), *price_of(rest)),
             epsilon=epsilon,
             delta=delta,
             neighbours=relation,
-            public=("the least number of people",) if least > 1 else (),
-            passes=_passes(law, least),
+            public=(
+                *["the groups"] * bool(question.groups),
+                *["the least number of people"] * (least > 1),
+            ),
+            passes=_passes(law, 1 if rest else least, by=self.by),
             question=question,
+            rest=rest,
             law=law,
             min_people=least,
         )
+
+    def _check_method(self, law: KeyLaw | WeightedLaw, least: int) -> None:
+        """Check that a law goes with the other fields."""
+        if isinstance(law, WeightedLaw):
+            if least > 1:
+                raise ParameterError(
+                    "`min_people` is for methods that count people: leave it out"
+                )
+            if self.by is not None:
+                raise ParameterError(
+                    f"`method` {law.name!r} has no groups: give their column as one more "
+                    "`column`"
+                )
+        if self.other and isinstance(law, WeightedLaw | OptimalLaw):
+            raise ParameterError(
+                "`other` is a noisy count beside others: its `method` is 'laplace' or "
+                "'gaussian'"
+            )
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the exact probability that a key is released.
@@ -164,23 +206,14 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
         if isinstance(self.law, WeightedLaw):
             keys = self.law.drawing(people)
             return lambda plan: KeyRelease(_sorted(keys()), plan)
-        return self._of_counts(self.law, people.from_count(self.min_people))
+        return self._of_parts(self.law, self._parts(people))
 
-    def _of_counts(self, law: KeyLaw, counted: Counted) -> Callable[[Plan], KeyRelease]:
-        def draw(plan: Plan) -> KeyRelease:
-            held, noisy = law.select(above_least(counted.people, self.min_people))
-            places = held.nonzero()[0]
-            found = counted.keys_at(places)
-            counts = None
-            if noisy is not None:
-                noisy_of = dict(
-                    zip(found, (noisy[places] + self.min_people - 1).tolist(), strict=True)
-                )
-                counts = tuple(noisy_of[key] for key in _sorted(found))
-            scale = getattr(law, "scale", None)
-            return KeyRelease(_sorted(found), plan, counts=counts, scale=scale)
+    def _parts(self, people: PeoplePerKey) -> Parts:
+        # What is not released is counted with keys of fewer people.
+        return Parts.of(people, self.question, 1 if self.rest else self.min_people)
 
-        return draw
+    def _of_parts(self, law: KeyLaw, parts: Parts) -> Callable[[Plan], KeyRelease]:
+        return parts.drawing(law, by_text, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
@@ -197,24 +230,19 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         assert not isinstance(self.law, WeightedLaw)  # noqa: S101 -- it has no precision
-        found = people_in(data, self.question).from_count(self.min_people)
+        found = self._parts(people_in(data, self.question))
         people = above_least(found.people, self.min_people + self.law.half // NEAR)
-        return float(people.sum()), self._of_counts(self.law, found)
+        return float(people.sum()), self._of_parts(self.law, found)
 
 
-def _passes(law: KeyLaw | WeightedLaw, least: int) -> tuple[Pass, ...]:
+def _passes(law: KeyLaw | WeightedLaw, least: int, *, by: str | None) -> tuple[Pass, ...]:
     if isinstance(law, WeightedLaw):
         each = Pass("one for each value and number of values that a person has")
         return (each,) * len(law.rounds)
     of_many = f" of at least {least} people" if least > 1 else ""
-    return (Pass(f"one for each value{of_many}"),)
+    of_a_group = "" if by is None else " of a group"
+    return (Pass(f"one for each value{of_a_group}{of_many}"),)
 
 
 def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
     return tuple(sorted(keys, key=str))
-
-
-def above_least(people: Indices, least: int) -> Indices:
-    """Return ``max(people - (least - 1), 0)``; one person changes it by at most 1."""
-    excess: Indices = (people - (least - 1)).clip(min=0)
-    return excess

@@ -11,12 +11,12 @@ the delta of the noise add up (``docs/methods.md`` has the proof).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, pi, sqrt
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class KeyLaw(Protocol):
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of the draw."""
+
+
+Law = TypeVar("Law", bound=KeyLaw)
 
 
 @dataclass(frozen=True)
@@ -314,13 +317,28 @@ def law_of(
         if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
             return WeightedLaw(method, epsilon, delta, changed // persons, persons)
         return laws[method](epsilon, delta, changed)
-    every: list[KeyLaw] = []
-    for kind in laws.values():
+    return _soonest([*laws.values()], epsilon, delta, changed)
+
+
+def law_with_counts(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:
+    """Return the law with noisy counts that the fewest people pass with probability 1/2."""
+    kinds: list[type[LaplaceLaw] | type[GaussianLaw]] = [LaplaceLaw, GaussianLaw]
+    return _soonest(kinds, epsilon, delta, changed)
+
+
+def _soonest(
+    kinds: Sequence[Callable[[float, float, int], Law]],
+    epsilon: float,
+    delta: float,
+    changed: int,
+) -> Law:
+    every: list[Law] = []
+    for kind in kinds:
         # Where one method needs more noise than can be drawn, another may do.
         with suppress(ParameterError):
             every.append(kind(epsilon, delta, changed))
     if not every:
-        return laws["optimal"](epsilon, delta, changed)
+        return kinds[0](epsilon, delta, changed)
     return min(every, key=lambda law: law.half)
 
 

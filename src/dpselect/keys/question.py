@@ -46,6 +46,11 @@ class Question:
         """How many keys of a person are counted at most."""
         return 1 if self.cap is None else self.cap.most
 
+    @property
+    def hides_groups(self) -> bool:
+        """Whether there are groups that are not public."""
+        return self.by is not None and not self.groups
+
     def precision(self, noise: float, k: int) -> Precision:
         """Return how precise the mean of the ``k`` largest counts of the groups is."""
         counts = k * max(1, len(self.groups))

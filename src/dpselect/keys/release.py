@@ -19,55 +19,119 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+NOTHING, REST = "(none)", "(other)"
+"""What people read in place of a key, or a group: no key was released, or the rest."""
+
+
 @dataclass(frozen=True, repr=False)
-class KeyRelease(Release[Any]):
+class ReleaseByGroup(Release[Any]):
+    """Candidates as the rows of a table; with groups, pairs of a group and a candidate.
+
+    Attributes:
+        groups: The groups that are answered, public ones or those that were released; None
+            without groups.
+        other: A group, None for all others or without groups, and the noisy number of what is
+            counted there and not released, for each; None if it was not asked for.
+    """
+
+    groups: tuple[Hashable, ...] | None = None
+    other: tuple[tuple[Hashable, int], ...] | None = None
+
+    @property
+    def by_group(self) -> Mapping[Hashable, tuple[Any, ...]]:
+        """The candidates of each group that is answered."""
+        found: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(self.groups or (), ())
+        if self.groups is not None:
+            for group, one in self.answer:
+                found[group] = (*found.get(group, ()), one)
+        return found
+
+    @property
+    def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
+        """The names of a candidate's parts, the name of its noisy count, and the counts."""
+        raise NotImplementedError
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return groups, parts of candidates, noisy counts and intervals as columns.
+
+        The rest of a group is a row without a candidate, that of other groups one without a
+        group as well.
+        """
+        return self._rows(rest=None)
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the table with words for the rests, and a row for a group without any."""
+        return self._rows(rest=REST, nothing=NOTHING)
+
+    def _rows(self, *, rest: str | None, nothing: str | None = None) -> dict[str, list[Any]]:
+        names, of_count, counts = self._columns
+        head = [*names, *[of_count] * (counts is not None), *self.ends()]
+        beside = [*([counts] if counts is not None else []), *self.ends().values()]
+        of = dict(self.other or ())
+        blank = [None if rest is None else ""]
+
+        def special(word: str | None, count: int | None = None) -> list[Any]:
+            row = [word, *blank * (len(head) - 1)]
+            return row if count is None else [*row[: len(names)], count, *row[len(names) + 1 :]]
+
+        lines: list[tuple[Hashable, list[Any]]] = []
+        listed = [None] if self.groups is None else [*self.groups]
+        held: dict[Hashable, list[list[Any]]] = {one: [] for one in listed}
+        for place, one in enumerate(self.answer):
+            group, key = (None, one) if self.groups is None else one
+            held[group].append([*_parts(key), *(column[place] for column in beside)])
+        for group, rows in held.items():
+            lines += [(group, row) for row in rows]
+            if group in of:
+                lines.append((group, special(rest, of[group])))
+            elif not rows and self.groups is not None and nothing is not None:
+                lines.append((group, special(nothing)))
+        if self.groups is not None and None in of:
+            lines.append((rest, special(rest, of[None])))
+        found = {name: [row[at] for _, row in lines] for at, name in enumerate(head)}
+        if self.groups is None:
+            return found
+        return {str(self.arguments["by"]): [group for group, _ in lines]} | found
+
+    def released(self) -> dict[str, Any]:
+        """Return all that was released, as plain Python values by name."""
+        more: dict[str, Any] = {} if self.groups is None else {"groups": list(self.groups)}
+        if self.other is not None:
+            more["other"] = [list(one) for one in self.other]
+        return {**super().released(), **more}
+
+
+@dataclass(frozen=True, repr=False)
+class KeyRelease(ReleaseByGroup):
     """A release of keys; with groups, of pairs of a group and a key.
 
     Attributes:
         counts: Noisy numbers of people, one for each key of ``answer``; or None.
         scale: Scale of the noise of the counts; or None.
-        groups: The groups that were released, where they were not public; or None.
     """
 
     counts: tuple[int, ...] | None = None
     scale: float | None = None
-    groups: tuple[Hashable, ...] | None = None
 
     @property
-    def by_group(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
-        """The keys of each group that has any, or that was released."""
-        found: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(self.groups or (), ())
-        for pair in self.answer:
-            if isinstance(pair, tuple):
-                found[pair[0]] = (*found.get(pair[0], ()), pair[1])
-        return found
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return groups, keys and noisy counts as columns; parts of a key in columns too."""
-        of = self.arguments
-        columns = list(_listed(of.get("column"))) or ["key"]
-        if of.get("by") is not None:
-            rows = [(group, *_listed(key)) for group, key in self.answer]
-            columns = [str(of["by"]), *columns]
-        else:
-            rows = [_listed(key) for key in self.answer]
-        found = {name: [row[place] for row in rows] for place, name in enumerate(columns)}
-        if self.counts is not None:
-            found["people, noisy"] = [*self.counts]
-        return found | self.ends()
+    def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
+        names = list(_listed(self.arguments.get("column"))) or ["key"]
+        return names, "people, noisy", self.counts
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
         more: dict[str, Any] = {}
         if self.counts is not None:
             more = {"counts": list(self.counts), "scale_of_counts": self.scale}
-        if self.groups is not None:
-            more["groups"] = list(self.groups)
         return {**super().released(), **more}
 
 
 def _listed(one: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
-    return () if one is None else tuple(one) if isinstance(one, list | tuple) else (one,)
+    return () if one is None else _parts(one)
+
+
+def _parts(one: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
+    return tuple(one) if isinstance(one, list | tuple) else (one,)
 
 
 MOST_PEOPLE = 10**12

@@ -14,21 +14,19 @@ Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import Counted, KeyCounts, PeoplePerKey, people_in
-from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw
+from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
+from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw, law_with_counts
+from dpselect.keys.parts import Parts, largest
 from dpselect.keys.question import Question, changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rest import Rest, price_of, without
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 from dpselect.plan import Plan
@@ -54,55 +52,21 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
     k: int
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        return self._of_groups(people.in_groups())
+        return self._of_parts(Parts.of(people, self.question))
 
-    def _of_groups(
-        self, counted: list[tuple[Hashable, Counted]]
-    ) -> Callable[[Plan], KeyRelease]:
-        if self.question.groups:
-            counted.sort(key=lambda part: self.question.groups.index(part[0]))
-        ends = np.cumsum([0, *(part.people.size for _, part in counted)]).tolist()
-        numbers = np.concatenate([np.zeros(0, np.int64), *(part.people for _, part in counted)])
-
-        def draw(plan: Plan) -> KeyRelease:
-            held, noisy = self.law.select(numbers)
-            assert noisy is not None  # noqa: S101 -- both laws have counts
-            answer: list[Hashable] = []
-            counts: list[int] = []
-            groups: list[Hashable] = []
-            for (group, part), (start, end) in zip(counted, pairwise(ends), strict=True):
-                passed = np.flatnonzero(held[start:end])
-                order = np.argsort(-noisy[start + passed], kind="stable")[: self.k]
-                keys = part.keys_at(passed[order])
-                is_group = self.question.by is not None
-                answer += [(group, key) if is_group else key for key in keys]
-                counts += noisy[start + passed[order]].tolist()
-                groups += [group] * bool(keys)
-            return KeyRelease(
-                tuple(answer),
-                plan,
-                counts=tuple(counts),
-                scale=self.law.scale,
-                groups=tuple(groups) if self.hides_groups else None,
-            )
-
-        return draw
-
-    @property
-    def hides_groups(self) -> bool:
-        """Whether there are groups that are not public."""
-        return self.question.by is not None and not self.question.groups
+    def _of_parts(self, parts: Parts) -> Callable[[Plan], KeyRelease]:
+        return parts.drawing(self.law, largest(self.k), rest=self.rest)
 
     @property
     def precision(self) -> Precision:
-        if self.hides_groups:
+        if self.question.hides_groups:
             raise ParameterError("to choose `max_per_user`, list the `groups`")
         return self.question.precision(_deviation(self.law), self.k)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        groups = people_in(data, self.question).in_groups()
-        means = [mean_of_largest(part.people, self.k) for _, part in groups]
-        return sum(means) / max(1, len(self.question.groups)), self._of_groups(groups)
+        found = Parts.of(people_in(data, self.question), self.question)
+        means = [mean_of_largest(part.people, self.k) for _, part in found.parts]
+        return sum(means) / max(1, len(self.question.groups)), self._of_parts(found)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to pass the threshold."""
@@ -126,18 +90,21 @@ def above_threshold(
         raise ParameterError("give `k` or `above`, one of them")
     epsilon = validation.within("epsilon", asked.epsilon, 0, LARGEST_EPSILON)
     delta = checked_delta(asked.delta)
-    law = _law(epsilon, delta, changed_keys(question.max_per_user, relation))
+    changed = changed_keys(question.max_per_user, relation)
+    rest = Rest.of(asked, epsilon, changed)
+    law = law_with_counts(without(epsilon, rest), delta, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
     of_each = " of each group" if question.by is not None else ""
     return TopAboveThreshold(
         mechanism=f"{law.label}, then the {k} largest{of_each}",
-        spends=law.spends(),
+        spends=(*law.spends(), *price_of(rest)),
         epsilon=epsilon,
         delta=delta,
         neighbours=relation,
         public=(*["the groups"] * bool(question.groups), "k"),
         passes=(Pass("one for each value" + " of a group" * bool(of_each)),),
         question=question,
+        rest=rest,
         law=law,
         k=k,
     )
@@ -146,15 +113,3 @@ def above_threshold(
 def _deviation(law: LaplaceLaw | GaussianLaw) -> float:
     """Return the standard deviation of the noise of a count, about."""
     return law.scale * sqrt(2) if isinstance(law, LaplaceLaw) else law.scale
-
-
-def _law(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:
-    """Return the law with noisy counts that the fewest people pass with probability 1/2."""
-    laws: list[LaplaceLaw | GaussianLaw] = []
-    for kind in (LaplaceLaw, GaussianLaw):
-        # Where one method needs more noise than can be drawn, another may do.
-        with suppress(ParameterError):
-            laws.append(kind(epsilon, delta, changed))
-    if not laws:
-        return LaplaceLaw(epsilon, delta, changed)
-    return min(laws, key=lambda law: law.half)

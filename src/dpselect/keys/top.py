@@ -12,6 +12,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
+from dpselect.keys.columns import OTHER
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over, people_in
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import (
@@ -30,6 +31,7 @@ from dpselect.keys.question import (
     question_of,
 )
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rest import Rest, without
 from dpselect.keys.thresholds import TopAboveThreshold, above_threshold
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -101,6 +103,10 @@ class TopKeys(Query[KeyRelease]):
             key is: with ``k``, and groups that are public or none.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
             split off for a noisy sequence, which has them.
+        other: Whether the noisy number of all that is counted and not released is released as
+            one more row, of each group: of the candidates, or of all keys. It needs noisy
+            counts; not for draws without candidates.
+        other_share: Share of epsilon for that; in (0, 1), by default 0.1.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.
         assumed_people: How many people there are, about. A ``delta`` of one over it or more is
@@ -139,6 +145,8 @@ class TopKeys(Query[KeyRelease]):
     user: str | None = None
     max_per_user: CapLike | None = None
     counts_share: float = 0.0
+    other: bool = False
+    other_share: float | None = None
     missing: Missing = "drop"
     assumed_people: int | None = None
     interval: float | None = None
@@ -211,10 +219,14 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
             made = []
             ends: list[tuple[float, float]] = []
             sure: list[bool] = []
+            rests: list[int] = []
             for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
                 drawn = one()
                 noisy = drawn.noisy_scores or objective.scores[drawn.positions]
                 made.append(len(drawn.positions))
+                if self.rest is not None:
+                    found = objective.scores[drawn.positions].sum()
+                    rests.append(int(objective.scores.sum() - found))
                 ends += drawn.interval or ()
                 sure += drawn.surely or ()
                 for number, (position, count) in enumerate(
@@ -227,6 +239,9 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
                     answer.append((self.groups[place], key) if self.groups else key)
                     people.append(count)
             release = self._release(plan, answer, np.array(people, dtype=np.int64), made)
+            if self.rest is not None:
+                of_groups = zip(self.groups or (OTHER,), self.rest.noisy(rests), strict=True)
+                release = replace(release, other=tuple(of_groups))
             if self.draw.interval is None:
                 return release
             return replace(release, interval=tuple(ends), surely=tuple(sure))
@@ -248,6 +263,7 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
             plan,
             counts=counts,
             scale=self.count_scale,
+            groups=self.groups or None,
             refunded=self.refund(made, len(answer)),
         )
 
@@ -331,9 +347,23 @@ def _design(asked: TopKeys) -> TopDesign:
     epsilon = validation.positive("epsilon", asked.epsilon)
     if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
         raise ParameterError("`counts_share` must be at least 0 and below 1")
-    for_counts = epsilon * asked.counts_share
+    rest = Rest.of(asked, epsilon, changed_keys(question.max_per_user, relation))
+    for_counts = without(epsilon, rest) * asked.counts_share
     make = _of_unknown if question.candidates is None else _of_known
-    made = make(asked, question, relation, epsilon, for_counts)
+    made = make(asked, question, relation, without(epsilon, rest), for_counts)
+    made = _with_counts(made, for_counts)
+    if rest is None:
+        return made
+    if made.candidates is None or made.count_scale is None:
+        raise ParameterError(
+            "`other` is a noisy count beside others: give `counts_share`, or `mechanism`="
+            "'noisy-sequence' with `candidates` and none without"
+        )
+    return replace(made, spends=(*made.spends, rest.spend), epsilon=epsilon, rest=rest)
+
+
+def _with_counts(made: TopDesign, for_counts: float) -> TopDesign:
+    """Return a design whose counts get noise with a part of epsilon, unless they have it."""
     if for_counts == 0 or made.count_scale is not None:
         return made
     from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for

@@ -61,6 +61,7 @@ def _top(name, relation, **asked):
 
 
 GROUPED = {"by": "ward", "groups": [0, 1]}
+REST = {"other": True, "other_share": 0.5}
 DRAWN = {"delta": 1e-3, "mechanism": "exponential"}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
 CASES = [
@@ -91,6 +92,25 @@ CASES = [
             _top("unknown, in unknown groups", relation, k=1, delta=1e-3, by="ward"),
             _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
             _top("unknown, in released groups", relation, mechanism="exponential", **RELEASED),
+            _top("with the rest", relation, k=2, delta=1e-3, **REST),
+            _top(
+                "unknown, in groups, with rests", relation, k=1, delta=1e-3, **GROUPED, **REST
+            ),
+            _top("known, with rests", relation, k=4, candidates=range(KEYS), **GROUPED, **REST),
+            _top(
+                "known, in released groups, with rests",
+                relation,
+                candidates=range(KEYS),
+                mechanism="noisy-sequence",
+                **RELEASED,
+                **REST,
+            ),
+            _case("of public groups", dp.Keys, relation, delta=1e-2, **GROUPED),
+            _case("of groups", dp.Keys, relation, delta=1e-2, by="ward"),
+            _case(
+                "of public groups, with rests", dp.Keys, relation, delta=1e-2, **GROUPED, **REST
+            ),
+            _case("of groups, with rests", dp.Keys, relation, delta=1e-2, by="ward", **REST),
             _top("of a chosen cap", relation, k=1, candidates=range(KEYS), **CHOSEN),
             _top("unknown, of a chosen cap", relation, k=1, delta=1e-3, **CHOSEN),
             _case("of a chosen cap", dp.Keys, relation, delta=1e-2, **CHOSEN),

@@ -1,0 +1,128 @@
+"""All keys of each group with their people, and what is released of them.
+
+In groups the keys are pairs of a group and a key: a law that releases a key by its own count
+alone releases pairs as well, whether groups are public or not. Every group then has its own
+order and number of keys, which are functions of what was released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect.keys.columns import OTHER
+from dpselect.keys.counts import Counted, PeoplePerKey
+from dpselect.keys.laws import KeyLaw
+from dpselect.keys.question import Question
+from dpselect.keys.release import KeyRelease
+from dpselect.keys.rest import Rest
+from dpselect.plan import Plan
+from dpselect.typing import Indices
+
+Order = Callable[[list[Hashable], Indices | None], Sequence[int]]
+"""Which of some released keys are shown, by their noisy counts, and in which order."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parts:
+    """The keys of every group; private.
+
+    Attributes:
+        question: What was read.
+        parts: Each group, None without groups, with its keys.
+    """
+
+    question: Question
+    parts: Sequence[tuple[Hashable, Counted]]
+
+    @classmethod
+    def of(cls, people: PeoplePerKey, question: Question, least: int = 1) -> Parts:
+        """Return the keys of at least so many people."""
+        if question.by is None:
+            return cls(question, [(None, people.from_count(least))])
+        return cls(question, people.in_groups(question.groups, least))
+
+    @cached_property
+    def people(self) -> Indices:
+        """Numbers of people of the keys of all groups, one group after the other."""
+        none = np.zeros(0, dtype=np.int64)
+        return np.concatenate([none, *(part.people for _, part in self.parts)])
+
+    def drawing(
+        self, law: KeyLaw, order: Order, *, least: int = 1, rest: Rest | None = None
+    ) -> Callable[[Plan], KeyRelease]:
+        """Return the draw of the keys, and of the rest of each group.
+
+        Args:
+            law: The law of a key.
+            order: Order of the keys of a group.
+            least: A key of fewer people is never released; public.
+            rest: How the rest is counted, if it is.
+        """
+        hides, by = self.question.hides_groups, self.question.by
+        people = above_least(self.people, least)
+        ends = np.cumsum([0, *(part.people.size for _, part in self.parts)]).tolist()
+
+        def draw(plan: Plan) -> KeyRelease:
+            held, noisy = law.select(people)
+            answer: list[Hashable] = []
+            counts: list[int] = []
+            groups: list[Hashable] = []
+            rests: dict[Hashable, int] = {OTHER: 0} if hides else {}
+            for (group, part), (start, end) in zip(self.parts, pairwise(ends), strict=True):
+                passed = np.flatnonzero(held[start:end])
+                found = part.keys_at(passed)
+                of_found = None if noisy is None else noisy[start + passed] + (least - 1)
+                shown = np.array(order(found, of_found), dtype=np.int64)
+                answer += [found[one] if by is None else (group, found[one]) for one in shown]
+                counts += [] if of_found is None else of_found[shown].tolist()
+                left = int(part.people.sum() - part.people[passed[shown]].sum())
+                if hides and not shown.size:
+                    rests[OTHER] += left
+                    continue
+                groups += [group] * (by is not None)
+                rests[group] = left
+            return KeyRelease(
+                tuple(answer),
+                plan,
+                counts=None if noisy is None else tuple(counts),
+                scale=getattr(law, "scale", None),
+                groups=None if by is None else tuple(groups),
+                other=None if rest is None else _noisy(rest, rests, groups, hides=hides),
+            )
+
+        return draw
+
+
+def _noisy(
+    rest: Rest, rests: dict[Hashable, int], groups: list[Hashable], *, hides: bool
+) -> tuple[tuple[Hashable, int], ...]:
+    which = [*groups, *[OTHER] * hides] if groups or hides else [OTHER]
+    return tuple(zip(which, rest.noisy([rests[one] for one in which]), strict=True))
+
+
+def above_least(people: Indices, least: int) -> Indices:
+    """Return ``max(people - (least - 1), 0)``; one person changes it by at most 1."""
+    excess: Indices = (people - (least - 1)).clip(min=0)
+    return excess
+
+
+def by_text(keys: list[Hashable], _noisy: Indices | None) -> Sequence[int]:
+    """Return the order of the keys' text."""
+    return sorted(range(len(keys)), key=lambda place: str(keys[place]))
+
+
+def largest(k: int) -> Order:
+    """Return the order of the largest noisy counts, and of ``k`` of them."""
+
+    def order(_keys: list[Hashable], noisy: NDArray[np.int64] | None) -> Sequence[int]:
+        assert noisy is not None  # noqa: S101 -- laws of the largest have counts
+        found: list[int] = np.argsort(-noisy, kind="stable")[:k].tolist()
+        return found
+
+    return order

@@ -1,0 +1,522 @@
+"""Keys of groups, and the rest of each: exact privacy over small databases, engines, tables."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations_with_replacement, product
+from math import exp, log
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.keys.columns import KeyColumns
+from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.parts import Parts
+from dpselect.keys.question import Question
+from dpselect.tables.people import PeopleCap
+from support.engines import held_by
+from support.key_definitions import hockey_stick, independent, limited, subsets
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+GROUPS, KEYS = (0, 1), (0, 1)
+PAIRS = list(product(GROUPS, KEYS))
+DATABASES = [rows for n in range(6) for rows in combinations_with_replacement(PAIRS, n)]
+"""All databases of at most five rows."""
+SETS = [(), *subsets(PAIRS, 3)]
+"""The pairs of one person, more than are counted."""
+PERSONS = {"user": "who", "max_per_user": 2}
+EPSILON, DELTA = 1.0, 0.1
+AS_THEY_ARE = KeyColumns(("k",), ("integer",), encoded=False)
+
+
+def query(relation=ADDED, kind=dp.Keys, **asked):
+    asked = {"epsilon": EPSILON, "delta": DELTA, "neighbours": relation, **asked}
+    return kind(column="k", by="g", **asked)
+
+
+PLAN = query().plan
+design_of = cache(dp.Keys.design)
+
+
+def pairs_of_rows(relation):
+    """Return all neighbouring databases of at most five rows."""
+    few = [rows for rows in DATABASES if len(rows) < 5]
+    if relation is ADDED:
+        return [(rows, (*rows, one)) for rows in few for one in PAIRS]
+    return [((*rows, a), (*rows, b)) for rows in few for a, b in product(PAIRS, PAIRS) if a < b]
+
+
+def pairs_of_persons(relation):
+    """Return neighbouring databases of up to two persons, of up to three pairs each."""
+    bases = [(), *((one,) for one in SETS[1::3])]
+    if relation is ADDED:
+        return [(base, (*base, one)) for base in bases for one in SETS]
+    return [
+        ((*base, a), (*base, b)) for base in bases for a, b in product(SETS, SETS) if a != b
+    ]
+
+
+def counts_of(database, asked, capped=limited):
+    """Return the people of each pair, by the words of ``tables.people``."""
+    groups = GROUPS if asked.groups is None else asked.groups
+    if asked.user is None:
+        return Counter(pair for pair in database if pair[0] in groups)
+    held = [[pair for pair in pairs if pair[0] in groups] for pairs in database]
+    cap = asked.max_per_user
+    return Counter(one for user, some in enumerate(held) for one in capped(some, user, cap))
+
+
+@dataclass(frozen=True)
+class Held:
+    """Counts of pairs, as the engine gives them."""
+
+    counts: Counter
+
+    def in_groups(self, groups=(), least=1):
+        found = {group: self._of(group, least) for group in GROUPS}
+        listed = groups or [group for group in GROUPS if found[group].people.size]
+        return [(group, found[group]) for group in listed]
+
+    def of(self, candidates, groups):
+        return [np.array([self.counts[group, key] for key in candidates]) for group in groups]
+
+    def _of(self, group, least):
+        held = [key for key in KEYS if self.counts[group, key] >= least]
+        people = np.array([self.counts[group, key] for key in held], dtype=np.int64)
+        return Counted(held, people, AS_THEY_ARE)
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A law whose draw was made before; ``places`` are those of keys that are released."""
+
+    places: tuple
+
+    def select(self, people):
+        held = np.isin(np.arange(people.size), self.places)
+        return held, people
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Rests without noise."""
+
+    def noisy(self, rests):
+        return rests
+
+
+def released(design, counts):
+    """Yield every release of keys with its probability, and the exact rests."""
+    parts = Parts.of(Held(counts), design.question)
+    chances = design.law.probabilities(parts.people).tolist()
+    for places, probability in independent(chances).items():
+        order = lambda keys, _noisy: range(len(keys))  # noqa: E731 -- one line
+        draw = parts.drawing(Scripted(places), order, rest=Exact())
+        release = draw(PLAN)
+        yield (release.groups, release.answer), probability, dict(release.other)
+
+
+def set_law(asked, capped=limited):
+    """Return the exact law of the keys of all groups, as a function of a database."""
+    design = design_of(asked)
+
+    @cache
+    def of_counts(held):
+        return {answer: chance for answer, chance, _ in released(design, Counter(dict(held)))}
+
+    def law(database):
+        return of_counts(tuple(sorted(counts_of(database, asked, capped).items())))
+
+    return law
+
+
+def excess(law, pairs, epsilon=EPSILON):
+    return max(
+        max(hockey_stick(law(a), law(b), epsilon), hockey_stick(law(b), law(a), epsilon))
+        for a, b in pairs
+    )
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("groups", [None, GROUPS])
+@pytest.mark.parametrize("method", ["optimal", "laplace", "gaussian"])
+def test_keys_of_groups_of_rows_cost_the_price_of_one_group(relation, groups, method):
+    asked = query(relation, groups=groups, method=method)
+
+    found = excess(set_law(asked), pairs_of_rows(relation))
+
+    assert 0.1 * DELTA < found <= DELTA * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("groups", [None, GROUPS, (1,)])
+def test_keys_of_groups_of_persons_cost_the_price_of_one_group(relation, groups):
+    asked = query(relation, groups=groups, **PERSONS)
+
+    found = excess(set_law(asked), pairs_of_persons(relation))
+
+    assert 0.1 * DELTA < found <= DELTA * (1 + 1e-9)
+
+
+def test_a_cap_in_each_group_is_seen():
+    def in_each(pairs, user, most):
+        return [
+            one
+            for group in GROUPS
+            for one in limited([pair for pair in pairs if pair[0] == group], user, most)
+        ]
+
+    asked = query(max_per_user=1, user="who")
+
+    assert excess(set_law(asked), pairs_of_persons(ADDED)) <= DELTA * (1 + 1e-9)
+    assert excess(set_law(asked, in_each), pairs_of_persons(ADDED)) > 1.5 * DELTA
+
+
+def test_empty_groups_that_are_not_public_are_seen():
+    """Groups read off the data, whether or not a key of theirs is released."""
+
+    def named(asked):
+        law = set_law(asked)
+
+        def with_groups(database):
+            there = tuple(sorted({group for group, _ in database}))
+            return {(there, answer): chance for answer, chance in law(database).items()}
+
+        return with_groups
+
+    assert excess(named(query()), pairs_of_rows(ADDED)) > 0.9
+
+
+# The rest.
+
+
+FAR = 12
+"""Noisy rests from so far on are one outcome."""
+
+
+@cache
+def noisy(rest, scale):
+    """Return the law of a rest with discrete Laplace noise, by its definition."""
+    alpha = exp(-1 / scale)
+
+    def at_least(z):
+        tail = alpha ** max(z, 1 - z) / (1 + alpha)
+        return tail if z >= 1 else 1 - tail
+
+    upto = np.array([1.0, *(at_least(end - rest) for end in range(-FAR, FAR + 1)), 0.0])
+    return upto[:-1] - upto[1:]
+
+
+@dataclass(frozen=True)
+class WithRests:
+    """The law of the keys and the noisy rests.
+
+    Attributes:
+        asked: The query.
+        cheap: By how much the noise of the rests is less than stated: a planted bug.
+        shown: What is shown of the rests: a planted bug.
+    """
+
+    asked: dp.Keys
+    cheap: float = 1.0
+    shown: object = staticmethod(lambda rests: rests)
+
+    def pairs(self, here, there):
+        """Yield what is released beside rests, its two chances, and the laws of each rest."""
+        laws = [self._law(one) for one in (here, there)]
+        for answer in laws[0].keys() | laws[1].keys():
+            found = [law.get(answer) for law in laws]
+            chances = [0.0 if one is None else one[0] for one in found]
+            rests = [next(one for one in (f, *found) if one is not None)[1] for f in found]
+            scale = design_of(self.asked).rest.scale / self.cheap
+            yield (
+                chances,
+                [
+                    (noisy(rests[0][name], scale), noisy(rests[1][name], scale))
+                    for name in rests[0]
+                ],
+            )
+
+    def excess(self, pairs, epsilon=EPSILON):
+        grown, worst = exp(epsilon), 0.0
+        for here, there in pairs:
+            sums = [0.0, 0.0]
+            for (p, q), rests in self.pairs(here, there):
+                one, other = p, q
+                for a, b in rests:
+                    one, other = np.multiply.outer(one, a), np.multiply.outer(other, b)
+                sums[0] += np.maximum(one - grown * other, 0).sum()
+                sums[1] += np.maximum(other - grown * one, 0).sum()
+            worst = max(worst, *sums)
+        return worst
+
+    def loss(self, pairs):
+        worst = 0.0
+        for here, there in pairs:
+            for (p, q), rests in self.pairs(here, there):
+                for sign in (1, -1):
+                    each = [(sign * np.log(a / b)).max() for a, b in rests]
+                    worst = max(worst, sign * log(p / q) + sum(each))
+        return worst
+
+    def _law(self, database):
+        held = counts_of(database, self.asked)
+        return _law_of(self, tuple(sorted(held.items())))
+
+
+@cache
+def _law_of(law, held):
+    found = {}
+    for answer, chance, rests in released(design_of(law.asked), Counter(dict(held))):
+        shown = law.shown(rests)
+        found[answer, tuple(shown)] = chance, shown
+    return found
+
+
+REST = {"other": True, "other_share": 0.5, "method": "laplace", "delta": 0.2}
+
+
+def known(pairs, asked):
+    """Return those pairs of databases that have people of the same keys: no key is new."""
+    return [(a, b) for a, b in pairs if set(counts_of(a, asked)) == set(counts_of(b, asked))]
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_keys_and_rests_of_rows_cost_what_is_stated(relation, groups):
+    asked = query(relation, groups=groups, **REST)
+    pairs = pairs_of_rows(relation)
+
+    law = WithRests(asked)
+
+    assert 0.01 < law.excess(pairs) <= 0.2 * (1 + 1e-9)
+    assert 0.5 * EPSILON < law.loss(known(pairs, asked)) <= EPSILON * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_keys_and_rests_of_persons_cost_what_is_stated(groups):
+    law = WithRests(query(groups=groups, **REST, **PERSONS))
+
+    assert 0.02 < law.excess(pairs_of_persons(ADDED)) <= 0.2 * (1 + 1e-9)
+
+
+def test_a_rest_at_half_its_price_is_seen():
+    asked = query(**REST)
+    pairs = known(pairs_of_rows(ADDED), asked)
+
+    assert WithRests(asked, cheap=2).loss(pairs) > 1.2 * EPSILON
+
+
+def test_rests_of_persons_who_pay_for_one_row_are_seen():
+    asked = query(groups=GROUPS, **REST, **PERSONS)
+    crowd = tuple(((g, k),) for g, k in PAIRS for _ in range(2))
+    pairs = [(crowd, (*crowd, one)) for one in SETS]
+
+    assert WithRests(asked).loss(pairs) <= EPSILON * (1 + 1e-9)
+    assert WithRests(asked, cheap=4).loss(pairs) > 1.2 * EPSILON
+
+
+def test_the_rest_of_each_group_that_is_there_is_seen():
+    """A rest for each group that has rows says which groups there are."""
+    asked = query(**REST)
+
+    def of_all(database):
+        there = tuple(sorted({group for group, _ in database}))
+        return {(answer, there): one for answer, one in set_law(asked)(database).items()}
+
+    assert excess(of_all, pairs_of_rows(ADDED)) > 0.9
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_one_step_moves_all_rests_by_what_they_pay_for(relation, groups):
+    """Equal to the largest change over all pairs and answers: less would not be private."""
+    asked = query(relation, groups=groups, **PERSONS, **REST)
+    design, worst = asked.design(), 0
+    for here, there in pairs_of_persons(relation):
+        a, b = (
+            {answer: rests for answer, _, rests in released(design, counts_of(one, asked))}
+            for one in (here, there)
+        )
+        for answer in a.keys() & b.keys():
+            moved = {n: a[answer][n] - b[answer][n] for n in a[answer]}
+            worst = max(worst, sum(map(abs, moved.values())))
+
+    assert design.rest.changed == (2 if relation is ADDED else 4)
+    # Of two keys of a group that is not public one is released, so that one is in its rest.
+    assert worst == design.rest.changed - (relation is REPLACED and groups is None)
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+def test_rests_of_candidates_are_all_others(relation):
+    """Whatever is drawn, what is released and the rest of a group add up to its candidates."""
+    asked = query(
+        relation, dp.TopKeys, delta=0.0, groups=GROUPS, candidates=KEYS, k=1, other=True,
+        counts_share=0.5, **PERSONS,
+    )  # fmt: skip
+    design = replace(asked.design(), rest=Exact())
+    for database in [(one, other) for one in SETS[::2] for other in SETS[::3]]:
+        counts = counts_of(database, asked)
+        release = design.drawing(Held(counts))(asked.plan)
+        for group, rest in release.other:
+            [key] = release.by_group[group]
+            assert rest + counts[group, key] == sum(counts[group, one] for one in KEYS)
+
+
+def test_prices_of_the_rest():
+    for kind, more in (
+        (dp.Keys, {}), (dp.TopKeys, {"k": 1}),
+        (dp.TopKeys, {"k": 1, "candidates": KEYS, "mechanism": "noisy-sequence",
+                     "groups": GROUPS, "delta": 0.0}),
+    ):  # fmt: skip
+        for relation, changed in ((ADDED, 2), (REPLACED, 4)):
+            plan = query(relation, kind, other=True, **more, **PERSONS).plan
+            rest = plan.spends[-1]
+
+            assert sum(one.epsilon * one.times for one in plan.spends) == pytest.approx(EPSILON)
+            assert rest.epsilon == pytest.approx(0.1 * EPSILON)
+            assert f"scale {changed / 0.1:g} on" in rest.purpose
+
+
+def test_no_group_gives_back_the_price_of_the_rest_too():
+    asked = query(
+        kind=dp.TopKeys,
+        k=1,
+        candidates=KEYS,
+        mechanism="noisy-sequence",
+        other=True,
+        delta=1e-6,
+    )
+    release = asked.release(pl.DataFrame({"g": [1], "k": [1]}))
+
+    assert (release.groups, release.other) == ((), None)
+    assert release.refunded == 0.8
+
+
+# What is read and shown.
+
+ROWS = pl.DataFrame(
+    [
+        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}" if p % 9 else f"x{p}")
+        for p in range(910)
+        for _ in range(2)
+    ],
+    schema=["who", "g", "k"],
+    orient="row",
+)
+SURE = {"epsilon": 400.0, "delta": 1e-60, "user": "who", "max_per_user": 1}
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "spark"])
+@pytest.mark.parametrize("groups", [(), ("C", "nowhere", "A")])
+def test_every_engine_counts_pairs_as_the_definition(engine, groups):
+    question = Question(("k",), PeopleCap("who", 1), by="g", groups=groups)
+    exact = Counter(ROWS.unique().select("g", "k").iter_rows())
+    listed = groups or sorted(ROWS["g"].unique().to_list())
+
+    for least in (1, 50):
+        found = people_in(held_by(engine, ROWS), question).in_groups(groups, least)
+
+        counts = {
+            group: dict(
+                zip(part.keys_at(np.arange(len(part.keys))), part.people.tolist(), strict=True)
+            )
+            for group, part in found
+        }
+        right = {
+            group: {k: n for (g, k), n in sorted(exact.items()) if g == group and n >= least}
+            for group in listed
+        }
+        right = right if groups else {group: one for group, one in right.items() if one}
+        assert counts == right
+        assert list(counts) == list(right)
+
+
+def test_rows_of_a_table_add_up_to_what_is_counted():
+    release = query(other=True, **SURE).release(ROWS)
+    table = release.to_frame()
+
+    assert release.groups == ("A", "B", "C")
+    assert table.columns == ["g", "k", "people, noisy"]
+    assert abs(table["people, noisy"].sum() - 910) <= 2
+    assert dict(release.other)[None] in range(5, 16)
+    assert [row[:2] for row in table.rows()][-2:] == [("C", None), (None, None)]
+    assert str(release).splitlines()[1].split() == ["A", "D0", str(release.counts[0])]
+    shown = release.shown()
+    assert (shown["g"][-2:], shown["k"][-2:]) == (["C", "(other)"], ["(other)"] * 2)
+
+
+def test_public_groups_are_answered_in_their_order_and_empty_ones_too():
+    release = query(groups=["C", "nowhere", "A"], **SURE).release(ROWS)
+
+    assert release.by_group == {"C": ("D0", "D1"), "nowhere": (), "A": ("D0", "D1")}
+    assert release.to_dict()["groups"] == ["C", "nowhere", "A"]
+    assert release.shown()["k"] == ["D0", "D1", "(none)", "D0", "D1"]
+    assert release.table()["g"] == ["C", "C", "A", "A"]
+    assert release.plan.public == ("the groups",)
+    rest = query(groups=["nowhere", "A"], other=True, **SURE).release(ROWS)
+    assert rest.shown()["k"] == ["(other)", "D0", "D1", "(other)"]
+
+
+def test_a_missing_value_that_is_a_key_has_a_row():
+    rows = pl.DataFrame({"k": ["a"] * 90 + [None] * 90})
+    asked = {
+        "column": "k",
+        "missing": "key",
+        "epsilon": 9.0,
+        "delta": 1e-6,
+        "neighbours": ADDED,
+    }
+
+    assert dp.Keys(**asked).release(rows).table() == {"k": [None, "a"]}
+
+
+def ledger(path, source):
+    path = path / "ledger"
+    if path.exists():
+        return dp.Budget.open(path).for_request(source=source)
+    budget = dp.Budget(1e3, delta=1e-3, neighbours=ADDED, protects="who", path=path)
+    return budget.for_request(source=source)
+
+
+def test_answers_come_back_from_a_ledger(tmp_path):
+    path = tmp_path / "visits.parquet"
+    ROWS.write_parquet(path)
+    asked = query(other=True, **SURE)
+    first, again = (asked.release(path, budget=ledger(tmp_path, str(path))) for _ in range(2))
+
+    assert again.repeated
+    assert (again.answer, again.other, again.groups) == (
+        first.answer,
+        first.other,
+        first.groups,
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"other_share": 0.5}, "other_share goes with other"),
+        ({"other": True, "other_share": 1.0}, "other_share must be above 0 and below 1"),
+        ({"other": True, "missing": "key"}, "other is the row without a key"),
+        ({"other": True, "method": "optimal"}, "its method is 'laplace' or 'gaussian'"),
+        ({"method": "rounds", **PERSONS}, "'rounds' has no groups"),
+        ({"groups": []}, "groups must be at least one"),
+        ({"groups": ["A", "A"]}, "and different ones"),
+        (
+            {"kind": dp.TopKeys, "k": 1, "other": True, "mechanism": "exponential"},
+            "noisy count",
+        ),
+        (
+            {"kind": dp.TopKeys, "k": 1, "other": True, "candidates": [1, 2], "delta": 0.0,
+             "groups": [1]},
+            "give counts_share",
+        ),
+    ],
+)  # fmt: skip
+def test_fields_that_do_not_go_together(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        query(**wrong)
