@@ -76,7 +76,7 @@ def test_groups_have_the_top_of_each():
 
     release = dp.TopKeys(**asked, epsilon=500.0, delta=1e-6, neighbours=ADDED).release(VISITS)
 
-    assert release.by_group == {"west": ("D0",), "east": ("D1",)}
+    assert release.by_group == {"west": ("D0",), "east": ("D1",), "north": ()}
     assert release.answer == (("west", "D0"), ("east", "D1"))
 
 

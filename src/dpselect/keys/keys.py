@@ -59,8 +59,8 @@ class Keys(Query[KeyRelease]):
         max_per_user: How many different keys of a person are counted, over all groups. Or
             ``Choose``, by the people of keys near the threshold and above; not for
             ``"weighted"`` and ``"rounds"``.
-        other: Whether the noisy number of all that is counted and not released is released as
-            one more row, of each group. It needs noisy counts: ``"laplace"`` or
+        other: Whether the noisy number of what is not released is one more row, of each group.
+            It is of all that is counted, and needs noisy counts: ``"laplace"`` or
             ``"gaussian"``.
         other_share: Share of epsilon for that; in (0, 1), by default 0.1.
         method: How keys are selected. ``"optimal"`` releases every key with the largest

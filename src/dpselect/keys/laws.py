@@ -322,7 +322,8 @@ def law_of(
 
 def law_with_counts(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:
     """Return the law with noisy counts that the fewest people pass with probability 1/2."""
-    kinds: list[type[LaplaceLaw] | type[GaussianLaw]] = [LaplaceLaw, GaussianLaw]
+    kinds: Sequence[Callable[[float, float, int], LaplaceLaw | GaussianLaw]]
+    kinds = [LaplaceLaw, GaussianLaw]
     return _soonest(kinds, epsilon, delta, changed)
 
 

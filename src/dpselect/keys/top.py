@@ -103,8 +103,8 @@ class TopKeys(Query[KeyRelease]):
             key is: with ``k``, and groups that are public or none.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
             split off for a noisy sequence, which has them.
-        other: Whether the noisy number of all that is counted and not released is released as
-            one more row, of each group: of the candidates, or of all keys. It needs noisy
+        other: Whether the noisy number of what is not released is one more row, of each group.
+            It is of all that is counted: of the candidates, or of all keys. It needs noisy
             counts; not for draws without candidates.
         other_share: Share of epsilon for that; in (0, 1), by default 0.1.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
