@@ -35,6 +35,9 @@ class Neighbours(Enum):
     EDGE = "edge"
     """One edge of a graph more or less; the node set is public."""
 
+    NODE = "node"
+    """All edges of one node of a graph replaced by any others; the node set is public."""
+
     SWAP = "swap"
     """One member of a subset exchanged for a non-member; the subset's size is public."""
 
@@ -48,8 +51,8 @@ class Neighbours(Enum):
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise NeighboursError(
             "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
-            "record replaced), 'edge' (one edge of a graph) or 'swap' (one member of a subset "
-            f"exchanged){meant}"
+            "record replaced), 'edge' (one edge of a graph), 'node' (all edges of one node) or "
+            f"'swap' (one member of a subset exchanged){meant}"
         )
 
 
@@ -63,5 +66,7 @@ def relation(value: object) -> Neighbours:
     return Neighbours(value if isinstance(value, Neighbours | str) else None)
 
 
-NeighboursLike: TypeAlias = Neighbours | Literal["add-remove", "substitute", "edge", "swap"]
+NeighboursLike: TypeAlias = (
+    Neighbours | Literal["add-remove", "substitute", "edge", "node", "swap"]
+)
 """A relation, or its name as the command line has it."""

@@ -45,6 +45,7 @@ PROTECTED = {
     Neighbours.ADD_REMOVE: "record",
     Neighbours.SUBSTITUTE: "record",
     Neighbours.EDGE: "edge",
+    Neighbours.NODE: "node",
     Neighbours.SWAP: "person",
 }
 """What one neighbour step changes, in a word, where no persons are named."""

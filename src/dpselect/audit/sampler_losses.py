@@ -17,6 +17,7 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``draw_cut``           the same
 ``draw_place``         the same
 ``draw_set``           the same
+``draw_with_own``      the same
 others                 ``δ(ε)``, from the exact laws of both
 =====================  ====================================================================
 
@@ -41,7 +42,13 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, of_laws
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, cut_exponential, path_exponential, sets
+from dpselect.draws import (
+    above_threshold,
+    cut_exponential,
+    own_exponential,
+    path_exponential,
+    sets,
+)
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
@@ -255,6 +262,19 @@ def draw_set(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
+def draw_with_own(
+    here: Indices, there: Indices, public: Mapping[str, Any], chosen: list[int]
+) -> Loss | None:
+    """Return the loss of an exponential draw, at the positions that were drawn."""
+    if np.shape(here) != np.shape(there):
+        return None
+    logs = [
+        own_exponential.log_probability(scores, public["decay"], chosen)
+        for scores in (here, there)
+    ]
+    return Loss(0.0, drawn=logs[0] - logs[1])
+
+
 def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
@@ -353,6 +373,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             is_above,
         ),
         "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
+        "dpselect.draws.own_exponential.draw_with_own": Rule(
+            ("scores", "decay", "k"), "scores", draw_with_own
+        ),
         "dpselect.draws.path_exponential.draw_path": Rule(
             ("chain", "decay"), "chain", draw_path
         ),

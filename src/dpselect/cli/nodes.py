@@ -30,7 +30,8 @@ one label per line. With several --metric the nodes must be good in all of them.
 names another node, or joins a node to itself, is left out.
 With --above in place of --k all nodes of at least such a noisy score are released.
 With --user one person is protected with all rows, such as the calls that a customer made, of
-which --max-per-user different edges count; else one edge.
+which --max-per-user different edges count; with --protect node one node with all its edges;
+else one edge.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
@@ -79,6 +80,8 @@ def _check_plot(query: TopNodes, given: Given) -> None:
     if given.options["plot"] is None:
         return
     options.declared_public(bool(given.options["data_is_public"]), "dpselect nodes --plot")
+    if query.protect == "node":
+        raise ParameterError("`plot` is of releases that protect an edge")
     if query.above is not None:
         raise ParameterError("`plot` shows P(chosen first) of a release of `k` nodes")
     if given.options["dry_run"]:
@@ -90,7 +93,8 @@ def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
     needed("matplotlib", extra="standard")
     from matplotlib.figure import Figure
 
-    objective, draw = query.objective(given.table), query.design().draw
+    objective = query.objective(given.table)
+    draw = query.design().draw  # type: ignore[union-attr] # a node was refused
     mechanism = draw.mechanism.single_round(draw.k)
     axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
     axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)

@@ -15,10 +15,12 @@ from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
+from dpselect.networks import node_privacy
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.edges import EdgeDesign, EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
+from dpselect.networks.node_privacy import NodeDesign
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.passes import Pass
@@ -29,6 +31,9 @@ from dpselect.typing import Indices, OnInvalid, Values
 
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
+
+Protect: TypeAlias = Literal["edge", "node"]
+"""What a neighbour step changes: one edge, or all edges of one node."""
 
 OF_PAIRS = "two for each edge"
 """Rows of the count for ego betweenness."""
@@ -57,7 +62,9 @@ class TopNodes(Query[Release[Any]]):
         those is protected, not the person. With ``user`` a person is protected, under
         ``Neighbours.ADD_REMOVE`` of all rows of one person: at most ``max_per_user`` edges come
         or go, and all sensitivities are those of so many edges. To replace one person by
-        another is two such steps.
+        another is two such steps. With ``protect="node"`` it is ``epsilon``-DP under
+        ``Neighbours.NODE``: all edges of one node replaced by any others, or by none; on all
+        graphs on the public nodes, whatever their degrees.
 
     Attributes:
         nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
@@ -76,8 +83,13 @@ class TopNodes(Query[Release[Any]]):
         dominance: With pareto: when a node dominates another. ``"standard"``: at least as
             good by every metric and better by one; ``"weak"``, as the paper defines it, also
             if equal by all; ``"strict"``: better by every one.
-        max_degree: A public bound on the degrees, for ego betweenness. Such as a limit that
-            the service itself sets; ``n - 1`` if not given.
+        max_degree: A public bound on degrees, for ego betweenness or where a node is protected.
+            For ego betweenness one that no node exceeds, such as a limit that the service
+            itself sets; ``n - 1`` if not given. With ``protect="node"`` degrees count up to it;
+            best near that of the last node wanted, and not to be read off the data.
+        protect: Whether one ``"edge"`` is protected, or one ``"node"`` with all its edges.
+            ``"node"`` goes with the metric ``"degree"`` and ``k``, and finds nobody at an
+            epsilon below about ``ln(n/k)``, which no mechanism can (``docs/networks.md``).
         user: The column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
         max_per_user: How many different edges of a person are counted. By a rule that depends
@@ -119,6 +131,7 @@ class TopNodes(Query[Release[Any]]):
     weights: Sequence[float] | None = None
     dominance: Dominance = "standard"
     max_degree: int | None = None
+    protect: Protect = "edge"
     user: str | None = None
     max_per_user: int | None = None
     redraw: Redraw | None = None
@@ -127,7 +140,9 @@ class TopNodes(Query[Release[Any]]):
     epsilon: float
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _Nodes:
+    def design(self) -> _Nodes | NodeDesign:
+        if validation.one_of("protect", self.protect, get_args(Protect)) == "node":
+            return node_privacy.design(self)
         rows, choice = EdgeRows.of(self), MetricChoice.of(self)
         _check_rounds(choice, self.redraw)
         # What is public of an objective is that of the graph without edges.
@@ -178,8 +193,15 @@ class TopNodes(Query[Release[Any]]):
 
         Args:
             data: As for a release.
+
+        Raises:
+            ParameterError: A node is protected, by scores whose sensitivities are no bound.
         """
         made = self.design()
+        if isinstance(made, NodeDesign):
+            raise ParameterError(
+                "an objective is of edges: with `protect`='node' there is none"
+            )
         return made.choice.objective(made.rows.read(data))
 
 
