@@ -46,6 +46,10 @@ SLACK = 2.0**-40
 """Relative; above the rounding errors of the sum, whose terms are not negative."""
 
 
+MOST = 700.0
+"""Nats between the weights of the least and the largest score; more no float can tell."""
+
+
 @sampler
 def draw_with_own(scores: Indices, decay: float, k: int) -> list[int]:
     """Draw ``k`` positions without replacement, with weights ``e^(η s)``.
@@ -74,20 +78,21 @@ def loss(decay: float, *, n: int, cap: int, k: int) -> float:
     """Return the bound of the theorem.
 
     Args:
-        decay: η > 0.
+        decay: η > 0, at most ``MOST/D``.
         n: How many candidates.
         cap: ``D`` >= 1.
         k: 1 to ``n``.
     """
     others = n - np.arange(1, k + 1, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        excess = (others * np.expm1(decay) + np.expm1(decay * cap)) / (others + 1)
+    excess = (others * np.expm1(decay) + np.expm1(decay * cap)) / (others + 1)
     not_drawn = k * decay + float(np.log1p(excess).sum())
     return max(decay * (cap + 2 * k - 1), not_drawn) * (1 + SLACK)
 
 
 def largest_decay(epsilon: float, *, n: int, cap: int, k: int) -> float:
-    """Return the largest decay whose loss is at most epsilon; arguments as for ``loss``."""
-    return boundary(
-        lambda decay: loss(decay, n=n, cap=cap, k=k) > epsilon, 0.0, epsilon / (cap + 2 * k - 1)
-    )[0]
+    """Return the largest decay, up to ``MOST/D``, whose loss is at most epsilon.
+
+    Other arguments are those of ``loss``.
+    """
+    most = min(epsilon / (cap + 2 * k - 1), MOST / cap)
+    return boundary(lambda decay: loss(decay, n=n, cap=cap, k=k) > epsilon, 0.0, most)[0]

@@ -23,11 +23,13 @@ from dpselect.draws import own_exponential
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
+from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edges import EdgeDesign, EdgeRows
 from dpselect.networks.metrics import METRICS, degree
 from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
+from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     from dpselect.networks.top import TopNodes
@@ -111,9 +113,13 @@ class NodeDesign(EdgeDesign):
     cap: int
     decay: float
 
+    def scores(self, graph: NodeCounts) -> Indices:
+        """Return the degrees of all nodes, up to the cap; private."""
+        return np.minimum(graph.degrees, self.cap)
+
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         graph = self.rows.read(data)
-        scores = np.minimum(graph.degrees, self.cap)
+        scores = self.scores(graph)
 
         def draw(plan: Plan) -> Release[Any]:
             chosen = own_exponential.draw_with_own(scores, self.decay, self.k)
