@@ -42,8 +42,7 @@ LARGE_EPSILON = 10.0
 """A larger one is called large where a plan is printed."""
 
 PROTECTED = {
-    Neighbours.ADD_REMOVE: "record",
-    Neighbours.SUBSTITUTE: "record",
+    **dict.fromkeys((Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE), "record"),
     Neighbours.EDGE: "edge",
     Neighbours.NODE: "node",
     Neighbours.SWAP: "person",
