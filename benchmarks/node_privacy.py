@@ -21,13 +21,14 @@ import os
 from collections.abc import Iterator
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import dpselect as dp
 from dpselect.networks import Graph
 from dpselect.networks.node_privacy import NodeDesign
-from dpselect.typing import Values
 
 DATA = Path(os.environ["DPSELECT_DATA"])
 RESULTS = Path(__file__).with_name("results") / "node_privacy.csv"
@@ -50,8 +51,9 @@ COLUMNS = (
 
 def decay(n: int, cap: int, epsilon: float) -> float:
     """Return the decay of a release."""
-    asked = {"metric": "degree", "protect": "node", "max_degree": cap}
-    design = dp.TopNodes(nodes=n, k=K, epsilon=epsilon, **asked).design()
+    design = dp.TopNodes(
+        nodes=n, k=K, metric="degree", protect="node", max_degree=cap, epsilon=epsilon
+    ).design()
     assert isinstance(design, NodeDesign)  # noqa: S101 -- for the type
     return design.decay
 
@@ -64,7 +66,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
     order = np.argsort(-degrees, kind="stable")[:K]
     top, rng = set(order.tolist()), np.random.default_rng(36)
 
-    def recall(scores: Values, noise: str) -> float:
+    def recall(scores: NDArray[Any], noise: str) -> float:
         found = 0
         for _ in range(SIMULATIONS):
             noisy = scores + getattr(rng, noise)(size=n)
