@@ -512,7 +512,7 @@ def test_answers_come_back_from_a_ledger(tmp_path):
         ),
         (
             {"kind": dp.TopKeys, "k": 1, "other": True, "candidates": [1, 2], "delta": 0.0,
-             "groups": [1]},
+             "groups": [1], "mechanism": "permute-and-flip"},
             "give counts_share",
         ),
     ],

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
 from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
+from dpselect.cli.keys import values_of
 from dpselect.errors import DataError, ParameterError
 from dpselect.release import aligned
 
@@ -182,11 +183,15 @@ HEAVY = QueryCommand(
 
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
 --crs EPSG:4326 --grid 32 --k 5 --epsilon 1 --neighbours add-remove[/bold]
+
+With --by the cells of each group are released, for one epsilon: of public groups (--groups), or
+of those that enough people are in, which need --delta.
 """,
     more=CAP_SHARE,
     options={
         **CAP,
         "bounds": BOUNDS,
+        "groups": values_of("groups", "by"),
         "grid": Option(
             read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."
         ),

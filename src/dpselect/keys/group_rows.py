@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
@@ -16,11 +18,15 @@ from dpselect.tables.kinds import kind_of, named
 from dpselect.tables.lookup import without_nan
 from dpselect.tables.people import USER
 from dpselect.tables.values import names_of_series
+from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     from dpselect.keys.grouping import Grouping
 
 PLACE = "place"
+
+Placed = Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]]
+"""Repairs or drops rows, each by itself."""
 
 
 def column_of(data: object, by: str) -> KeyColumns:
@@ -43,7 +49,12 @@ def check(data: object, grouping: Grouping) -> None:
 
 
 def rows_of(
-    data: object, grouping: Grouping, numeric: Mapping[str, str], groups: Sequence[Hashable]
+    data: object,
+    grouping: Grouping,
+    numeric: Mapping[str, str],
+    groups: Sequence[Hashable],
+    *,
+    placed: Placed | None = None,
 ) -> nw.LazyFrame[Any]:
     """Return the rows of some groups; of a lazy frame or a path no row is read yet.
 
@@ -55,6 +66,7 @@ def rows_of(
         grouping: How rows are grouped.
         numeric: Columns of numbers, by the name that they get.
         groups: Which groups, public; ``OTHER`` for the rest.
+        placed: What happens to each row before those of a person are limited.
 
     Returns:
         The columns ``group``, of which other groups are null, and those of ``numeric``, as
@@ -66,6 +78,8 @@ def rows_of(
     """
     column = column_of(data, grouping.by)
     rows = _opened(data, grouping, numeric).drop_nulls()
+    if placed is not None:
+        rows = placed(rows)
     listed = [column.encode(one) for one in groups if one is not OTHER]
     if grouping.cap is not None:
         if OTHER not in groups:
@@ -78,6 +92,34 @@ def rows_of(
     if OTHER not in groups:
         return rows.filter(among)
     return rows.with_columns(nw.when(among).then(nw.col(GROUP)).alias(GROUP))
+
+
+def places_of(
+    found: NDArray[Any],
+    groups: Sequence[Hashable],
+    *,
+    rows: nw.LazyFrame[Any],
+    by: str,
+    data: object,
+) -> Indices:
+    """Return the positions of groups that were collected, as ``rows_of`` has them.
+
+    Args:
+        found: The column ``group`` of what was collected.
+        groups: In order; ``OTHER`` for the rest, which is last.
+        rows: What was collected from.
+        by: The column of groups.
+        data: What the rows were made from.
+    """
+    rest = len(groups) - 1
+    if rows.implementation.is_polars():
+        held = found.tolist() if found.dtype == object else found
+        return np.array([rest if one is None else one for one in held], dtype=np.int64)
+    column = column_of(data, by)
+    places = {
+        None if one is OTHER else column.encode(one): place for place, one in enumerate(groups)
+    }
+    return np.array([places[one] for one in found.tolist()], dtype=np.int64)
 
 
 def _numbered(

@@ -38,6 +38,8 @@ from dpselect.tables.people import PeopleCap
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from dpselect.keys.group_rows import Placed
+
 GROUPS_SHARE = 0.2
 """Of epsilon, for groups that are released first."""
 
@@ -230,12 +232,17 @@ class Grouping:
         return draw
 
     def rows(
-        self, data: object, numeric: Mapping[str, str], groups: Sequence[Hashable]
+        self,
+        data: object,
+        numeric: Mapping[str, str],
+        groups: Sequence[Hashable],
+        *,
+        placed: Placed | None = None,
     ) -> nw.LazyFrame[Any]:
         """Return the rows of some groups that count; see ``group_rows.rows_of``."""
         from dpselect.keys import group_rows
 
-        return group_rows.rows_of(data, self, numeric, groups)
+        return group_rows.rows_of(data, self, numeric, groups, placed=placed)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,8 @@ class ReleaseByGroup(Release[Any]):
         found = {name: [row[at] for _, row in lines] for at, name in enumerate(head)}
         if self.groups is None:
             return found
-        return {str(self.arguments["by"]): [group for group, _ in lines]} | found
+        of_lines = [rest if group is None else group for group, _ in lines]
+        return {str(self.arguments["by"]): of_lines} | found
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""

@@ -447,12 +447,14 @@ def _of_known(
     facts = by_count(np.zeros(len(candidates), dtype=np.int64), candidates, relation, changed)
     # A person has keys in at most so many groups.
     times = min(changed, max(1, len(groups)))
+    needs_counts = asked.other and asked.mechanism is None and for_counts == 0
     most = float(min(changed, len(candidates) * max(1, len(groups))))
     draw = TopK.choose(
         facts,
         k=asked.k,
         above=asked.above,
-        mechanism=asked.mechanism,
+        # A sequence has the counts that the rest stands beside.
+        mechanism="noisy-sequence" if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(epsilon - for_counts) / times),
         sequence=NoisySequence(epsilon=epsilon, l1=most, bound=1, step=1),
         interval=asked.interval,

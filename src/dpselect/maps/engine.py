@@ -7,12 +7,15 @@ point falls into the cell that the kernels would give it. Only counts of cells l
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables
+from dpselect.keys.columns import GROUP
 from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
@@ -55,8 +58,7 @@ class EngineCounts:
     def _in_grid(self, nx: int, ny: int) -> Indices:
         """Return the counts of the cells of a uniform grid, shape ``(nx, ny)``."""
         cells = self._points.select(
-            (nw.col(axis) * (size / POSITIONS)).floor().cast(nw.Int64).alias(axis)
-            for axis, size in (("x", nx), ("y", ny))
+            _cell(axis, size).alias(axis) for axis, size in (("x", nx), ("y", ny))
         )
         return self._grouped(cells, (nx, ny))
 
@@ -110,6 +112,35 @@ class EngineCounts:
         return held
 
 
+def in_cells_of_groups(
+    points: nw.LazyFrame[Any],
+    shape: tuple[int, int],
+    groups: int,
+    places: Callable[[NDArray[Any]], Indices],
+) -> list[Values]:
+    """Count the points of each group in the cells of a uniform grid, by one grouping.
+
+    Args:
+        points: With lattice positions ``x`` and ``y``, and the column ``group``. Private.
+        shape: Cells along both axes.
+        groups: How many groups there are.
+        places: Returns the position of each group that was collected.
+
+    Returns:
+        Counts of each group, shape ``(cells,)``.
+    """
+    sizes = dict(zip(("x", "y"), shape, strict=True))
+    cells = points.select(
+        GROUP, *(_cell(axis, size).alias(axis) for axis, size in sizes.items())
+    )
+    grouped = cells.group_by(GROUP, "x", "y").agg(nw.len().alias("count"))
+    found = tables.collect(grouped, points, most=groups * shape[0] * shape[1])
+    x, y, count = (found[name].astype(np.int64) for name in ("x", "y", "count"))
+    held = np.zeros((groups, *shape))
+    held[places(found[GROUP]), x, y] = count
+    return list(held.reshape(groups, -1))
+
+
 def located(
     points: object,
     *,
@@ -135,19 +166,38 @@ def located(
     """
     table = tables.check_columns(points, numeric=[x, y])
     columns = {"x": without_nan(x), "y": without_nan(y)}
+    there = []
+    if cap is not None:
+        cap.check(points)
+        columns["user"] = cap.persons(tables.schema(table, points))
+        there.append(~nw.col("user").is_null())
+    return on_lattice(table.lazy().select(**columns), box=box, outside=outside, there=there)
+
+
+def on_lattice(
+    rows: nw.LazyFrame[Any], *, box: Box, outside: Outside, there: Sequence[nw.Expr] = ()
+) -> nw.LazyFrame[Any]:
+    """Return rows whose coordinates ``x`` and ``y`` have places, which are these columns then.
+
+    Args:
+        rows: With columns ``x`` and ``y`` of numbers, null where one is missing. Private.
+        box: The public box.
+        outside: ``"drop"`` or ``"clip"``, for points outside it.
+        there: What else a row must be to be kept.
+    """
     axes = {"x": (box.west, box.east), "y": (box.south, box.north)}
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
     kept = [_is_kept(nw.col(axis), *axes[axis], outside) for axis in axes]
-    if cap is not None:
-        cap.check(points)
-        columns["user"] = cap.persons(tables.schema(table, points))
-        kept.append(~nw.col("user").is_null())
-    rows = table.lazy().select(**columns).filter(*kept)
-    return rows.with_columns(
+    return rows.filter(*kept, *there).with_columns(
         _lattice_position(nw.col(axis), *bounds, outside).alias(axis)
         for axis, bounds in axes.items()
     )
+
+
+def _cell(axis: str, size: int) -> nw.Expr:
+    """Return the cell of a lattice position among so many."""
+    return (nw.col(axis) * (size / POSITIONS)).floor().cast(nw.Int64)
 
 
 def _is_kept(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:

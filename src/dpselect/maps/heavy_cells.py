@@ -7,26 +7,30 @@ substitution), so one noisy sequence of all cells is made for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from itertools import chain
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.errors import ParameterError
+from dpselect.keys.grouping import check_ungrouped
+from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
+from dpselect.maps.cells_by_group import GroupedCells, grouped
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.points import PointDesign, PointRows, pass_over
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
+from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import Plan
 from dpselect.query import Query, query
-from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Values
@@ -105,17 +109,15 @@ def cell_counts(
 
 
 @dataclass(frozen=True, repr=False)
-class CellRelease(Release[Cell]):
-    """A release of cells, most points first, with noisy counts if they were paid for."""
+class CellRelease(ReleaseByGroup):
+    """A release of cells, most points first, with noisy counts if they were paid for.
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return the edges of the cells and noisy counts as columns."""
-        edges = zip(*self.answer, strict=True) if self.answer else ((),) * 4
-        names = ("west", "south", "east", "north")
-        found = {name: list(edge) for name, edge in zip(names, edges, strict=True)}
-        if self.noisy_scores is not None:
-            found["points, noisy"] = list(self.noisy_scores)
-        return found | self.ends()
+    With groups it has pairs of a group and a cell, and the group None is all others.
+    """
+
+    @property
+    def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
+        return ["west", "south", "east", "north"], "points, noisy", self.noisy_scores
 
 
 @query
@@ -127,9 +129,13 @@ class HeavyCells(Query[CellRelease]):
     (add-remove), and releases the noisy counts at the same price. The answer has cells as
     ``(west, south, east, north)``, most points first.
 
+    With ``by`` the same is released of each group, as pairs of a group and a cell. One epsilon
+    is for all groups together, as a point is in one and a person has so many points in all.
+
     Guarantee:
-        ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
-        person, of which ``max_per_user`` are counted. All fields are public.
+        ``epsilon``-DP, or ``(epsilon, delta)``-DP where groups are released first, under
+        ``neighbours``: one point, or with ``user`` all points of one person, of which
+        ``max_per_user`` are counted. All fields are public.
 
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
@@ -141,14 +147,22 @@ class HeavyCells(Query[CellRelease]):
         k: How many cells; 1 to their number.
         above: In place of ``k``: all cells of at least so many noisy points. Not to be read
             off the data.
+        by: A column of groups: the cells of each are released.
+        groups: The public groups, each of which is answered; other rows are dropped. If not
+            given, groups that enough people are in are released first, with a part of epsilon
+            and all of ``delta``.
+        groups_share: Share of epsilon for groups that are released first; in (0, 1), by
+            default 0.2.
+        other: Whether all rows of groups that were not released are one more group, None.
         user: The column of the person that a point belongs to.
         max_per_user: How many points of a person are counted, chosen at random. Or ``Choose``,
-            by how precise the count of the ``k``-th cell is.
+            by how precise the count of the ``k``-th cell is. With ``by``, over all groups.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         interval: The probability that intervals of the noisy counts hold, all at once. As 0.95,
             for the counts of these points. It costs nothing, and says which cells are surely
             among those with most points; it needs a noisy sequence.
         epsilon: What the release costs, in nats; finite, > 0.
+        delta: What it costs besides where groups are released first; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
         mechanism: How cells are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
             function of ``epsilon=``.
@@ -170,19 +184,25 @@ class HeavyCells(Query[CellRelease]):
     grid: int | tuple[int, int]
     k: int | None = None
     above: float | None = None
+    by: str | None = None
+    groups: Iterable[Hashable] | None = None
+    groups_share: float | None = None
+    other: bool = False
     user: str | None = None
     max_per_user: CapLike | None = None
     outside: Outside = "drop"
     interval: float | None = None
     epsilon: float
+    delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _Cells | ChosenCap[CellRelease]:
-        return ChosenCap.of(self) or self.at_cap()
+    def design(self) -> CellsDesign | GroupedCells | ChosenCap[CellRelease]:
+        return ChosenCap.of(self) or (self.at_cap() if self.by is None else grouped(self))
 
-    def at_cap(self) -> _Cells:
+    def at_cap(self) -> CellsDesign:
         """Return the design for one cap, which is not to be chosen."""
+        check_ungrouped(self)
         rows, grid = PointRows.of(self), uniform_grid(self.grid)
         objective = partial(
             cell_counts,
@@ -201,7 +221,7 @@ class HeavyCells(Query[CellRelease]):
             of="cells",
             interval=self.interval,
         )
-        return _Cells(
+        return CellsDesign(
             mechanism=repr(draw.mechanism),
             spends=(draw.spend,),
             epsilon=draw.mechanism.epsilon,
@@ -219,7 +239,15 @@ class HeavyCells(Query[CellRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cells(PointDesign[CellRelease], CapDesign[CellRelease]):
+class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
+    """The public inputs of the draw of cells of one grid.
+
+    Attributes:
+        grid: The grid.
+        objective: Makes the objective of counts of its cells.
+        draw: How cells are drawn.
+    """
+
     grid: Partition
     objective: Callable[[Values], Objective]
     draw: TopK
@@ -244,17 +272,18 @@ class _Cells(PointDesign[CellRelease], CapDesign[CellRelease]):
 
     def _of_counts(self, counts: Objective) -> Callable[[Plan], CellRelease]:
         draw = self.draw.prepare_positions(counts)
+        return lambda plan: self.release_of([draw()], plan)
+
+    def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
+        """Return the cells of one draw after the other."""
         every = Cells(self.rows.box, *self.grid.shape or ())
-
-        def drawn(plan: Plan) -> CellRelease:
-            found = draw()
-            cells = tuple(every[position] for position in found.positions)
-            return CellRelease(
-                cells,
-                plan,
-                noisy_scores=found.noisy_scores,
-                interval=found.interval,
-                surely=found.surely,
+        noisy, ends, sure = (
+            tuple(chain.from_iterable(some)) if None not in some else None
+            for some in (
+                [one.noisy_scores for one in drawn],
+                [one.interval for one in drawn],
+                [one.surely for one in drawn],
             )
-
-        return drawn
+        )
+        cells = tuple(every[position] for one in drawn for position in one.positions)
+        return CellRelease(cells, plan, noisy_scores=noisy, interval=ends, surely=sure)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect.keys.columns import GROUP, OTHER
-from dpselect.keys.group_rows import column_of
+from dpselect.keys.columns import GROUP
+from dpselect.keys.group_rows import places_of
 from dpselect.percentiles.ranks import GroupedRanks
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
@@ -155,16 +155,7 @@ class Reader:
 
     def _codes(self, groups: NDArray[Any]) -> Indices:
         """Return the positions of groups that were collected."""
-        rest = len(self.groups) - 1
-        if self._is_polars:
-            found = groups.tolist() if groups.dtype == object else groups
-            return np.array([rest if one is None else one for one in found], dtype=np.int64)
-        column = column_of(self.data, self.by)
-        places = {
-            None if one is OTHER else column.encode(one): place
-            for place, one in enumerate(self.groups)
-        }
-        return np.array([places[one] for one in groups.tolist()], dtype=np.int64)
+        return places_of(groups, self.groups, rows=self.rows, by=self.by, data=self.data)
 
     def _in_polars(self, edges: Values) -> list[dict[str, tables.Column]]:
         """Group by one integer, which polars does sooner."""

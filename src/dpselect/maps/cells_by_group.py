@@ -1,0 +1,122 @@
+"""The densest cells of each group: those of one group, drawn for each from one reading.
+
+The points of all groups are grouped by their group and cell, and every group is answered by the
+same mechanism, for single points that come or go (``dpselect.keys.grouping``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dpselect.errors import ParameterError
+from dpselect.keys.grouping import Grouping, grouping_of
+from dpselect.maps.points import PointRows, pass_over
+from dpselect.mechanisms.base import Drawn
+from dpselect.plan import Plan
+from dpselect.query import Design
+from dpselect.typing import Values
+
+if TYPE_CHECKING:
+    from dpselect.maps.heavy_cells import CellRelease, CellsDesign, HeavyCells
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedCells(Design["CellRelease"]):
+    """The cells of one group, and how points are grouped.
+
+    Attributes:
+        each: The design of one group, for single points that come or go.
+        grouping: How rows are grouped.
+        rows: How they are read as points.
+    """
+
+    each: CellsDesign
+    grouping: Grouping
+    rows: PointRows
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)
+        self.grouping.check(data)
+
+    def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
+        if self.grouping.first is not None:
+            # The rows of released groups are read after the charge.
+            self.check(data)
+        nothing: list[Drawn] = []
+        draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
+
+        def drawn(plan: Plan) -> CellRelease:
+            found = draw(plan)
+            pairs = list(zip(found.groups, found.answers, strict=True))
+            release = self.each.release_of([one for _, one in pairs], plan)
+            of_each = [group for group, one in pairs for _ in one.positions]
+            return replace(
+                release,
+                answer=tuple(zip(of_each, release.answer, strict=True)),
+                groups=found.groups,
+                refunded=found.refunded,
+            )
+
+        return drawn
+
+    def _of_groups(
+        self, data: object, groups: tuple[Hashable, ...]
+    ) -> Callable[[], list[Drawn]]:
+        """Count the points of groups, and return the draw of their cells."""
+        each = self.each
+        draws = [
+            each.draw.prepare_positions(each.objective(one))
+            for one in self._counts(data, groups)
+        ]
+        return lambda: [draw() for draw in draws]
+
+    def _counts(self, data: object, groups: tuple[Hashable, ...]) -> list[Values]:
+        """Return the number of points in each cell, for each group."""
+        # narwhals takes as long to import as all of this room.
+        from dpselect.keys.group_rows import places_of
+        from dpselect.maps import engine
+
+        placed = partial(engine.on_lattice, box=self.rows.box, outside=self.rows.outside)
+        numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
+        points = self.grouping.rows(data, numeric, groups, placed=placed)
+        return engine.in_cells_of_groups(
+            points,
+            self.each.grid.shape or (1, 1),
+            len(groups),
+            lambda found: places_of(found, groups, rows=points, by=self.grouping.by, data=data),
+        )
+
+
+def grouped(asked: HeavyCells) -> GroupedCells:
+    """Return the design of the densest cells of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    rows = PointRows.of(asked)
+    if rows.x is None:
+        raise ParameterError(
+            "`by` is for tables: name the columns of the coordinates: `x`, `y`"
+        )
+    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
+    if len(set(named)) < len(named):
+        raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
+    grouping = grouping_of(asked)
+    each = replace(asked, **grouping.in_each).at_cap()
+    cells, many = each.grid.cells, len(grouping.groups)
+    first = () if grouping.first is None else grouping.first.passes
+    of_all = (
+        pass_over(cells * many)
+        if many
+        else replace(pass_over(cells), rows=f"{cells} for each group that is released")
+    )
+    return GroupedCells(
+        **grouping.facts(each),
+        passes=(*first, of_all),
+        each=each,
+        grouping=grouping,
+        rows=rows,
+    )
