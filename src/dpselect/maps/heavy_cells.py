@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,8 @@ from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Values
+
+One = TypeVar("One")
 
 Cell = tuple[float, float, float, float]
 """West, south, east and north of a cell, in coordinates."""
@@ -277,13 +279,18 @@ class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
         """Return the cells of one draw after the other."""
         every = Cells(self.rows.box, *self.grid.shape or ())
-        noisy, ends, sure = (
-            tuple(chain.from_iterable(some)) if None not in some else None
-            for some in (
-                [one.noisy_scores for one in drawn],
-                [one.interval for one in drawn],
-                [one.surely for one in drawn],
-            )
-        )
         cells = tuple(every[position] for one in drawn for position in one.positions)
-        return CellRelease(cells, plan, noisy_scores=noisy, interval=ends, surely=sure)
+        return CellRelease(
+            cells,
+            plan,
+            noisy_scores=_together(one.noisy_scores for one in drawn),
+            interval=_together(one.interval for one in drawn),
+            surely=_together(one.surely for one in drawn),
+        )
+
+
+def _together(parts: Iterable[tuple[One, ...] | None]) -> tuple[One, ...] | None:
+    """Return what all draws have as one; None if they have none."""
+    found = list(parts)
+    held = [one for one in found if one is not None]
+    return tuple(chain.from_iterable(held)) if len(held) == len(found) else None
