@@ -115,15 +115,47 @@ def test_a_spend_without_an_answer_answers_nothing(budget):
     assert not WARDS.release(DATA, budget=board).repeated
 
 
-def test_an_answer_too_long_to_be_kept_is_drawn_anew():
-    keys = dp.Keys(column="ward", epsilon=9.0, delta=1e-3, neighbours=AR)
-    many = pl.DataFrame({"ward": [f"ward {n}" for n in range(3000)] * 30})
-    budget = dp.Budget(30.0, 0.1, neighbours=AR).for_request(source="many.csv")
-    first, second = (keys.release(many, budget=budget) for _ in range(2))
+KEYS = dp.Keys(column="ward", epsilon=9.0, delta=1e-3, neighbours=AR)
+MANY = pl.DataFrame({"ward": [f"ward {n}" for n in range(3000)] * 30})
+MAP = dp.Map(
+    x="x", y="y", bounds=(0, 0, 1, 1), grids=(100,), crs="EPSG:4326", epsilon=9.0, neighbours=AR
+)
+POINTS = pl.DataFrame({"x": [0.1, 0.6, 0.6] * 50, "y": [0.2, 0.7, 0.8] * 50})
 
-    assert len(first.answer) > 2000
+
+@pytest.mark.parametrize(("query", "data"), [(KEYS, MANY), (MAP, POINTS)], ids=["keys", "map"])
+@pytest.mark.parametrize("place", ["memory", "ledger"])
+def test_a_long_answer_is_given_again_whole(tmp_path, query, data, place):
+    path = None if place == "memory" else tmp_path / "budget"
+    budget = dp.Budget(30.0, 0.1, neighbours=AR, path=path)
+    first = query.release(data, budget=budget.for_request(source="many.csv"))
+    later = budget if path is None else dp.Budget.open(path)
+    second = query.release("no.parquet", budget=later.for_request(source="many.csv"))
+
     assert "sha256" in budget.entries[0].answer
-    assert not second.repeated
+    assert (second.repeated, len(later.entries)) == (True, 1)
+    assert second.to_frame().equals(first.to_frame())
+    assert second.released() == first.released()
+
+
+def test_an_answer_whose_file_is_another_is_drawn_anew(tmp_path):
+    budget = dp.Budget(30.0, 0.1, neighbours=AR, path=tmp_path / "budget")
+    board = budget.for_request(source="many.csv")
+    KEYS.release(MANY, budget=board)
+    [file] = budget.lists.iterdir()
+    file.write_text("[]")
+
+    assert KEYS.plan.answered(board) is None
+    assert not KEYS.release(MANY, budget=board).repeated
+
+
+def test_a_map_given_again_answers_districts_alike():
+    budget = dp.Budget(30.0, neighbours=AR).for_request(source="points.csv")
+    first, second = (MAP.release(POINTS, budget=budget) for _ in range(2))
+
+    area = (0.05, 0.1, 0.5, 0.95)
+    assert second.estimate(area).table() == first.estimate(area).table()
+    assert (second.box, second.standard_deviation) == (first.box, first.standard_deviation)
 
 
 def test_a_function_is_no_question_that_a_ledger_knows():

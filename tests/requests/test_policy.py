@@ -34,6 +34,10 @@ def line_of(text, begin):
     [
         ("[data]", '[data]\npath = "other.parquet"', "[data] path", "path"),
         ("[data]", "[data]\nseparator = ';'", "[data] separator", "[data]"),
+        ("[data]", "[data]\ndecimal = ','", "[data] decimal", "[data]"),
+        ("[data]", "[data]\ncolumn_type = {days = 'date'}", "[data] column_type", "[data]"),
+        ("p = 50", "p = 50\nminus = 'income'", "[columns]", "[columns.days]"),
+        ("p = 50", "p = 50\nby = 'income'\ngroups = [1, 2]", "[columns]", "[columns.days]"),
         ("[data]", 'ledger = "mine.budget"\n[data]', "ledger", "ledger"),
         ("year = 2025", "income > 9", "[columns]", "[columns.days]"),
         ("epsilon = 50.0", "epsilon = 50.5", "[release] epsilon", "epsilon"),

@@ -1,5 +1,6 @@
 """Requests: what a file says, what it leaves out, and errors that name its line."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
@@ -98,6 +99,21 @@ def test_another_separator_is_another_question(tmp_path):
         found += [one.candidate for one in dp.Request.from_dict(tables).release().values()]
 
     assert found == ["heart", "lung"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_a_text_file_is_read_as_it_is_declared(tmp_path, engine):
+    path = tmp_path / "stays.csv"
+    path.write_text("in;out;cost\n" + "2024-01-30;2024-02-04;2,5\n" * 300, encoding="utf-8")
+    stays = {"query": "Percentiles", "column": "out", "minus": "in", "p": 50, "epsilon": 9.0}
+    stays |= {"upper": timedelta(days=30), "step": timedelta(days=1)}
+    costs = {"query": "Percentiles", "column": "cost", "p": 50, "upper": 9, "step": 0.5}
+    data = {"separator": ";", "decimal": ",", "column_type": {"in": "date", "out": "date"}}
+    tables = asked(stays, {**costs, "epsilon": 9.0}, path=str(path), engine=engine, **data)
+
+    found = dp.Request.from_dict(tables).release().values()
+
+    assert [one.candidate for one in found] == [timedelta(days=5), 2.5]
 
 
 def test_the_sum_is_checked_before_the_table_is_looked_for(clinic):

@@ -13,7 +13,7 @@ from dpselect.budget import lists
 from dpselect.budget.admission import Checked, checked, decided, period_now
 from dpselect.budget.amount import exact, floor, positive
 from dpselect.budget.document import document
-from dpselect.budget.entry import LONGEST, Entry, Sums, kept
+from dpselect.budget.entry import Entry, Sums, kept
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.origin import Asked, Origin
 from dpselect.budget.pots import Pot
@@ -303,15 +303,13 @@ class Budget:
             entry: What ``spend`` returned.
             answer: Released values alone, by name. Of an answer of more than 20,000
                 characters a summary is kept, with the SHA-256 of its JSON.
-            release: The fields that the release is made of again, as JSON has them; kept if
-                they are as short.
+            release: The fields that the release is made of again, as JSON has them; long
+                lists of them are files beside the ledger.
 
         Raises:
             LedgerError: It is no entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
-        if release is not None and len(json.dumps(release)) > LONGEST:
-            release = None
         self._store.answer(entry, kept(answer), release)
 
     def for_request(

@@ -65,7 +65,8 @@ class Entry(Cost):
             not to be given again.
         answer: What was released; None if the process ended before it was kept, or if
             nothing but the spend was recorded. Plain values.
-        release: The fields that the release is made of again; None if that cannot be.
+        release: The fields that the release is made of again, with long lists as ``lists``
+            says; None if that cannot be.
     """
 
     sequence: int
@@ -126,8 +127,7 @@ class Sums:
 
 
 LONGEST = 20_000
-"""Characters of an answer as JSON; of a longer one the ledger keeps a summary and its hash, and
-nothing that it could be given again from."""
+"""Characters of an answer as JSON; of a longer one an entry has a summary and its hash."""
 
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 """Types that need no second look; most values are of one of them."""

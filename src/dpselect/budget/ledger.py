@@ -22,7 +22,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import partial
 from math import inf
@@ -30,6 +30,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
+from dpselect.budget import lists
 from dpselect.budget.connection import Connections, connected
 from dpselect.budget.entry import Entry, Sums
 from dpselect.budget.store import Decide, Entries, State, T
@@ -281,19 +282,26 @@ class Ledger:
         with self._connections.transaction("BEGIN") as connection:
             self._checked(connection)
             row = connection.execute(_LIKE, (key, period)).fetchone()
-        return None if row is None else self._entry(row)
+        if row is None:
+            return None
+        found = self._entry(row)
+        with suppress(LookupError):
+            return replace(found, release=lists.unfolded(found.release, self.lists))
+        return None
 
     def answer(
         self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
     ) -> None:
-        """Add the answer of an entry, on the disk.
+        """Add the answer of an entry, on the disk, and long lists of the release beside it.
 
         Raises:
             LedgerError: The ledger has another entry of this number or an answer of it, or
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
+        files: dict[str, str] = {}
+        made_of = None if release is None else json.dumps(lists.folded(release, files))
         with self._holding(entry) as (connection, token, _):
-            made_of = None if release is None else json.dumps(release)
+            lists.keep(self.lists, files)
             row = entry.sequence, token, json.dumps(answer), made_of
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
 

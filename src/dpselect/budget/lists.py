@@ -1,6 +1,7 @@
-"""Long lists of a question: beside the ledger, in a file that is named by their hash.
+"""Long lists of a question or a release: beside the ledger, in files named by their hash.
 
-A board that signs for a ledger can read what was declared public. A list of more than
+A board that signs for a ledger can read what was declared public, and a release with long
+lists, such as a map, can be made again. A list of more than
 ``LONGEST`` characters stands in the entry as its count, its first and last value and the
 SHA-256 of its JSON; that JSON is a file of the folder ``<ledger>.lists``.
 """
@@ -74,6 +75,22 @@ def whole(value: Mapping[str, Any], folder: Path | None) -> list[Any] | None:
         return None
     same = hashlib.sha256(text.encode()).hexdigest() == value["sha256"]
     return list(json.loads(text)) if same else None
+
+
+def unfolded(value: Any, folder: Path | None) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return a plain value with the lists that ``folded`` took out of it.
+
+    Raises:
+        LookupError: The file of one is gone, or another.
+    """
+    if is_folded(value):
+        found = whole(value, folder)
+        if found is None:
+            raise LookupError(value["sha256"])
+        return found
+    if isinstance(value, Mapping):
+        return {name: unfolded(one, folder) for name, one in value.items()}
+    return value
 
 
 def is_folded(value: object) -> TypeGuard[Mapping[str, Any]]:

@@ -67,13 +67,15 @@ class Given(NamedTuple):
         """Note about numbers in a file that declares no types, by name."""
         from dpselect.tables import Source
 
-        if not self.numeric or not Source.of(self.source).is_csv:
+        source = Source.of(self.source)
+        untyped = [column for column in self.numeric if source.is_untyped(column)]
+        if not untyped:
             return {}
-        columns = ", ".join(self.numeric)
-        odd = "3,5" if Source.of(self.source).decimal == "." else "3.5"
+        columns = ", ".join(untyped)
+        odd = "3,5" if source.decimal == "." else "3.5"
         said = f"fields of {columns} that are no number, such as '{odd}', count as missing"
         cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        return {"text file": f"{said}: it declares no types{cure}"}
+        return {"text file": f"{said}: it declares no types (--column-type does){cure}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +287,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "where": (engines.Where, None),
     "separator": (engines.Separator, None),
     "decimal": (engines.Decimal, "."),
+    "column_type": (engines.ColumnType, None),
     "engine": (engines.Engine, "memory"),
     "master": (engines.Master, None),
     "ledger": (options.Ledger, None),
@@ -299,7 +302,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """Options of every query, with their defaults."""
 
 
-ROWS = ("separator", "decimal", "where")
+ROWS = ("separator", "decimal", "column_type", "where")
 """Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
 
 AFTER = (

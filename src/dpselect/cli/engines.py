@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 from rich.console import Console
 
+from dpselect.errors import ParameterError
 from dpselect.passes import watching
 
 if TYPE_CHECKING:
     from dpselect.tables import Source
+    from dpselect.tables.fields import FieldType
 
 Data: TypeAlias = Annotated[
     str,
@@ -35,6 +37,15 @@ Decimal: TypeAlias = Annotated[
     typer.Option(
         "--decimal",
         help="The decimal mark of numbers in a text file: '.' or ','.",
+        rich_help_panel="Data",
+    ),
+]
+ColumnType: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column-type",
+        help="What a column of a text file holds, as admitted=date: text, number, integer, "
+        "date or time; may be repeated.",
         rich_help_panel="Data",
     ),
 ]
@@ -68,20 +79,40 @@ def rows_of(
     path: str,
     separator: str | None,
     decimal: str = ".",
+    column_type: Sequence[str] | None = None,
     where: Sequence[str] | None = None,
 ) -> str | Source:
     """Return the rows that are asked for of a table.
 
     Raises:
-        ParameterError: A comparison cannot be read, or the separator or the decimal mark is
-            none.
+        ParameterError: A comparison or a type of a column cannot be read, or the separator or
+            the decimal mark is none.
     """
-    if separator is None and decimal == "." and not where:
+    if separator is None and decimal == "." and not column_type and not where:
         return path
     from dpselect.tables import Source
 
     one = None if separator is None else separator.replace("\\t", "\t")
-    return Source(path, separator=one, decimal=decimal, where=tuple(where or ()))
+    return Source(
+        path,
+        separator=one,
+        decimal=decimal,
+        column_type=dict(map(_column_type, column_type or ())),
+        where=tuple(where or ()),
+    )
+
+
+def _column_type(text: str) -> tuple[str, FieldType]:
+    from dpselect.tables.fields import FIELD_TYPES
+
+    column, _, kind = text.rpartition("=")
+    found = next((one for one in FIELD_TYPES if one == kind), None)
+    if not column or found is None:
+        raise ParameterError(
+            f"`column_type` must be such as admitted=date, of {', '.join(FIELD_TYPES)}, "
+            f"not {text!r}"
+        )
+    return column, found
 
 
 def stated(source: str | Path | Source | None) -> tuple[str, ...]:

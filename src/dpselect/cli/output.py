@@ -92,7 +92,7 @@ def print_release(
         facts["counted"] = counted
     facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     facts["drawn"] = "exactly" if release.exact else "not exactly"
-    print_facts({**facts, **_in_words(kept, repeated=release.repeated)})
+    print_facts({**facts, **_in_words(kept, release)})
 
 
 def _answer(release: Release[Any]) -> list[str]:
@@ -121,14 +121,16 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
     return {"recorded": where, "remaining_budget": budget.remaining}
 
 
-def _in_words(kept: Mapping[str, object], *, repeated: bool) -> dict[str, str]:
+def _in_words(kept: Mapping[str, object], release: Release[Any]) -> dict[str, str]:
     """Return the same for a person to read."""
     if kept["recorded"] is None:
         return {"recorded": "not recorded: pass --ledger"}
     path, _, entry = str(kept["recorded"]).rpartition("#")
     where = {"recorded": f"entry {entry} of {path}"}
-    if repeated:
+    if release.repeated:
         where = {"answered by": f"{where['recorded']}: nothing was spent; --again draws anew"}
+    elif release.query is None or not release.query.is_repeatable:
+        where["asked again"] = "it is drawn anew and paid again"
     return {**where, "remaining budget": f"{kept['remaining_budget']:.6g}"}
 
 

@@ -129,11 +129,14 @@ def _quantities(text: str, _given: Given) -> list[object]:
 
 
 def _numeric(given: Mapping[str, Any]) -> list[str]:
-    """Return the columns that are read as numbers: none that is a day, a time or a duration."""
+    """Return the columns that are read as numbers: none that is a day, a time or a duration.
+
+    And none of a difference, of which the types must be declared.
+    """
     typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
     first = _quantity("upper", typed[0].split(",")[0]) if typed else 0
-    columns = [given[name] for name in ("column", "minus") if given[name] is not None]
-    return columns if isinstance(first, int | float) else []
+    columns = [given[name] for name in ("column",) if given[name] is not None]
+    return columns if given["minus"] is None and isinstance(first, int | float) else []
 
 
 def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:

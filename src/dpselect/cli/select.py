@@ -86,6 +86,7 @@ def select(
     ] = None,
     separator: engines.Separator = None,
     decimal: engines.Decimal = ".",
+    column_type: engines.ColumnType = None,
     ledger: options.Ledger = None,
     note: options.Note = "",
     analyst: options.Analyst = "",
@@ -93,7 +94,7 @@ def select(
     as_json: options.Json = False,
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    source = engines.rows_of(scores, separator, decimal)
+    source = engines.rows_of(scores, separator, decimal, column_type)
     relation = options.relation("neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -87,6 +87,38 @@ class MapRelease(Release[str]):
 
     def released(self) -> dict[str, Any]:
         return {**super().released(), "points": self.total, "counts": self.counts.tolist()}
+
+    def _made_of(self) -> dict[str, Any]:
+        """Return the fields that an equal map is made of with its plan, as JSON has them."""
+        coarse, cells = self.coarse, self.partition
+        return {
+            "answer": list(self.answer),
+            "exact": self.exact,
+            "refunded": self.refunded,
+            "cap": self.cap,
+            "box": [*self.box.bounds, self.box.crs],
+            "partition": [cells.label, cells.base, cells.regions.tolist()],
+            "counts": self.counts.tolist(),
+            "scale": self.scale,
+            "candidates": list(self.candidates),
+            "coarse": None if coarse is None else [coarse.counts.tolist(), coarse.scale],
+            "processing": list(self.processing),
+            "non_uniformity": self.non_uniformity,
+        }
+
+    @classmethod
+    def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
+        """Return a map of the fields that a ledger keeps."""
+        label, base, regions = kept["partition"]
+        coarse = kept["coarse"]
+        given = {
+            "box": Box(*kept["box"]),
+            "partition": Partition(label, base, np.array(regions, dtype=np.int64)),
+            "counts": np.array(kept["counts"], dtype=np.float64),
+            "coarse": coarse and CoarseGrid(np.array(coarse[0], dtype=np.float64), coarse[1]),
+            **{name: tuple(kept[name]) for name in ("answer", "candidates", "processing")},
+        }
+        return cls(**{**kept, **given}, **more)
 
     def table(self) -> dict[str, list[Any]]:
         """Return the cells in one row: their label, their number and that of the points."""

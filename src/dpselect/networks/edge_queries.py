@@ -16,7 +16,7 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks.reading import check_ends
 from dpselect.tables.collecting import Column, collect, counts
-from dpselect.tables.columns import as_integers
+from dpselect.tables.fields import typed
 from dpselect.tables.kinds import named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
@@ -253,20 +253,18 @@ def _ends(
     table = check_columns(data, plain=[source, target])
     integer = all(isinstance(node, int) for node in nodes[:1])
     types = schema(table, data)
-    if not (integer and Source.of(data).is_csv):
-        _check_types(types, (source, target), integer=integer)
-    taken = {
-        end: named(nw.col(column), types[column])
-        for end, column in (("source", source), ("target", target))
-    }
+    of, columns = Source.of(data), {"source": source, "target": target}
+    untyped = {end: one for end, one in columns.items() if integer and of.is_untyped(one)}
+    _check_types(
+        types, [one for one in columns.values() if one not in untyped.values()], integer=integer
+    )
+    taken = {end: named(nw.col(one), types[one]) for end, one in columns.items()}
     if users is not None:
         users.check(data)
         taken["user"] = users.persons(types)
-    ends = table.lazy().select(**taken)
-    if not integer:
+    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"))
+    if not integer or of.is_csv:
         return ends
-    if Source.of(data).is_csv:
-        return as_integers(ends, ["source", "target"])
     there = {end: _is_between(nw.col(end), nodes) for end in ("source", "target")}
     if dropped:
         return ends.filter(*there.values()).with_columns(nw.col(*there).cast(nw.Int64))

@@ -12,7 +12,7 @@ So a person who comes or goes changes at most so many edges, those that nobody e
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -97,7 +97,7 @@ def read(
         DataError: The edges cannot be read, or are not pairs.
     """
     # A CSV file declares no types: its ids are read from text, whatever else it holds.
-    text = tables.Source.of(edges).is_csv
+    untyped = tables.Source.of(edges).is_untyped
 
     def opened() -> Ends:
         import narwhals as nw
@@ -109,7 +109,7 @@ def read(
 
         table = _opened(edges, source, target)
         if isinstance(table, pl.LazyFrame):
-            return _of_table(table, nodes, text=text)
+            return _of_table(table, nodes, untyped)
         return of_pairs(table, nodes)
 
     return replaced(
@@ -138,7 +138,7 @@ def read_of_persons(
     columns = check_ends(source, target)
     cap.check(edges)
     rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
-    ends = _typed_ends(rows, columns, nodes, text=tables.Source.of(edges).is_csv)
+    ends = _typed_ends(rows, columns, nodes, tables.Source.of(edges).is_untyped)
     without_invalid(ends, on_invalid)
     persons, there = values.names_in_memory(rows.get_column(cap.user))
     there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
@@ -179,7 +179,7 @@ def check_types(
     else:
         types = two.to_native().collect_schema()
     for column, dtype in types.items():
-        _position(column, dtype, nodes, text=tables.Source.of(edges).is_csv)
+        _position(column, dtype, nodes, tables.Source.of(edges).is_untyped)
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
@@ -202,14 +202,16 @@ def of_array(pairs: NDArray[np.integer]) -> Ends:
     return Ends(source, target)
 
 
-def of_columns(table: pl.DataFrame, nodes: Sequence[Hashable], *, text: bool) -> Ends:
+def of_columns(
+    table: pl.DataFrame, nodes: Sequence[Hashable], untyped: Callable[[str], bool]
+) -> Ends:
     """Return the ends of two typed columns, row by row.
 
     Raises:
         ColumnError: A type cannot hold such nodes.
     """
     ends = table.select(
-        _position(column, dtype, nodes, text=text).alias(end)
+        _position(column, dtype, nodes, untyped).alias(end)
         for (column, dtype), end in zip(table.schema.items(), ("low", "high"), strict=True)
     )
     return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
@@ -321,13 +323,15 @@ def _not_pairs() -> DataError:
     return DataError("edges must be a file, a data frame, or pairs in an array of shape (m, 2)")
 
 
-def _of_table(table: pl.LazyFrame, nodes: Sequence[Hashable], *, text: bool) -> Ends:
+def _of_table(
+    table: pl.LazyFrame, nodes: Sequence[Hashable], untyped: Callable[[str], bool]
+) -> Ends:
     """Fold parallel edges while the table is read, so that memory goes with what is left."""
     needed("polars", extra="standard")
     import polars as pl
 
     first, second = (
-        _position(column, dtype, nodes, text=text)
+        _position(column, dtype, nodes, untyped)
         for column, dtype in table.collect_schema().items()
     )
     folded = table.select(
@@ -338,14 +342,14 @@ def _of_table(table: pl.LazyFrame, nodes: Sequence[Hashable], *, text: bool) -> 
 
 
 def _position(
-    column: str, dtype: pl.DataType, nodes: Sequence[Hashable], *, text: bool
+    column: str, dtype: pl.DataType, nodes: Sequence[Hashable], untyped: Callable[[str], bool]
 ) -> pl.Expr:
     """Return which of ``nodes`` the values of a column name, or ``UNKNOWN``."""
     needed("polars", extra="standard")
     import polars as pl
 
     labels = pl.Series(nodes, dtype=pl.Int64 if isinstance(nodes, range) else None)
-    value = pl.col(column)
+    value, text = pl.col(column), untyped(column)
     if labels.dtype.is_integer() and (dtype.is_integer() or text):
         value = (value.str.strip_chars() if text else value).cast(pl.Int64, strict=False)
         labels = labels.cast(pl.Int64)
@@ -380,13 +384,16 @@ def _ranks(nodes: Sequence[Hashable]) -> Indices:
 
 
 def _typed_ends(
-    rows: nw.DataFrame[Any], columns: tuple[str, str], nodes: Sequence[Hashable], *, text: bool
+    rows: nw.DataFrame[Any],
+    columns: tuple[str, str],
+    nodes: Sequence[Hashable],
+    untyped: Callable[[str], bool],
 ) -> Ends:
     series = [rows.get_column(column) for column in columns]
     if any(declares_nothing(one) for one in series):
         pairs = zip(*(values.of_series(one).plain() for one in series), strict=True)
         return of_pairs(pairs, nodes)
-    return of_columns(_in_polars(rows.select(*columns)), nodes, text=text)
+    return of_columns(_in_polars(rows.select(*columns)), nodes, untyped)
 
 
 def _in_polars(rows: nw.DataFrame[Any]) -> pl.DataFrame:

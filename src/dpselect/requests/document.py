@@ -24,12 +24,17 @@ Kind: TypeAlias = Literal[
 OF_DATA: dict[str, Kind] = {
     "path": "text",
     "separator": "text",
+    "decimal": "text",
+    "column_type": "table",
     "where": "list of texts",
     "version": "text",
     "engine": "text",
     "master": "text",
 }
 """The keys of [data]."""
+
+READING = ("separator", "decimal", "column_type")
+"""Those of them that say how a text file is read."""
 
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'{3}.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}\n]',

@@ -16,10 +16,19 @@ from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike, relation
 from dpselect.query import Query
-from dpselect.requests.document import OF_DATA, Document, Kind, anywhere, check_keys, located
+from dpselect.requests.document import (
+    OF_DATA,
+    READING,
+    Document,
+    Kind,
+    anywhere,
+    check_keys,
+    located,
+)
 from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
 from dpselect.tables import Source
 from dpselect.tables.caps import Choose
+from dpselect.tables.fields import FieldType
 
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
@@ -113,6 +122,8 @@ class Policy:
     Attributes:
         path: The table.
         separator: What separates its fields, if it is a text file.
+        decimal: The mark before the decimals of its numbers.
+        column_type: What its columns hold.
         where: Comparisons that all rows must pass.
         ledger: What requests are charged to.
         user: The column of persons that they protect; any or none if None.
@@ -132,6 +143,8 @@ class Policy:
 
     path: str
     separator: str | None = None
+    decimal: str = "."
+    column_type: Mapping[str, FieldType] = field(default_factory=dict)
     where: tuple[str, ...] = ()
     ledger: Path | None = None
     user: str | None = None
@@ -191,7 +204,7 @@ class Policy:
             **tables["unit"],
             **tables["release"],
             "path": located(data["path"], folder, data.get("engine", "memory")),
-            "separator": data.get("separator"),
+            **{name: data[name] for name in READING if name in data},
             "where": tuple(data.get("where", ())),
         }
         if "person" in values and "ledger" not in values:
@@ -299,9 +312,9 @@ class Policy:
         with given("data"):
             if anywhere(str(source)) != anywhere(self.path):
                 raise self._beyond(f"`path` must be {self.path!r}", "data", "path")
-            if source.separator != self.separator:
-                said = f"`separator` must be {self.separator!r}"
-                raise self._beyond(said, "data", "separator")
+            for name in READING:
+                if getattr(source, name) != (right := getattr(self, name)):
+                    raise self._beyond(f"`{name}` must be {right!r}", "data", name)
             master = self.document.values.get("data", {}).get("master")
             if request.master != master:
                 raise self._beyond(f"`master` must be {master!r}", "data", "master")

@@ -79,7 +79,12 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
         points = query.at_cap().points
         low, high = float(points[0]), float(points[len(points) - 1])
         released = Released(low=low, high=high, step=query.step)
-    return Columns(((column, released),), numeric=(column,))
+    minus = () if query.minus is None else ((query.minus, NOTHING),)
+    # Of a difference the types are declared, and a day is no number.
+    is_number = not minus and query.at_cap().unit.moment == "number"
+    return Columns(
+        ((column, released), *minus, *_groups(query)), numeric=(column,) if is_number else ()
+    )
 
 
 def _record(query: Any) -> Columns:  # noqa: ANN401
@@ -102,10 +107,14 @@ def _keys(query: Any) -> Columns:  # noqa: ANN401
         released = [
             (name, Released(listed=part)) for name, part in zip(names, parts, strict=True)
         ]
+    return Columns((*released, *_groups(query)))
+
+
+def _groups(query: Any) -> tuple[tuple[str, Released], ...]:  # noqa: ANN401
     by, groups = getattr(query, "by", None), getattr(query, "groups", None)
-    if by is not None:
-        released.append((by, ANYTHING if groups is None else Released(listed=tuple(groups))))
-    return Columns(tuple(released))
+    if by is None:
+        return ()
+    return ((by, ANYTHING if groups is None else Released(listed=tuple(groups))),)
 
 
 def _points(query: Any) -> Columns:  # noqa: ANN401

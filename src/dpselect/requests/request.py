@@ -20,7 +20,7 @@ from dpselect.neighbours import relation
 from dpselect.plan import Plan
 from dpselect.query import Query
 from dpselect.release import Release
-from dpselect.requests.document import OF_DATA, Document, Kind, check_keys, located
+from dpselect.requests.document import OF_DATA, READING, Document, Kind, check_keys, located
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS, columns_of
 from dpselect.requests.runs import run
@@ -179,9 +179,8 @@ class Request:
                 raise ParameterError("a request needs a query, in [[queries]]")
         with document.naming("data"):
             path = located(data["path"], document.folder, data.get("engine", "memory"))
-            where, separator = data.get("where", ()), data.get("separator")
-            stated = bool(where) or separator is not None
-            source = Source(path, separator=separator, where=where) if stated else path
+            stated = {name: data[name] for name in ("where", *READING) if data.get(name)}
+            source = Source(path, **stated) if stated else path
             ledger = values.get("ledger")
             request = cls(
                 queries=queries,

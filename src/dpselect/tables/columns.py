@@ -11,6 +11,7 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
+from dpselect.tables.fields import FieldType, typed
 from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
@@ -24,7 +25,6 @@ from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
 from dpselect.tables.values import chunked, of_series, of_values
-from dpselect.tables.where import numbers_of_text
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -130,22 +130,10 @@ def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; a field that is no number as null."""
     source = Source.of(data)
-    if source.is_csv:
-        return numbers_of_text(table, {column: column for column in columns}, source.decimal)
-    return table.with_columns(nw.col(column).cast(nw.Float64) for column in columns)
-
-
-def as_integers(table: Frame, columns: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Return rows of a text file with some columns as integers.
-
-    A field that is none, or too large, is null.
-    """
-    needed("polars", extra="standard")
-    import polars as pl
-
-    native: pl.LazyFrame = nw.to_native(table.lazy())
-    number = pl.col(columns).str.strip_chars().cast(pl.Int64, strict=False)
-    return nw.from_native(native.with_columns(number))
+    untyped: dict[str, FieldType] = {c: "number" for c in columns if source.is_untyped(c)}
+    table = typed(table, untyped, source.decimal)
+    others = [nw.col(one).cast(nw.Float64) for one in columns if one not in untyped]
+    return table.with_columns(*others) if others else table
 
 
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.tables.columns import as_integers, as_numbers
+from dpselect.tables.columns import as_numbers
+from dpselect.tables.fields import typed
 from dpselect.tables.opening import check_columns
 from dpselect.tables.source import PARQUET, Source, ending
 from dpselect.tables.spark import spark_table
@@ -69,8 +70,8 @@ def held(
         return _duckdb(Source.of(path))
     columns = list(numeric)
     table = check_columns(path, numeric=columns, plain=whole)
-    if whole and Source.of(path).is_csv:
-        table = as_integers(table, whole)
+    untyped = [one for one in whole if Source.of(path).is_untyped(one)]
+    table = typed(table, dict.fromkeys(untyped, "integer"))
     return as_numbers(table, path, columns) if columns else table
 
 

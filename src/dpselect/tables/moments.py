@@ -17,9 +17,9 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 import numpy as np
 
-from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
+from dpselect.tables.fields import FieldType, typed
 from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import check_columns, is_table, open_table, schema
 from dpselect.tables.source import Frame, Source
@@ -83,6 +83,7 @@ class Measure:
         columns = [column, *([] if self.minus is None else [self.minus])]
         if self.moment == "number":
             check_columns(data, numeric=columns)
+            self._check_declared(data, columns)
             table = _numbers(open_table(data), data, columns)
             number = nw.col(column).cast(nw.Float64) - nw.col(columns[-1]).cast(nw.Float64)
             return nw.to_native(table.with_columns(number.alias(column)))
@@ -91,7 +92,7 @@ class Measure:
         if len(held) > 1:
             raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
         for one in columns:
-            table = _counted(table, one, held.copy().pop(), text=Source.of(data).is_csv)
+            table = _counted(table, one, held.copy().pop(), Source.of(data))
         # Days between two days are whole, so the factor is exact.
         unit = DAY if self.moment == "duration" and held == {"day"} else 1
         number = nw.col(column)
@@ -99,10 +100,23 @@ class Measure:
             number = (number - nw.col(self.minus)) * unit
         return nw.to_native(table.with_columns(number.cast(nw.Float64).alias(column)))
 
+    def _check_declared(self, data: object, columns: list[str]) -> None:
+        """Refuse the difference of two columns of which no type is declared.
+
+        Dates that are read as numbers are all missing, and nothing would say so.
+        """
+        for column in columns:
+            if Source.of(data).is_untyped(column):
+                raise ColumnError(
+                    f"a text file declares no types: say by `column_type` {column}=number that "
+                    f"{column!r} holds numbers; of dates or times the values that may be "
+                    "released are durations, such as 60d"
+                )
+
     def _held(self, table: Frame, column: str, data: object) -> Moment:
         """Return what a column holds."""
         dtype = schema(table, data)[column]
-        if Source.of(data).is_csv or dtype == nw.Object:
+        if Source.of(data).is_untyped(column) or dtype == nw.Object:
             return "local time" if self.minus is not None else self.moment
         zone = getattr(dtype, "time_zone", None)
         found: Moment = "number"
@@ -138,6 +152,9 @@ class Measure:
             raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
         return _of_objects(values, self.moment)  # type: ignore[arg-type]
 
+
+FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
+"""What fields of a text file are read as."""
 
 NUMBERS = Measure()
 """A column of numbers, as it is."""
@@ -212,10 +229,12 @@ CODES: dict[Moment, Callable[[Any], float | None]] = {
 """The number of one value, None if it is not a number."""
 
 
-def _counted(table: Frame, column: str, moment: Moment, *, text: bool) -> Any:  # noqa: ANN401
+def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any:  # noqa: ANN401
     """Return the table with a column as integers, or as float64 where nothing is declared."""
-    if text:
-        return _of_text(table, column, moment)
+    if source.is_untyped(column):
+        if moment not in FIELDS:
+            raise ColumnError(f"column {column!r}: a text file has days and local times alone")
+        table = typed(table, {column: FIELDS[moment]})
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
     if isinstance(table, nw.DataFrame) and _is_pandas(table) and moment == "duration":
@@ -262,27 +281,3 @@ def _of_spark(table: nw.LazyFrame[Any], column: str, moment: Moment) -> nw.LazyF
     else:
         raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
     return nw.from_native(native.withColumn(column, number))
-
-
-def _of_text(table: Frame, column: str, moment: Moment) -> Frame:
-    """Return fields in ISO 8601 as integers; others are null."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    native: Any = nw.to_native(table)
-    if not isinstance(native, pl.DataFrame | pl.LazyFrame):
-        raise ColumnError(f"column {column!r} is text: cast it in its engine first")
-    field = pl.col(column).str.strip_chars()
-    if moment == "day":
-        number = field.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Int64)
-    elif moment == "local time":
-        spaced = field.str.replace("T", " ", literal=True)
-        times = [
-            spaced.str.to_datetime(form, time_unit="us", strict=False)
-            for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
-        ]
-        days = spaced.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
-        number = pl.coalesce(*times, days).to_physical()
-    else:
-        raise ColumnError(f"column {column!r}: a text file has days and local times alone")
-    return nw.from_native(native.with_columns(number.alias(column)))

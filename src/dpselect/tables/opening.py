@@ -16,8 +16,9 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, DataError
 from dpselect.tables.collation import by_bytes
+from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
@@ -30,15 +31,18 @@ def open_table(data: object) -> Frame:
         data: A path, a frame, or a ``Source`` of either.
 
     Returns:
-        Lazy where the source is. All columns of a CSV file are text: it declares no types,
-        and a type guessed from some fields would depend on private values.
+        Lazy where the source is. Columns of a CSV file are text but for those of
+        ``Source.column_type``: it declares no types, and a type guessed from some fields
+        would depend on private values.
 
     Raises:
+        ColumnError: There is no column that the source names.
         DataError: There is no such file, it cannot be read, or ``data`` is no table.
     """
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
-        return filtered(rows, data.comparisons, untyped=data.is_csv, decimal=data.decimal)
+        types = data.column_type if data.is_csv else None
+        return filtered(rows, data.comparisons, declared_fields=types, decimal=data.decimal)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)
@@ -78,10 +82,10 @@ def check_columns(
             of_any_type = f"the columns are: {', '.join(types)}"
             there = of_any_type if column in plain else choices(types, data)
             raise ColumnError(f"there is no column {column!r}; {meant}{there}")
-    eager, untyped = isinstance(table, nw.DataFrame), Source.of(data).is_csv
+    eager, source = isinstance(table, nw.DataFrame), Source.of(data)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
-        if not untyped and not (
+        if not source.is_untyped(column) and not (
             types[column].is_numeric() or (eager and types[column] == nw.Object)
         ):
             raise ColumnError(
@@ -169,8 +173,8 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
         raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
     if not (kinds <= PARQUET or len(kinds) == 1):
         raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
-    if kinds <= PARQUET and (source.separator is not None or source.decimal != "."):
-        raise ParameterError("`separator` and `decimal` go with .csv and .tsv files")
+    if kinds <= PARQUET:
+        source.refuse_typed()
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
@@ -185,15 +189,17 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
             pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
         )
     # What one record has too much or in another encoding is repaired there.
-    return nw.from_native(
-        pl.scan_csv(
-            found,
-            separator=source.separator_of(next(iter(kinds))),
-            infer_schema=False,
-            glob=False,
-            encoding="utf8-lossy",
-            truncate_ragged_lines=True,
-        )
+    texts = pl.scan_csv(
+        found,
+        separator=source.separator_of(next(iter(kinds))),
+        infer_schema=False,
+        glob=False,
+        encoding="utf8-lossy",
+        truncate_ragged_lines=True,
+    )
+    return replaced(
+        lambda: typed(nw.from_native(texts), source.column_type, source.decimal),
+        lambda: unreadable(source),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect import validation
 from dpselect.errors import DataError, ParameterError
+from dpselect.tables.fields import FIELD_TYPES, FieldType
 from dpselect.tables.where import Comparison
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ class Source:
             number with the other one is missing, since it might separate thousands.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
             Public.
+        column_type: What columns of a text file hold, by name: ``"text"``, ``"number"``,
+            ``"integer"``, ``"date"`` as 2026-01-31 or ``"time"`` as 2026-01-31T12:00. A field
+            that is none is missing. Public, and not to be read off the fields.
 
     Raises:
         ParameterError: There are a path and a frame; the separator is not one character, or
-            ends a line or quotes; the decimal mark is another, or the separator; or a
-            comparison cannot be read.
+            ends a line or quotes; the decimal mark is another, or the separator; there is no
+            such type; or a comparison cannot be read.
     """
 
     path: str | PathLike[str] | None = None
@@ -58,6 +62,7 @@ class Source:
     separator: str | None = None
     decimal: str = "."
     where: Sequence[str] = ()
+    column_type: Mapping[str, FieldType] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.path is not None and self.frame is not None:
@@ -66,8 +71,10 @@ class Source:
         if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
             raise ParameterError("`separator` must be one ASCII character, such as ; or |")
         validation.one_of("decimal", self.decimal, DECIMALS)
-        if (one is not None or self.decimal != ".") and self.path is None:
-            raise ParameterError("`separator` and `decimal` go with `path`")
+        for kind in self.column_type.values():
+            validation.one_of("column_type", kind, FIELD_TYPES)
+        if self._says_how_to_read and self.path is None:
+            raise ParameterError("`separator`, `decimal` and `column_type` go with `path`")
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -86,7 +93,12 @@ class Source:
     def stated_rows(self) -> dict[str, object]:
         """What is asked beside the path: which rows, and how a text file is read; public."""
         decimal = None if self.decimal == "." else self.decimal
-        given = {"where": list(self.where), "separator": self.separator, "decimal": decimal}
+        given = {
+            "where": list(self.where),
+            "separator": self.separator,
+            "decimal": decimal,
+            "column_type": dict(sorted(self.column_type.items())),
+        }
         return {name: one for name, one in given.items() if one}
 
     @cached_property
@@ -98,6 +110,25 @@ class Source:
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
         return self.path is not None and all(ending(file) in CSV for file in self.files())
+
+    @property
+    def _says_how_to_read(self) -> bool:
+        return self.separator is not None or self.decimal != "." or bool(self.column_type)
+
+    def refuse_typed(self) -> None:
+        """Refuse to say how fields are read where the files are none of text.
+
+        Raises:
+            ParameterError: The source says so.
+        """
+        if self._says_how_to_read:
+            raise ParameterError(
+                "`separator`, `decimal` and `column_type` go with .csv and .tsv files"
+            )
+
+    def is_untyped(self, column: str) -> bool:
+        """Whether a column is one of text files of which no type is declared."""
+        return self.is_csv and column not in self.column_type
 
     def separator_of(self, kind: str) -> str:
         """Return what separates the fields of a text file of a kind.

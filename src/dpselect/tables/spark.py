@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
+from dpselect.tables.fields import FieldType, typed
 from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
-from dpselect.tables.where import filtered, numbers_of_text
+from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
@@ -243,15 +244,18 @@ def spark_table(
             "name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
-    table = filtered(table, source.comparisons, untyped=kind in CSV, decimal=source.decimal)
     if kind not in CSV:
-        return table
-    there = set(table.collect_schema())
-    if numbers := {column: column for column in numeric if column in there}:
-        table = numbers_of_text(table, numbers, source.decimal)
-    rows = nw.to_native(table)
-    found = {column: rows[column].try_cast("bigint") for column in whole if column in there}
-    return nw.from_native(rows.withColumns(found)) if found else table
+        source.refuse_typed()
+        return filtered(table, source.comparisons)
+    types, decimal = source.column_type, source.decimal
+    table = typed(table, types, decimal)
+    table = filtered(table, source.comparisons, declared_fields=types, decimal=decimal)
+    there = set(table.collect_schema()) - set(types)
+    asked: dict[str, FieldType] = {
+        **dict.fromkeys(numeric, "number"),
+        **dict.fromkeys(whole, "integer"),
+    }
+    return typed(table, {one: kind for one, kind in asked.items() if one in there}, decimal)
 
 
 def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's

@@ -18,8 +18,8 @@ from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
-from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.fields import FieldType, numbers_of_text
 from dpselect.tables.kinds import declared, numbers_alone, type_name
 
 Literal: TypeAlias = Decimal | str | bool
@@ -142,7 +142,7 @@ def filtered(
     table: Any,  # noqa: ANN401 -- narwhals' frames
     comparisons: Iterable[Comparison],
     *,
-    untyped: bool,
+    declared_fields: Mapping[str, FieldType] | None = None,
     decimal: str = ".",
 ) -> Any:  # noqa: ANN401
     """Return the rows of a narwhals frame that are kept; none is read.
@@ -150,8 +150,9 @@ def filtered(
     Args:
         table: The rows.
         comparisons: All must hold.
-        untyped: Whether the columns are the fields of text files, which declare no types:
-            spaces around them do not count, and numbers are read as float64.
+        declared_fields: What columns of text files are declared to hold; of others text is
+            compared without the spaces around it, and numbers are read as float64. None if
+            the rows are of no text file.
         decimal: The mark before the decimals of numbers there.
 
     Raises:
@@ -167,44 +168,18 @@ def filtered(
                 f"columns are: {', '.join(types)}"
             )
         value, dtype = nw.col(one.column), types[one.column]
-        if untyped and isinstance(one.literal, Decimal) and dtype == nw.String:
+        of_text = declared_fields is not None and dtype == nw.String
+        untyped = of_text and one.column not in (declared_fields or {})
+        if untyped and isinstance(one.literal, Decimal):
             name = f"number in {one.column}"
             while name in types:
                 name += "_"
             numbers = numbers_of_text(table, {name: one.column}, decimal)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
-            value = value.str.strip_chars() if untyped and dtype == nw.String else value
+            value = value.str.strip_chars() if of_text else value
             table = table.filter(one.keeps(value, dtype))
     return table
-
-
-def numbers_of_text(table: Any, columns: Mapping[str, str], decimal: str = ".") -> Any:  # noqa: ANN401 -- narwhals' frames
-    """Return a frame of polars or Spark with the numbers in columns of text, by new names.
-
-    A field that is no number is null, and raises nothing.
-    """
-    if decimal != ".":
-        pointed = {
-            new: nw.when(~nw.col(old).str.contains(".", literal=True)).then(
-                nw.col(old).str.replace_all(decimal, ".", literal=True)
-            )
-            for new, old in columns.items()
-        }
-        table, columns = table.with_columns(**pointed), {new: new for new in columns}
-    native = nw.to_native(table)
-    if table.implementation.is_spark_like():
-        numbers = {new: native[old].try_cast("double") for new, old in columns.items()}
-        return nw.from_native(native.withColumns(numbers))
-    needed("polars", extra="standard")
-    import polars as pl
-
-    return nw.from_native(
-        native.with_columns(
-            pl.col(old).str.strip_chars().cast(pl.Float64, strict=False).alias(new)
-            for new, old in columns.items()
-        )
-    )
 
 
 def _literal(text: str) -> Literal | None:

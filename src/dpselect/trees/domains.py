@@ -418,8 +418,8 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     """
     types = _types(data, label)
     table = tables.read_columns(data, numeric=[], plain=list(types))
-    if tables.Source.of(data).is_csv:
-        table = _with_numbers(table)
+    untyped = [column for column in types if tables.Source.of(data).is_untyped(column)]
+    table = _with_numbers(table, untyped)
     columns = {
         name: _of_values(table.get_column(name)).to_dict() for name in types if name != label
     }
@@ -438,20 +438,21 @@ def _types(data: object, label: str) -> nw.Schema:
     return types
 
 
-def _with_numbers(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Return a table of text, a column of numbers where all of its fields are numbers."""
+def _with_numbers(table: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:
+    """Return a table with columns of text as numbers where all of their fields are."""
     needed("polars", extra="standard")
     import narwhals as nw
     import polars as pl
 
-    typed = []
-    for text in nw.to_native(table):
+    typed: list[pl.Series] = []
+    rows: pl.DataFrame = nw.to_native(table)
+    for text in map(rows.get_column, columns):
         casts = [
             text.str.strip_chars().cast(kind, strict=False) for kind in (pl.Int64, pl.Float64)
         ]
         whole = [cast for cast in casts if cast.null_count() == text.null_count()]
         typed.append(whole[0] if whole else text)
-    return nw.from_native(pl.DataFrame(typed))
+    return nw.from_native(rows.with_columns(typed))
 
 
 def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series

@@ -194,9 +194,13 @@ def _of_text(
     import narwhals as nw
     import polars as pl
 
-    kinds = {name: d for name, d in domains.items() if isinstance(d, Categories)}
-    numbers = [name for name in domains if name not in kinds]
-    table = tables.read_columns(path, numeric=numbers, plain=[*kinds, *others])
+    untyped = tables.Source.of(path).is_untyped
+    numbers = [name for name, d in domains.items() if not isinstance(d, Categories)]
+    kinds = {
+        name: d for name, d in domains.items() if isinstance(d, Categories) and untyped(name)
+    }
+    plain = [name for name in domains if name not in numbers]
+    table = tables.read_columns(path, numeric=numbers, plain=[*plain, *others])
     # Object, because one column may hold numbers, truth values and text.
     declared = [
         pl.Series(name, domain.of_text(table.get_column(name).to_list()), dtype=pl.Object)

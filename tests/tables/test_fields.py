@@ -1,0 +1,186 @@
+"""Fields of text files as declared types: each by itself, alike in every engine."""
+
+from datetime import date, datetime, timedelta
+
+import narwhals as nw
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.engines import held
+from dpselect.tables.fields import FIELD_TYPES
+from support.engines import SPARK, master
+
+DAY = datetime(2024, 2, 29)  # noqa: DTZ001 -- a local time
+FIELDS = {
+    "integer": {
+        "7": 7,
+        " -3 ": -3,
+        "+5": 5,
+        "007": 7,
+        "7.0": None,
+        "1e3": None,
+        str(2**63): None,
+    },
+    "number": {"7": 7.0, " 7.5 ": 7.5, "1e3": 1000.0, "7,5": None, "2024-02-29": None},
+    "date": {
+        "2024-02-29": DAY.date(),
+        " 2024-02-29 ": DAY.date(),
+        "2023-02-29": None,
+        "2024-2-29": None,
+        "2024-02-29T12:00": None,
+        "29.02.2024": None,
+        "7": None,
+    },
+    "time": {
+        "2024-02-29": DAY,
+        "2024-02-29T12:30": DAY.replace(hour=12, minute=30),
+        "2024-02-29 12:30:15.25": DAY.replace(
+            hour=12, minute=30, second=15, microsecond=250_000
+        ),
+        "2024-02-29T24:30": None,
+        "2024-02-29T12:30:60": None,
+        "2024-02-29T12:30:15Z": None,
+        "12:30": None,
+    },
+    "text": {"7": "7", "2024-02-29": "2024-02-29", "x": "x"},
+}
+
+
+def file_of(folder, columns):
+    path = folder / "rows.csv"
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("engine", ["polars", SPARK])
+@pytest.mark.parametrize("kind", FIELD_TYPES)
+def test_fields_are_read_as_declared_or_missing(tmp_path, kind, engine):
+    fields = {**FIELDS[kind], **({} if kind == "text" else {"x": None})}
+    path = file_of(tmp_path, {"row": [*range(len(fields))], "v": [*fields]})
+    source = tables.Source(path, column_type={"v": kind, "row": "integer"})
+
+    if engine == "spark":
+        source = tables.spark_table(source, master=master()[1] if master() else None)
+    read = tables.read_columns(source, numeric=[], plain=["row", "v"])
+
+    found = dict(zip(read["row"].to_list(), read["v"].to_list(), strict=True))
+    assert [found[row] for row in range(len(fields))] == [*fields.values()]
+
+
+@pytest.mark.parametrize("kind", FIELD_TYPES)
+def test_a_field_changes_no_other(tmp_path, kind):
+    """Whatever stands beside a field, it is read alike."""
+    every = [*{field: None for known in FIELDS.values() for field in known}]
+    alone = []
+    for field in every:
+        rows = tables.Source(file_of(tmp_path, {"v": [field]}), column_type={"v": kind})
+        alone += tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list()
+
+    rows = tables.Source(file_of(tmp_path, {"v": every}), column_type={"v": kind})
+    assert tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list() == alone
+
+
+def test_decimal_commas_are_numbers_of_a_declared_column(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("v;w\n1,5;a\n1.5;b\n")
+    source = tables.Source(path, separator=";", decimal=",", column_type={"v": "number"})
+
+    assert tables.open_table(source).collect()["v"].to_list() == [1.5, None]
+
+
+def test_a_column_of_a_declared_type_is_refused_where_it_does_not_fit(tmp_path):
+    path = file_of(tmp_path, {"v": ["1"], "w": ["2"]})
+    source = tables.Source(path, column_type={"v": "date", "w": "text"})
+
+    for column, name in (("v", "Date"), ("w", "String")):
+        with pytest.raises(ColumnError, match=f"{column!r} is of type {name}, which is not"):
+            tables.check_columns(source, numeric=[column])
+    with pytest.raises(ColumnError, match="with a text in quotes"):
+        tables.open_table(tables.Source(path, column_type={"w": "text"}, where=["w > 1"]))
+
+
+def test_declared_types_are_compared(tmp_path):
+    path = file_of(tmp_path, {"v": ["2024-01-05", "2024-01-31", "odd"], "w": [9, 10, 11]})
+    types = {"v": "date", "w": "integer"}
+    source = tables.Source(path, column_type=types, where=["v >= '2024-01-05'", "w > 9"])
+
+    assert tables.open_table(source).collect()["v"].to_list() == [date(2024, 1, 31)]
+
+
+@pytest.mark.parametrize(
+    ("name", "types", "error", "message"),
+    [
+        ("rows.csv", {"v": "day"}, ParameterError, "one of"),
+        ("rows.csv", {"u": "date"}, ColumnError, "'u'; the columns are: v"),
+        ("rows.parquet", {"v": "date"}, ParameterError, "go with .csv"),
+        (None, {"v": "date"}, ParameterError, "go with `path`"),
+    ],
+)
+def test_types_are_of_columns_of_a_text_file(tmp_path, name, types, error, message):
+    frame = pl.DataFrame({"v": [1]})
+    path = None if name is None else tmp_path / name
+    if name is not None:
+        getattr(frame, f"write_{name.split('.')[1]}")(path)
+
+    with pytest.raises(error, match=message.replace("`", "")):
+        tables.open_table(
+            tables.Source(path, frame=frame if name is None else None, column_type=types)
+        )
+
+
+STAYS = {"days": [40] * 200, "admitted": ["2024-01-31"] * 200, "left": ["2024-02-05"] * 200}
+
+
+def difference(column, upper):
+    return dp.Percentiles(
+        column=column, minus="admitted", p=50, upper=upper, step=upper / 60, epsilon=50.0,
+        neighbours="add-remove",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
+    path = file_of(tmp_path, STAYS)
+    number = difference("days", 60)
+
+    source = tables.Source(path, column_type={"days": "number", "admitted": "date"})
+    with pytest.raises(ColumnError, match="'admitted' is of type Date, which is not numeric"):
+        number.release(held(source, engine))
+    if engine == "memory":
+        with pytest.raises(ColumnError, match="declares no types: say by column_type days=num"):
+            number.release(path)
+        with pytest.raises(ColumnError, match="say by column_type admitted=number"):
+            number.release(tables.Source(path, column_type={"days": "number"}))
+    else:
+        with pytest.raises(ColumnError, match="of type String, which is not numeric"):
+            number.release(held(tables.Source(path), engine))
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_declared_dates_have_differences_in_every_engine(tmp_path, engine):
+    path = file_of(tmp_path, STAYS)
+    source = tables.Source(path, column_type={"left": "date", "admitted": "date"})
+    release = difference("left", timedelta(days=60)).release(held(source, engine))
+
+    assert release.candidate == timedelta(days=5)
+
+
+def test_keys_of_a_declared_column_are_of_its_type(tmp_path):
+    path = file_of(tmp_path, {"v": ["7"] * 200 + [" 7"] * 200 + ["2024"] * 200})
+    keys = dp.TopKeys(
+        column="v", k=1, candidates=[7, 2024], epsilon=50.0, neighbours="add-remove"
+    )
+
+    source = tables.Source(path, column_type={"v": "integer"})
+    assert keys.release(source).answer == (7,)
+
+
+def test_opening_is_lazy(tmp_path):
+    source = tables.Source(file_of(tmp_path, STAYS), column_type={"left": "date"})
+    opened = tables.open_table(source)
+
+    assert isinstance(opened, nw.LazyFrame)
+    assert opened.collect_schema()["left"] == nw.Date
