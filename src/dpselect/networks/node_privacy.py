@@ -22,6 +22,7 @@ from dpselect import validation
 from dpselect.draws import own_exponential
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism
+from dpselect.mechanisms.base import Drawn, released
 from dpselect.neighbours import Neighbours
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edges import EdgeDesign, EdgeRows
@@ -88,7 +89,7 @@ def design(asked: TopNodes) -> NodeDesign:
         error=one.error_bound(
             candidates=n * k,
             bound=1,
-            unit=f"{METRICS['degree'].unit}, counted up to {cap}, in each draw",
+            unit=f"{METRICS['degree'].unit} (counted up to {cap:,}) in each draw",
             largest=cap,
         ),
         passes=(Pass(1),) * (rows.on_invalid == "raise") + (Pass(n),),
@@ -120,9 +121,7 @@ class NodeDesign(EdgeDesign):
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         graph = self.rows.read(data)
         scores = self.scores(graph)
-
-        def draw(plan: Plan) -> Release[Any]:
-            chosen = own_exponential.draw_with_own(scores, self.decay, self.k)
-            return Release(tuple(graph.nodes[place] for place in chosen), plan)
-
-        return draw
+        return released(
+            graph.nodes,
+            lambda: Drawn(own_exponential.draw_with_own(scores, self.decay, self.k)),
+        )
