@@ -14,7 +14,14 @@ from dpselect.audit import check_private
 from dpselect.audit.universe import build
 from dpselect.draws.own_exponential import log_probability
 from dpselect.errors import NeighboursError, ParameterError, PublicClaimError
-from dpselect.networks import EdgeTable, Graph, degree, node_privacy
+from dpselect.networks import (
+    EdgeTable,
+    Graph,
+    degree,
+    ego_betweenness,
+    ego_density,
+    node_privacy,
+)
 from support.engines import every_engine, held_by
 
 NODE = dp.Neighbours.NODE
@@ -255,6 +262,21 @@ def test_bad_fields_are_named(asked, message):
             | asked
         )
     assert message.replace("`", "") in str(raised.value).replace("`", "")
+
+
+def test_one_node_changes_the_other_metrics_of_all_others():
+    """As an error says: a neighbour of everybody, of pairs and of a star."""
+    for before, density, share in (
+        ([(0, 1), (2, 3)], (0, 1), None),
+        ([(0, 1), (0, 2), (0, 3)], (0, 1 / 2), 1 / 2),
+    ):
+        after = [*before, *((4, other) for other in range(4))]
+        one, other = (Graph.from_edges(edges, nodes=5) for edges in (before, after))
+        assert ego_density(one).scores[0] == density[0]
+        assert ego_density(other).scores[0] == density[1]
+        if share is not None:
+            halved = ego_betweenness(other).scores[0] / ego_betweenness(one).scores[0]
+            assert halved == share
 
 
 def test_all_fields_of_edges_are_refused():

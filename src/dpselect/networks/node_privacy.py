@@ -59,8 +59,8 @@ def design(asked: TopNodes) -> NodeDesign:
     """
     if asked.metric not in ("degree", degree):
         raise ParameterError(
-            "`protect`='node' needs `metric`='degree': the edges of one node can move the "
-            "other metrics of every node over their whole range"
+            "`protect`='node' needs `metric`='degree': the edges of one node can take the ego "
+            "density of all others from 0 to 1, and halve their ego betweenness"
         )
     given = [name for name in OF_EDGES if getattr(asked, name) is not None]
     if given or asked.dominance != "standard":
