@@ -275,7 +275,7 @@ ENTRIES = {
     "Keys of two columns": table_of(dp.Keys, column=["f", "g"], **SURE),
     "Keys of persons": table_of(dp.Keys, column="f", **PEOPLE, **SURE),
     "Keys of persons, a cap": table_of(dp.Keys, column="f", **CHOSEN, **SURE),
-    "Keys, weighted": table_of(dp.Keys, column="f", method="weighted", **PEOPLE, **SURE),
+    "Keys in rounds": table_of(dp.Keys, column="f", method="rounds", **PEOPLE, **SURE),
     "TopKeys": values_of(dp.TopKeys, k=1, candidates=[0, "a", 2], **BOTH),
     "TopKeys, unknown": values_of(dp.TopKeys, k=1, **SURE),
     "TopKeys above a count": table_of(dp.TopKeys, above=2, **KNOWN),

@@ -318,7 +318,6 @@ def test_a_share_is_between_0_and_1(share):
     "query",
     [
         lambda: dp.TopKeys(**KEYS, above=3, candidates=VALUES, neighbours="add-remove"),
-        lambda: dp.Keys(**KEYS, delta=0.1, method="weighted", neighbours="add-remove"),
         lambda: dp.TopKeys(
             **KEYS, k=1, delta=0.1, mechanism="exponential", neighbours="add-remove"
         ),

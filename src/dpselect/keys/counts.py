@@ -36,6 +36,9 @@ ROWS_IN_ONE_PASS = 2**25
 MOST_KEYS = 10**9
 """Keys that may leave an engine where all of them have to: those above a pre-threshold."""
 
+MOST_WEIGHT = 2**60
+"""Sums of weights are cut there."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Counted:
@@ -91,11 +94,11 @@ class PeoplePerKey(Protocol):
     def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
         """Return the people per key in some groups alone."""
 
-    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
-        """Return all keys but some, with the sums of their people's weights.
+    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+        """Return the keys that people have, in order, with the sums of their people's weights.
 
-        A person's weight is that of the number of keys that are counted of this person, after
-        those of ``without`` (as the engine has them) are taken away.
+        A person's weight is that of the number of keys that are counted of this person and are
+        ``among`` some, as the engine has them, if these are given.
         """
 
 
@@ -177,10 +180,12 @@ class RowsOfPeople:
     def within(self, groups: tuple[Hashable, ...]) -> RowsOfPeople:
         return RowsOfPeople(self.rows.within(groups))
 
-    def weighed(self, weights: Indices, without: Sequence[Any]) -> Counted:
+    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
         import narwhals as nw
 
-        table = self.rows.without([_plain(key) for key in without])
+        table = self.rows.table
+        if among is not None:
+            table = self.rows.among([_plain(key) for key in among])
         together = nw.lit(1) if self.rows.question.cap is None else nw.len().over("user")
         by_size = (
             table.with_columns(together.cast(nw.Int64).alias("together"))
@@ -189,9 +194,13 @@ class RowsOfPeople:
         )
         found = tables.collect(by_size, self.rows.source, most=MOST_KEYS)
         keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
-        sums = np.zeros(keys.size, dtype=np.int64)
         each = weights[tables.counts(found["together"])]
-        np.add.at(sums, places, each * tables.counts(found["people"]))
+        people = tables.counts(found["people"])
+        sums = np.zeros(keys.size, dtype=np.int64)
+        np.add.at(sums, places, each * people)
+        # Floats show which sums are beyond the integers, before they are cut.
+        about = np.bincount(places, each * people.astype(float), minlength=keys.size)
+        sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
         return Counted(keys, sums, self.rows.keys)
 
     def _collected(

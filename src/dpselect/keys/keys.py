@@ -19,7 +19,7 @@ from dpselect.keys.question import (
 )
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import Rest, price_of, without
-from dpselect.keys.weighted import WeightedLaw
+from dpselect.keys.rounds import ROUNDS, RoundsLaw
 from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
@@ -29,6 +29,9 @@ from dpselect.typing import Indices, Probabilities
 
 MOST_PEOPLE = 2**53
 """Limit of ``min_people``."""
+
+FOR_ROUNDS = 3
+"""Keys a person from which on rounds are the default: with fewer they may need more people."""
 
 NEAR = 8
 """People of a key enter the choice of a cap from this part of the threshold on."""
@@ -57,20 +60,19 @@ class Keys(Query[KeyRelease]):
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
         max_per_user: How many different keys of a person are counted, over all groups. Or
-            ``Choose``, by the people of keys near the threshold and above; not for
-            ``"weighted"`` and ``"rounds"``.
+            ``Choose``, by the people of keys near the threshold and above.
         other: Whether the noisy number of what is not released is one more row, of each group.
             It is of all that is counted, and needs noisy counts: ``"laplace"`` or
             ``"gaussian"``.
         other_share: Share of epsilon for that; in (0, 1), by default 0.1.
-        method: How keys are selected. ``"optimal"`` releases every key with the largest
-            probability that its part of epsilon and delta allows. ``"laplace"`` and
-            ``"gaussian"`` release keys whose noisy count passes a threshold, and these counts
-            with them. ``"weighted"`` gives the keys of a person with few more weight, and
-            ``"rounds"`` does it twice, the second time without the keys that are released: for
-            persons of whom some have many keys (``dpselect.keys.weighted``). By default one of
-            the first three, which releases a key of the fewest people with probability 1/2:
-            ``"optimal"`` for up to a few keys a person, ``"gaussian"`` for many.
+        method: How keys are selected. ``"rounds"`` gives the keys of a person with few more
+            weight, and goes over the rows four times: keys that are found, or that are too rare
+            to be, leave their weight to the others (``dpselect.keys.rounds``). ``"optimal"``
+            releases every key with the largest probability that its part of epsilon and delta
+            allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy count passes a
+            threshold, and these counts with them. By default ``"rounds"``, which finds most;
+            but for one or two keys a person, with ``by``, ``other`` or ``min_people`` the one
+            of the others that releases a key of the fewest people with probability 1/2.
         min_people: A key of fewer people is never released, whatever is drawn.
         missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.
@@ -127,9 +129,13 @@ class Keys(Query[KeyRelease]):
         rest = Rest.of(self, epsilon, changed)
         of_keys = without(epsilon, rest)
         if rest is not None and self.method is None:
-            law: KeyLaw | WeightedLaw = law_with_counts(of_keys, delta, changed)
+            law: KeyLaw | RoundsLaw = law_with_counts(of_keys, delta, changed)
         else:
-            law = law_of(self.method, of_keys, delta, changed, persons=persons)
+            method = self.method
+            many = question.max_per_user >= FOR_ROUNDS
+            if method is None and many and least == 1 and self.by is None:
+                method = "rounds"
+            law = law_of(method, of_keys, delta, changed, persons=persons)
         self._check_method(law, least)
         return KeysDesign(
             mechanism=law.label,
@@ -148,9 +154,9 @@ class Keys(Query[KeyRelease]):
             min_people=least,
         )
 
-    def _check_method(self, law: KeyLaw | WeightedLaw, least: int) -> None:
+    def _check_method(self, law: KeyLaw | RoundsLaw, least: int) -> None:
         """Check that a law goes with the other fields."""
-        if isinstance(law, WeightedLaw):
+        if isinstance(law, RoundsLaw):
             if least > 1:
                 raise ParameterError(
                     "`min_people` is for methods that count people: leave it out"
@@ -160,7 +166,7 @@ class Keys(Query[KeyRelease]):
                     f"`method` {law.name!r} has no groups: give their column as one more "
                     "`column`"
                 )
-        if self.other and isinstance(law, WeightedLaw | OptimalLaw):
+        if self.other and isinstance(law, RoundsLaw | OptimalLaw):
             raise ParameterError(
                 "`other` is a noisy count beside others: its `method` is 'laplace' or "
                 "'gaussian'"
@@ -170,9 +176,8 @@ class Keys(Query[KeyRelease]):
         """Return the exact probability that a key is released.
 
         It depends on the number of people who have the key alone, and keys are drawn
-        independently: this is the whole law of the release. For ``"weighted"`` and
-        ``"rounds"`` it is the least probability, that of people with ``max_per_user`` keys
-        each.
+        independently: this is the whole law of the release. For ``"rounds"`` it is the least
+        probability, that of people with ``max_per_user`` keys each, all of which stay in.
 
         Args:
             people: Numbers of people, any shape; >= 0.
@@ -195,7 +200,7 @@ class Keys(Query[KeyRelease]):
 class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
     """The law of every key, and its draw for all of them."""
 
-    law: KeyLaw | WeightedLaw
+    law: KeyLaw | RoundsLaw
     min_people: int
 
     def probabilities(self, people: Indices) -> Probabilities:
@@ -203,7 +208,7 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
         return self.law.probabilities(above_least(people, self.min_people))
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        if isinstance(self.law, WeightedLaw):
+        if isinstance(self.law, RoundsLaw):
             keys = self.law.drawing(people)
             return lambda plan: KeyRelease(_sorted(keys()), plan)
         return self._of_parts(self.law, self._parts(people))
@@ -221,24 +226,21 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
     @property
     def precision(self) -> Precision:
-        if isinstance(self.law, WeightedLaw):
-            raise ParameterError(
-                f"`method` {self.law.name!r} has no score to choose `max_per_user` by: give "
-                "one number"
-            )
         return Precision(self.law.half, moved=self.question.max_per_user, sampling=0.0)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        assert not isinstance(self.law, WeightedLaw)  # noqa: S101 -- it has no precision
-        found = self._parts(people_in(data, self.question))
+        rows = people_in(data, self.question)
+        found = self._parts(rows)
         people = above_least(found.people, self.min_people + self.law.half // NEAR)
+        if isinstance(self.law, RoundsLaw):
+            return float(people.sum()), self.drawing(rows)
         return float(people.sum()), self._of_parts(self.law, found)
 
 
-def _passes(law: KeyLaw | WeightedLaw, least: int, *, by: str | None) -> tuple[Pass, ...]:
-    if isinstance(law, WeightedLaw):
+def _passes(law: KeyLaw | RoundsLaw, least: int, *, by: str | None) -> tuple[Pass, ...]:
+    if isinstance(law, RoundsLaw):
         each = Pass("one for each value and number of values that a person has")
-        return (each,) * len(law.rounds)
+        return (each,) * ROUNDS
     of_many = f" of at least {least} people" if least > 1 else ""
     of_a_group = "" if by is None else " of a group"
     return (Pass(f"one for each value{of_a_group}{of_many}"),)

@@ -28,11 +28,11 @@ from dpselect.draws.exact.bernoulli import BITS, select
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
-from dpselect.keys.weighted import SHARES, WeightedLaw, normal_tail, probabilities_of
+from dpselect.keys.rounds import RoundsLaw, normal_tail, probabilities_of
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
-KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "weighted", "rounds"]
+KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "rounds"]
 """How keys are selected."""
 
 MARGIN = 1e-9
@@ -293,7 +293,7 @@ class GaussianLaw:
 
 def law_of(
     method: KeyMethod | None, epsilon: float, delta: float, changed: int, *, persons: int = 1
-) -> KeyLaw | WeightedLaw:
+) -> KeyLaw | RoundsLaw:
     """Return the law of a method; if not given, of the one that reaches one half soonest.
 
     Args:
@@ -313,9 +313,9 @@ def law_of(
         "gaussian": GaussianLaw,
     }
     if method is not None:
-        validation.one_of("method", method, [*laws, *SHARES])
-        if method == "weighted" or method == "rounds":  # noqa: PLR1714 -- narrows the type
-            return WeightedLaw(method, epsilon, delta, changed // persons, persons)
+        validation.one_of("method", method, [*laws, "rounds"])
+        if method == "rounds":
+            return RoundsLaw(epsilon, delta, changed // persons, persons)
         return laws[method](epsilon, delta, changed)
     return _soonest([*laws.values()], epsilon, delta, changed)
 

@@ -64,15 +64,12 @@ class Rows:
     @property
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
-        return self.without(())
-
-    def without(self, keys: Sequence[Any]) -> nw.LazyFrame[Any]:
-        """Return the table of the data without some public keys, as the engine has them."""
-        rows = self.every
-        if keys:
-            rows = rows.filter(~nw.col(_KEY).is_in(integers(rows, keys)))
         cap = self.question.cap
-        return rows if cap is None else _limited(rows, self.question, cap)
+        return self.every if cap is None else _limited(self.every, self.question, cap)
+
+    def among(self, keys: Sequence[Any]) -> nw.LazyFrame[Any]:
+        """Return the rows of the table with some public keys, as the engine has them."""
+        return _among(self.table, _KEY, keys)
 
 
 def read(data: object, question: Question) -> Rows:

@@ -119,6 +119,6 @@ CASES = [
     *(
         _case(f"by {method}", dp.Keys, relation, method=method, delta=1e-2)
         for relation in PAIRS
-        for method in ("optimal", "laplace", "gaussian", "weighted", "rounds")
+        for method in ("optimal", "laplace", "gaussian", "rounds")
     ),
 ]

@@ -1,0 +1,282 @@
+"""Keys of persons who have many: rounds of weights, after which unlikely keys drop out.
+
+In every round a person with ``t`` keys that are still in adds ``1/√t`` to the weight of each, so
+that all of them together are a vector of length 1 whatever ``t`` is, and every key gets noise.
+After round ``r`` of ``R`` a key with the sum ``S`` of its noisy weights so far
+
+    is released and leaves   if S ≥ r + √r σ z_r,
+    drops out                if S < r (C T_R - σ/√r),
+
+with ``T_R`` the first bound of the last round over ``R``. So the weight that persons gave to
+rare keys, and to those that were found, goes to the keys between, and no evidence is lost: a
+key whose weight does not change is as probable to be found as in one round of all the noise.
+
+The vectors of all rounds are as private as one with ``μ^2 = R/σ^2``, whose exact price is
+
+    δ_1 = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
+
+``z_r = Φ^-1((1 - δ_2r)^(1/m))``: a person's own keys have at most the weight 1 in each round, so
+none of ``m`` is released after round ``r`` but with probability ``δ_2r``, whatever the rest does.
+``docs/methods.md`` has the proof. The noise is exact discrete Gaussian noise on weights in
+steps so fine that its density differs from the normal one by far less than ``MARGIN``.
+
+Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745 (weights);
+    Swanberg, Desfontaines and Haney 2023, arXiv:2301.01998 (rounds); Chen, Cohen-Addad, Epasto
+    and Zadimoghaddam 2025, arXiv:2502.08878 (weight that goes elsewhere); Balle and Wang 2018,
+    arXiv:1805.06530 (price); Dong, Roth and Su 2022, arXiv:1905.02383 (rounds together). The
+    sums over rounds and the keys that drop out are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, erf, erfc, exp, expm1, floor, isqrt, log1p, log2, pi, sqrt
+from statistics import NormalDist
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._numbers import least
+from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import PeoplePerKey
+from dpselect.plan import Spend
+from dpselect.typing import Indices, Probabilities, Values
+
+MARGIN = 1e-9
+"""Relative, far above the rounding of the normal law's tails and of the noise."""
+
+ROUNDING = 2.0**-50
+"""Relative, of a tail of the normal law."""
+
+SPLITS = 25
+"""Ways to split delta that are tried."""
+
+ROUNDS = 4
+"""Passes over the rows; with five 1 to 10 % more keys were found, with three 5 to 10 % fewer."""
+
+LAST = 0.8
+"""Share of the last round in the delta of persons' own keys."""
+
+CUT = 0.75
+"""Part of the last threshold below which a key drops out, by more than its noise."""
+
+STEPS = 2**33
+"""Steps of a weight of 1, but for noise that would not fit then."""
+
+NODES = 96
+"""Points at which the density of a sum is computed between two bounds."""
+
+
+class Noise(NamedTuple):
+    """Parameters of the noise of all rounds.
+
+    Attributes:
+        mu: Mu of all rounds together: the length of one step's change in scales.
+        delta: Delta of the noise.
+        scale: Of one round, in units of weight.
+        released: By round, the sum from which on a key is released, in units of weight.
+    """
+
+    mu: float
+    delta: float
+    scale: float
+    released: list[float]
+
+
+class Bounds(NamedTuple):
+    """What a sum of noisy weights means after a round, in steps.
+
+    Attributes:
+        dropped: A key below it drops out.
+        released: From it on a key is released.
+    """
+
+    dropped: int
+    released: int
+
+
+@dataclass(frozen=True)
+class RoundsLaw:
+    """The law of a release of keys by weights, in rounds.
+
+    Attributes:
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
+        per_user: How many keys of a person are counted.
+        persons: How many come or leave in one neighbour step: 2 under substitution.
+    """
+
+    epsilon: float
+    delta: float
+    per_user: int
+    persons: int
+    name: ClassVar[Literal["rounds"]] = "rounds"
+
+    def __post_init__(self) -> None:
+        # An epsilon that is too small is refused here, before anything is spent.
+        _ = self.steps
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The parameters for which the last threshold is the lowest."""
+        shares = np.linspace(0.02, 0.98, SPLITS).tolist()
+        return min((self._noise(share) for share in shares), key=lambda one: one.released[-1])
+
+    def _noise(self, share: float) -> Noise:
+        of_noise = share * self.delta
+        mu = _largest_mu(self.epsilon, of_noise)
+        scale = sqrt(self.persons * ROUNDS) / mu * (1 + MARGIN)
+        rest = (self.delta - of_noise) * (1 - MARGIN)
+        parts = [(1 - LAST) / (ROUNDS - 1)] * (ROUNDS - 1) + [LAST]
+        released = []
+        for number, part in enumerate(parts, start=1):
+            tail = -expm1(log1p(-rest * part) / (self.persons * self.per_user))
+            above = -NormalDist().inv_cdf(tail) + MARGIN
+            released.append(number + sqrt(number) * scale * above)
+        return Noise(mu, of_noise, scale, released)
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps of a weight of 1."""
+        fitting = LARGEST_SCALE / self.noise.scale
+        if fitting < 1:
+            raise ParameterError("`epsilon` is too small: noise on weights would exceed 2**50")
+        return min(STEPS, 1 << floor(log2(fitting)))
+
+    @cached_property
+    def weights(self) -> Indices:
+        """By a person's number of keys, from 0 to the most; in steps."""
+        sizes = range(1, self.per_user + 1)
+        return np.array([0, *(isqrt(self.steps**2 // t) for t in sizes)], dtype=np.int64)
+
+    @cached_property
+    def bounds(self) -> tuple[Bounds, ...]:
+        """The bounds after every round; after the last one nothing is between them."""
+        _, _, scale, released = self.noise
+        made = []
+        for number, above in enumerate(released, start=1):
+            # Sums of rounded noise are at most half a step a round above those of noise.
+            high = ceil(above * self.steps) + number
+            low = number * CUT * released[-1] / ROUNDS - sqrt(number) * scale
+            made.append(Bounds(floor(low * self.steps) if number < ROUNDS else high, high))
+        return tuple(made)
+
+    @property
+    def label(self) -> str:
+        """The method with its public parameters."""
+        _, _, scale, released = self.noise
+        return (
+            f"KeysInRounds(rounds={ROUNDS}, scale={scale:.6g}, "
+            f"threshold={released[-1] / ROUNDS:.6g})"
+        )
+
+    @property
+    def half(self) -> int:
+        """Smallest number of people, with all their counted keys, released with chance 1/2."""
+        return least(lambda people: float(self.probabilities(np.array([people]))[0]) >= 0.5)
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        """Return the probability for people with as many keys each as are counted.
+
+        All of these keys stay in to the end. The probability is larger for people with fewer
+        keys, or of whom other keys drop out.
+        """
+        used, place = np.unique(people, return_inverse=True)
+        sure = (self.bounds[0].released / self.steps + 13 * self.noise.scale) * sqrt(self.per_user)
+        chances = [
+            1.0 if one > sure else self._chance(one / sqrt(self.per_user)) if one else 0.0
+            for one in used.tolist()
+        ]
+        return np.array(chances)[place].reshape(np.shape(people))
+
+    def _chance(self, weight: float) -> float:
+        """Return the probability that a key of such a weight in every round is released."""
+        scale, found = self.noise.scale, 0.0
+        at, mass = np.zeros(1), np.ones(1)
+        points, parts = np.polynomial.legendre.leggauss(NODES)
+        for number, (dropped, released) in enumerate(self.bounds, start=1):
+            low, high = dropped / self.steps, released / self.steps
+            found += float(mass @ normal_tail((high - at - weight) / scale))
+            mean, spread = number * weight, sqrt(number) * scale
+            low, high = max(low, mean - 10 * spread), min(high, mean + 30 * spread)
+            if low >= high:
+                break
+            nodes = (low + high) / 2 + points * (high - low) / 2
+            far = (nodes[:, None] - at - weight) / scale
+            density = np.exp(-(far**2) / 2) / (scale * sqrt(2 * pi))
+            at, mass = nodes, parts * (high - low) / 2 * (density @ mass)
+        return min(found, 1.0)
+
+    def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
+        """Return the draw of the keys, after the first reading."""
+        first = people.weighed(self.weights, None)
+        scale = self.noise.scale * self.steps
+
+        def draw() -> list[Any]:
+            released: list[Any] = []
+            weighed, keys = first, np.asarray(first.keys)
+            sums = np.zeros(keys.size, dtype=np.int64)
+            for number, (low, high) in enumerate(self.bounds):
+                if number:
+                    weighed = people.weighed(self.weights, keys)
+                places = np.searchsorted(keys, weighed.keys)
+                held = np.zeros(keys.size, dtype=np.int64)
+                held[places] = weighed.people
+                sums = sums + discrete_gaussian(held, scale)
+                released += list(keys[sums >= high])
+                between = (sums >= low) & (sums < high)
+                keys, sums = keys[between], sums[between]
+                if not keys.size:
+                    break
+            return [first.columns.decode(key) for key in released]
+
+        return draw
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of the draw."""
+        of_noise, rho = self.noise.delta, self.noise.mu**2 / 2
+        return (
+            Spend("noise on the weights", self.epsilon, delta=of_noise, rho=rho),
+            Spend("keys of one person", 0.0, delta=self.delta - of_noise),
+        )
+
+
+def delta_of_gaussian(mu: float, epsilon: float) -> float:
+    """Return the exact delta of Gaussian noise, ``mu`` being the sensitivity in its scales."""
+    up, down = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    first = erfc(up / sqrt(2)) / 2
+    # Mills' ratio from below, so that delta is rounded up.
+    density = exp(-(up**2) / 2) / sqrt(2 * pi)
+    second = (
+        exp(epsilon) * erfc(down / sqrt(2)) / 2 if down < 25 else density * down / (1 + down**2)
+    )
+    # Where the difference loses all digits, that for an epsilon of 0 is hardly larger.
+    return min(max(0.0, first - second) + ROUNDING * first, erf(mu / sqrt(8)))
+
+
+def _largest_mu(epsilon: float, delta: float) -> float:
+    # Delta is at most 0.4 mu, whatever epsilon is.
+    low, high = delta, 2 * sqrt(epsilon) + 10
+    for _ in range(60):
+        middle = sqrt(low * high)
+        enough = delta_of_gaussian(middle, epsilon * (1 - MARGIN)) <= delta * (1 - MARGIN)
+        low, high = (middle, high) if enough else (low, middle)
+    return low
+
+
+def probabilities_of(chances: Chances, counts: Indices) -> Probabilities:
+    """Return the probabilities of counts of any shape."""
+    used, place = np.unique(up_to(counts, chances), return_inverse=True)
+    table = np.array([chances[one] / 2**BITS for one in used.tolist()])
+    return table[place].reshape(np.shape(counts))
+
+
+def normal_tail(x: NDArray[np.floating]) -> Values:
+    """Return the probability that a standard normal number is at least ``x``."""
+    tails = [erfc(one / sqrt(2)) / 2 for one in np.ravel(x).tolist()]
+    return np.array(tails).reshape(np.shape(x))
