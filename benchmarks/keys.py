@@ -1,7 +1,7 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/keys.py [PART...]`` with the parts
-``people``, ``many``, ``recall``, ``show`` (what ``recall`` stored), ``time`` and ``memory``; it
+``people``, ``recall``, ``show`` (what ``recall`` stored), ``time`` and ``memory``; it
 prints the tables of ``docs/measurements.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
@@ -89,12 +89,12 @@ def columns() -> Iterator[Column]:
 def people() -> None:
     """Print from how many people on a key is released with probability 1/2."""
     print(f"\npeople for P(released) >= 1/2, delta = {DELTA:g}\n")
-    names = ("optimal", "laplace", "gaussian", "OpenDP laplace")
+    names = ("optimal", "laplace", "gaussian", "rounds", "OpenDP laplace")
     print(f"| epsilon | keys a person | {' | '.join(names)} |")
     print("|--:" * (len(names) + 2) + "|")
     for epsilon in (0.1, 1.0):
         for keys in (1, 2, 5, 10, 30, 100):
-            halves = [str(law_of(name, epsilon, DELTA, keys).half) for name in names[:3]]  # type: ignore[arg-type]
+            halves = [str(law_of(name, epsilon, DELTA, keys).half) for name in names[:4]]  # type: ignore[arg-type]
             halves.append(str(peer_threshold(epsilon, keys)[1]))
             print(f"| {epsilon:g} | {keys} | {' | '.join(halves)} |")
 
@@ -260,38 +260,6 @@ def held_of(column: Column) -> Held:
     return Held(column)
 
 
-def many() -> None:
-    """Print how many keys are released where persons have many."""
-    print(f"\nkeys released, delta = {DELTA:g}\n")
-    methods = ("optimal", "gaussian", "weighted", "rounds")
-    print(f"| column | epsilon | keys a person | {' | '.join(methods)} |")
-    print("|---|" + "--:|" * (len(methods) + 2))
-    visits = datasets.load("points_gowalla_u5628").select("user", key="poi")
-    rng = np.random.default_rng(0)
-    sizes = np.minimum(rng.lognormal(3, 1, 50_000).astype(int) + 1, 400)
-    words = pl.DataFrame(
-        {
-            "user": np.repeat(np.arange(sizes.size), sizes),
-            "key": np.minimum(rng.zipf(1.15, sizes.sum()), 10**6),
-        }
-    )
-    for name, rows in (("places, Gowalla", visits), ("words, simulated", words)):
-        for epsilon in (1.0, 3.0):
-            for most in (10, 100):
-                asked: dict[str, Any] = {
-                    "user": "user",
-                    "max_per_user": most,
-                    "epsilon": epsilon,
-                    "delta": DELTA,
-                    "neighbours": "add-remove",
-                }
-                cells = []
-                for method in methods:
-                    release = dp.Keys(column="key", method=method, **asked).release(rows)  # type: ignore[arg-type]
-                    cells.append(f"{len(release.answer):,}")
-                print(f"| {name} | {epsilon:g} | {most} | {' | '.join(cells)} |", flush=True)
-
-
 def time() -> None:
     """Print seconds for 10^7 rows and 10^6 keys on polars, and the sums without noise."""
     rng = np.random.default_rng(0)
@@ -380,11 +348,10 @@ if __name__ == "__main__":
         sys.exit()
     parts = {
         "people": people,
-        "many": many,
         "recall": recall,
         "show": show,
         "time": time,
         "memory": memory,
     }
-    for part in sys.argv[1:] or ("people", "many", "recall", "time"):
+    for part in sys.argv[1:] or ("people", "recall", "time"):
         parts[part]()

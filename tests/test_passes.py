@@ -119,7 +119,9 @@ BOUNDED = {
         grids=[4], method=["uniform", "guideline", "adaptive", "privtree"]
     ),
     "values of released groups": lambda: top(column="day", k=1, by="ward", delta=1e-6),
-    "keys in rounds, until none is left": lambda: keys(method="rounds", user="v", max_per_user=2),
+    "keys in rounds, until none is left": lambda: keys(
+        method="rounds", user="v", max_per_user=2
+    ),
     "a tree that stays small": lambda: tree(dp.ID3Tree, max_depth=3, **FEW_COLUMNS),
 }
 

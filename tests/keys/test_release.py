@@ -297,9 +297,7 @@ def test_a_picture_has_a_line_for_all_that_is_not_public():
         plot_chances(dp.TopKeys(k=1, candidates=["a"], epsilon=1.0, neighbours=ADDED).chances())
 
 
-@pytest.mark.parametrize(
-    "method", [None, "optimal", "laplace", "gaussian", "rounds"]
-)
+@pytest.mark.parametrize("method", [None, "optimal", "laplace", "gaussian", "rounds"])
 @pytest.mark.parametrize("epsilon", [2.3e-308, 1e-13, 1e6])
 @pytest.mark.parametrize("delta", [1e-100, 1e-20, 0.5])
 def test_any_epsilon_has_a_law_or_is_refused(method, epsilon, delta):

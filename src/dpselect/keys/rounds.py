@@ -187,7 +187,9 @@ class RoundsLaw:
         keys, or of whom other keys drop out.
         """
         used, place = np.unique(people, return_inverse=True)
-        sure = (self.bounds[0].released / self.steps + 13 * self.noise.scale) * sqrt(self.per_user)
+        sure = (self.bounds[0].released / self.steps + 13 * self.noise.scale) * sqrt(
+            self.per_user
+        )
         chances = [
             1.0 if one > sure else self._chance(one / sqrt(self.per_user)) if one else 0.0
             for one in used.tolist()
