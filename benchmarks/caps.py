@@ -8,9 +8,9 @@ Run: ``DPSELECT_DATA=<folder> python benchmarks/caps.py``; ``--show`` prints the
 - GitHub: nodes and the ends of their edges.
 
 The best fixed cap is the one that is best on these very data at all of epsilon, which nobody
-can know without looking. What is chosen is weighed by the exact chances of each cap. Keys are
-their expected number; the recall of the top 10 and 100, and the ranks by which the worst of
-three quartiles errs, are means of releases. Both count all rows as the truth.
+can know without looking. What is chosen is weighed by the exact chances of each cap. The recall
+of the top 10 and 100, and the ranks by which the worst of three quartiles errs, are means of
+releases. Both count all rows as the truth.
 """
 
 from __future__ import annotations
@@ -129,7 +129,6 @@ Measure = Callable[[Any], float]
 def questions(of: People) -> Iterator[tuple[str, Callable[..., Any], Measure]]:
     """Return the name of each question, its query, and how good a release is."""
     shared = PUBLIC | {"column": "key"}
-    yield "keys", partial(dp.Keys, **shared, delta=DELTA), lambda one: len(one.answer)
     for k in (10, 100):
         top = frozenset(of.order[:k])
 
@@ -161,11 +160,8 @@ def measured(of: People) -> Iterator[dict[str, Any]]:
             pairs = zip(CAPS, queries, strict=True)
             found = [reads[cap].counted(one.design(), of) for cap, one in pairs]
             value = [
-                # Exact, so nothing is drawn.
-                float(query.probabilities(reads[cap].every.people).sum())
-                if name == "keys"
-                else np.mean([good(draw(query.plan)) for _ in range(REPEATS)])
-                for cap, query, (_, draw) in zip(CAPS, queries, found, strict=True)
+                np.mean([good(draw(query.plan)) for _ in range(REPEATS)])
+                for query, (_, draw) in zip(queries, found, strict=True)
             ]
             chances = [None] * len(CAPS)
             if label == "chosen":

@@ -173,6 +173,20 @@ def test_what_a_person_gives_in_a_round_is_a_vector_of_length_one(persons):
     assert all(t * (int(w) + 1) ** 2 > STEPS**2 for t, w in enumerate(weights) if t)
 
 
+def test_a_person_moves_the_score_of_a_cap_by_the_root_of_her_keys():
+    law, largest = RoundsLaw(EPSILON, DELTA, 3, 1), 0.0
+    for base in (d for n in range(3) for d in combinations_with_replacement(SETS[1:], n)):
+        for one in SETS[1:]:
+            here, there = (
+                law.weight_above(ByDefinition(d).weighed(law.weights, None), 0.5)
+                for d in (base, (*base, one))
+            )
+            assert 0 <= there - here <= sqrt(len(one))
+            largest = max(largest, (there - here) / sqrt(3))
+
+    assert largest > 1 - 1e-9
+
+
 class Planted(RoundsLaw):
     """A law with a wrong public table."""
 
@@ -285,7 +299,8 @@ def test_draws_in_rounds_follow_the_law():
     law = RoundsLaw(EPSILON, DELTA, 3, 1)
     database = ((0,),) * 5 + ((1, 2),) * 4 + ((0, 1, 2),) * 3
     exact = release_law(law, database)
-    draw = law.drawing(ByDefinition(database))
+    held = ByDefinition(database)
+    draw = law.drawing(held, held.weighed(law.weights, None))
 
     drawn = Counter(tuple(sorted(draw())) for _ in range(500))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -24,7 +25,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
+from dpselect.tables.caps import CapDesign, CapLike, Choose, ChosenCap, Precision
 from dpselect.typing import Indices, Probabilities
 
 MOST_PEOPLE = 2**53
@@ -34,7 +35,7 @@ FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
 
 NEAR = 8
-"""People of a key enter the choice of a cap from this part of the threshold on."""
+"""People or weights of a key enter the choice of a cap from this part of a threshold on."""
 
 
 @query
@@ -60,7 +61,7 @@ class Keys(Query[KeyRelease]):
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
         max_per_user: How many different keys of a person are counted, over all groups. Or
-            ``Choose``, by the people of keys near the threshold and above.
+            ``Choose``, by the people or weights of keys near the threshold and above.
         other: Whether the noisy number of what is not released is one more row, of each group.
             It is of all that is counted, and needs noisy counts: ``"laplace"`` or
             ``"gaussian"``.
@@ -108,7 +109,20 @@ class Keys(Query[KeyRelease]):
     neighbours: NeighboursLike
 
     def design(self) -> KeysDesign | ChosenCap[KeyRelease]:
+        choose = Choose.of(self.max_per_user)
+        if choose is not None:
+            # One method at all caps, so that their scores are of one kind.
+            method = self._method_for(max(choose.caps))
+            if method != self.method:
+                return self._with(method=method).design()
         return ChosenCap.of(self) or self.at_cap()
+
+    def _method_for(self, most: int) -> KeyMethod | None:
+        """Return the method for so many keys a person; None for the soonest with counts."""
+        counts = self.other or self.by is not None or self.min_people > 1
+        if self.method is None and most >= FOR_ROUNDS and not counts:
+            return "rounds"
+        return self.method
 
     def at_cap(self) -> KeysDesign:
         """Return the design for one cap, which is not to be chosen."""
@@ -131,10 +145,7 @@ class Keys(Query[KeyRelease]):
         if rest is not None and self.method is None:
             law: KeyLaw | RoundsLaw = law_with_counts(of_keys, delta, changed)
         else:
-            method = self.method
-            many = question.max_per_user >= FOR_ROUNDS
-            if method is None and many and least == 1 and self.by is None:
-                method = "rounds"
+            method = self._method_for(question.max_per_user)
             law = law_of(method, of_keys, delta, changed, persons=persons)
         self._check_method(law, least)
         return KeysDesign(
@@ -209,8 +220,8 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
         if isinstance(self.law, RoundsLaw):
-            keys = self.law.drawing(people)
-            return lambda plan: KeyRelease(_sorted(keys()), plan)
+            first = people.weighed(self.law.weights, None)
+            return _of_rounds(self.law.drawing(people, first))
         return self._of_parts(self.law, self._parts(people))
 
     def _parts(self, people: PeoplePerKey) -> Parts:
@@ -226,15 +237,24 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
     @property
     def precision(self) -> Precision:
-        return Precision(self.law.half, moved=self.question.max_per_user, sampling=0.0)
+        most = self.question.max_per_user
+        if isinstance(self.law, RoundsLaw):
+            return Precision(self.law.threshold, moved=sqrt(most), sampling=0.0)
+        return Precision(self.law.half, moved=most, sampling=0.0)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         rows = people_in(data, self.question)
+        if isinstance(self.law, RoundsLaw):
+            first = rows.weighed(self.law.weights, None)
+            weight = self.law.weight_above(first, self.law.threshold / NEAR)
+            return weight, _of_rounds(self.law.drawing(rows, first))
         found = self._parts(rows)
         people = above_least(found.people, self.min_people + self.law.half // NEAR)
-        if isinstance(self.law, RoundsLaw):
-            return float(people.sum()), self.drawing(rows)
         return float(people.sum()), self._of_parts(self.law, found)
+
+
+def _of_rounds(keys: Callable[[], list[Hashable]]) -> Callable[[Plan], KeyRelease]:
+    return lambda plan: KeyRelease(_sorted(keys()), plan)
 
 
 def _passes(law: KeyLaw | RoundsLaw, least: int, *, by: str | None) -> tuple[Pass, ...]:

@@ -43,7 +43,7 @@ from dpselect._numbers import least
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import PeoplePerKey
+from dpselect.keys.counts import Counted, PeoplePerKey
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -169,10 +169,9 @@ class RoundsLaw:
     @property
     def label(self) -> str:
         """The method with its public parameters."""
-        _, _, scale, released = self.noise
         return (
-            f"KeysInRounds(rounds={ROUNDS}, scale={scale:.6g}, "
-            f"threshold={released[-1] / ROUNDS:.6g})"
+            f"KeysInRounds(rounds={ROUNDS}, scale={self.noise.scale:.6g}, "
+            f"threshold={self.threshold:.6g})"
         )
 
     @property
@@ -214,9 +213,25 @@ class RoundsLaw:
             at, mass = nodes, parts * (high - low) / 2 * (density @ mass)
         return min(found, 1.0)
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
-        """Return the draw of the keys, after the first reading."""
-        first = people.weighed(self.weights, None)
+    @property
+    def threshold(self) -> float:
+        """The mean weight of all rounds from which on a key is released after the last one."""
+        return self.noise.released[-1] / ROUNDS
+
+    def weight_above(self, first: Counted, least: float) -> float:
+        """Return the weight of all keys beyond some of each, before any is dropped; private.
+
+        One person moves it by at most the root of how many keys are counted.
+        """
+        return float((first.people / self.steps - least).clip(min=0).sum())
+
+    def drawing(self, people: PeoplePerKey, first: Counted) -> Callable[[], list[Hashable]]:
+        """Return the draw of the keys.
+
+        Args:
+            people: What is counted.
+            first: All keys with their weights.
+        """
         scale = self.noise.scale * self.steps
 
         def draw() -> list[Any]:
