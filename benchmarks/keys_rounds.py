@@ -4,12 +4,12 @@ Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_rounds.py [measure | show |
 ``measure`` stores ``results/keys_rounds.csv``, ``show`` prints all of it, and ``caps`` prints what
 rounds find at fixed caps and at one that is chosen.
 
-Besides the methods of ``dp.Keys`` there are three of weights that are not offered: weights once
-(Gopi et al. 2020), twice, with what the first round finds taken away (Swanberg et al. 2023), and
+Besides the methods of ``dp.Keys`` there are three of weights that are not offered: weights
+once (Gopi et al. 2020), twice, without what the first round finds (Swanberg et al. 2023), and
 maximum adaptive degree (Chen et al. 2025), derived again from its abstract: a person with at
 most ``D`` keys gives ``1/t`` to each, what a key has beyond ``τ = T + σ`` goes back to its
-people in proportion, and of what comes back ``1/D`` goes to each of the person's keys; to this
-come ``1/√t - 1/t``, and ``1/√t`` of persons with more than ``D`` keys. It is shown with the best
+people in proportion, and of what comes back ``1/D`` goes to each of the person's keys; to
+this come ``1/√t - 1/t``, and ``1/√t`` of persons with more than ``D`` keys. It is shown with the best
 of four ``D``, which nobody could know. Expected numbers are exact for one round, and else means
 of simulations; all methods have the same persons' keys.
 """

@@ -71,7 +71,7 @@ def release_law(law, database):
             key: after_a_round(one, weights[key], law.bounds[number], law.noise.scale)
             for key, one in sums.items()
         }
-        for fates in product("released dropped in".split(), repeat=len(sums)):
+        for fates in product(["released", "dropped", "in"], repeat=len(sums)):
             fate = dict(zip(sums, fates, strict=True))
             staying = {key: of_key[key][2] for key in sums if fate[key] == "in"}
             if staying and number == len(law.bounds) - 1:
@@ -83,7 +83,7 @@ def release_law(law, database):
                 go_on(number + 1, went, (*found, *hits), staying)
 
     point = (np.zeros(1), np.ones(1))
-    go_on(0, 1.0, (), {key: point for key in sorted({k for keys in database for k in keys})})
+    go_on(0, 1.0, (), dict.fromkeys(sorted({k for keys in database for k in keys}), point))
     return dict(out)
 
 

@@ -1,7 +1,7 @@
 """Keys of persons who have many: rounds of weights, after which unlikely keys drop out.
 
-In every round a person with ``t`` keys that are still in adds ``1/√t`` to the weight of each, so
-that all of them together are a vector of length 1 whatever ``t`` is, and every key gets noise.
+In every round a person with ``t`` keys that are still in adds ``1/√t`` to the weight of each,
+so that all together are a vector of length 1 whatever ``t`` is, and every key gets noise.
 After round ``r`` of ``R`` a key with the sum ``S`` of its noisy weights so far
 
     is released and leaves   if S ≥ r + √r σ z_r,
@@ -15,8 +15,9 @@ The vectors of all rounds are as private as one with ``μ^2 = R/σ^2``, whose ex
 
     δ_1 = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
 
-``z_r = Φ^-1((1 - δ_2r)^(1/m))``: a person's own keys have at most the weight 1 in each round, so
-none of ``m`` is released after round ``r`` but with probability ``δ_2r``, whatever the rest does.
+``z_r = Φ^-1((1 - δ_2r)^(1/m))``: a person's own keys have at most the weight 1 in each round,
+so none of ``m`` is released after round ``r`` but with probability ``δ_2r``, whatever the rest
+does.
 ``docs/methods.md`` has the proof. The noise is exact discrete Gaussian noise on weights in
 steps so fine that its density differs from the normal one by far less than ``MARGIN``.
 
@@ -57,7 +58,7 @@ SPLITS = 25
 """Ways to split delta that are tried."""
 
 ROUNDS = 4
-"""Passes over the rows; with five 1 to 10 % more keys were found, with three 5 to 10 % fewer."""
+"""Passes over the rows; with five of them up to 10 % more keys were found."""
 
 LAST = 0.8
 """Share of the last round in the delta of persons' own keys."""
