@@ -1,17 +1,17 @@
 """Expected number of keys by method, on five columns whose persons have many.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_rounds.py [measure | show | caps]``;
-``measure`` stores ``results/keys_rounds.csv``, ``show`` prints all of it, and ``caps`` prints what
-rounds find at fixed caps and at one that is chosen.
+Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_rounds.py [measure | show | caps]``:
+``measure`` stores ``results/keys_rounds.csv``, ``show`` prints all of it, and ``caps`` prints
+what rounds find at fixed caps and at one that is chosen.
 
 Besides the methods of ``dp.Keys`` there are three of weights that are not offered: weights
 once (Gopi et al. 2020), twice, without what the first round finds (Swanberg et al. 2023), and
 maximum adaptive degree (Chen et al. 2025), derived again from its abstract: a person with at
 most ``D`` keys gives ``1/t`` to each, what a key has beyond ``τ = T + σ`` goes back to its
 people in proportion, and of what comes back ``1/D`` goes to each of the person's keys; to
-this come ``1/√t - 1/t``, and ``1/√t`` of persons with more than ``D`` keys. It is shown with the best
-of four ``D``, which nobody could know. Expected numbers are exact for one round, and else means
-of simulations; all methods have the same persons' keys.
+this come ``1/√t - 1/t``, and ``1/√t`` of persons with more than ``D`` keys. It is shown with
+the best of four ``D``, which nobody could know. Expected numbers are exact for one round, and
+else means of simulations; all methods have the same persons' keys.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def measure() -> None:
             users, keys = limited(rows, most)
             size, people = keys.max() + 1, np.bincount(keys)
             found = {
-                method: law_of(method, epsilon, DELTA, most).probabilities(people).sum()  # type: ignore[arg-type]
+                method: law_of(method, epsilon, DELTA, most).probabilities(people).sum()
                 for method in ("optimal", "gaussian")
             }
             scales, least = noise(epsilon, most, (1.0,))

@@ -241,7 +241,7 @@ class RoundsLaw:
             sums = np.zeros(keys.size, dtype=np.int64)
             for number, (low, high) in enumerate(self.bounds):
                 if number:
-                    weighed = people.weighed(self.weights, keys)
+                    weighed = people.weighed(self.weights, list(keys))
                 places = np.searchsorted(keys, weighed.keys)
                 held = np.zeros(keys.size, dtype=np.int64)
                 held[places] = weighed.people
