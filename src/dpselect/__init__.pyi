@@ -13,6 +13,7 @@ from . import (
     requests as requests,
     scaling as scaling,
     sensitivity as sensitivity,
+    series as series,
     subsets as subsets,
     tables as tables,
     trees as trees,
@@ -105,6 +106,9 @@ from .sensitivity import (
     LocalSensitivity as LocalSensitivity,
     Sensitivity as Sensitivity,
     TabulatedSensitivity as TabulatedSensitivity,
+)
+from .series import (
+    Series as Series,
 )
 from .subsets import (
     Statuses as Statuses,

@@ -27,16 +27,20 @@ MANY = 100
 
 
 @contextmanager
-def connected(path: Path) -> Iterator[sqlite3.Connection]:
+def connected(path: Path, what: str = "ledger") -> Iterator[sqlite3.Connection]:
     """Open the database at ``path`` for one operation; roll back what was not committed.
+
+    Args:
+        path: The file.
+        what: What it is, in an error.
 
     Raises:
         LedgerError: There is no folder for it, or SQLite cannot use the file.
     """
     if not path.parent.is_dir():
-        raise LedgerError(f"there is no folder {path.parent} for the ledger")
+        raise LedgerError(f"there is no folder {path.parent} for the {what}")
     # Closing rolls back a transaction that was not committed.
-    with _refusing(path), closing(_opened(path)) as connection:
+    with _refusing(path, what), closing(_opened(path)) as connection:
         yield connection
 
 
@@ -184,8 +188,8 @@ def _set_journal(connection: sqlite3.Connection, mode: str) -> None:
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _refusing(path: Path, what: str = "ledger") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise LedgerError(f"the ledger {path} cannot be used: {error}") from error
+        raise LedgerError(f"the {what} {path} cannot be used: {error}") from error

@@ -49,6 +49,9 @@ COMMANDS = {
     "record": _ours("percentile", "Release which record holds a percentile."),
     "top": _ours("keys", "Release the k values of a column that most people have."),
     "keys": _ours("keys", "Release which values of a column there are."),
+    "series": _ours(
+        "series", "Release the k values that most people have had so far, every period."
+    ),
     "levels": _ours(
         "levels", "Release counts of a tree of codes, in the detail that they carry."
     ),

@@ -27,7 +27,9 @@ from dpselect.requests.fields import documented
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dpselect.budget import Budget
     from dpselect.query import Query
+    from dpselect.release import Release
     from dpselect.tables import Source
 
 DATA, QUESTION, PRIVACY, ENGINE, OUTPUT = "Data", "Question", "Privacy", "Engine", "Output"
@@ -35,6 +37,7 @@ DATA, QUESTION, PRIVACY, ENGINE, OUTPUT = "Data", "Question", "Privacy", "Engine
 PANELS = {
     **dict.fromkeys(("column", "label", "x", "y", "crs", "source", "target", "by"), DATA),
     "positive": DATA,
+    "period": DATA,
     **dict.fromkeys(("epsilon", "delta", "neighbours", "user", "max_per_user"), PRIVACY),
     **dict.fromkeys(("assumed_people", "assumed_records", "max_records"), PRIVACY),
 }
@@ -148,6 +151,7 @@ class QueryCommand:
             stated.
         facts: What a dry run shows beside the plan, by name.
         before: Checks what else was given, before anything is spent.
+        release: Makes the release, charged to a budget, if there is one.
         after: Writes files, and returns what is shown beside the answer, by name.
         plot: Draws the picture of ``--plot``, of the query and of the release, if one was made.
     """
@@ -164,6 +168,9 @@ class QueryCommand:
     make: Callable[[Mapping[str, Any], Given], Query[Any]] | None = None
     facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
     before: Callable[[Any, Given], None] = lambda _query, _given: None
+    release: Callable[[Any, Given, Budget | None], Release[Any]] = lambda query, given, paid: (
+        query.release(given.table, budget=paid)
+    )
     after: Callable[[Any, Given], Mapping[str, object]] = lambda _release, _given: {}
     plot: Callable[[Any, Any, Given], Axes] | None = None
 
@@ -235,7 +242,7 @@ class QueryCommand:
             )
         else:
             with engines.working("counting and choosing"):
-                release = query.release(given.table, budget=budget)
+                release = self.release(query, given, budget)
                 beside = self.after(release, given)
             output.print_release(
                 release,

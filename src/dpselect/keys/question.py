@@ -32,6 +32,8 @@ class Question:
         groups: The public groups; empty where they are to be released.
         candidates: The public keys; any if not given.
         missing: Whether a missing value is a key of its own.
+        in_turn: Whether groups are numbered in the order of ``groups``, and a person's key
+            counts in the first of them alone; of too many keys those of the first groups count.
     """
 
     columns: tuple[str, ...]
@@ -40,6 +42,7 @@ class Question:
     groups: tuple[Hashable, ...] = ()
     candidates: tuple[Hashable, ...] | None = None
     missing: bool = False
+    in_turn: bool = False
 
     @property
     def max_per_user(self) -> int:

@@ -61,6 +61,20 @@ class Rows:
         every = _among(self.every, _GROUP, [encode(one) for one in groups])
         return replace(self, every=every, question=replace(self.question, groups=groups))
 
+    def numbered(self) -> Rows:
+        """Return the rows with the numbers of groups for groups, whose order is public."""
+        groups = self.question.groups
+        encode = (self.group or self.keys).encode
+        number: Any = nw.lit(0)
+        for digit in range(len(groups).bit_length()):
+            ones = [encode(one) for at, one in enumerate(groups) if at >> digit & 1]
+            if ones:
+                is_one = nw.col(_GROUP).is_in(integers(self.every, ones))
+                number += is_one.cast(nw.Int64) * 2**digit
+        every = self.every.with_columns(number.cast(nw.Int64).alias(_GROUP))
+        numbers = KeyColumns((_GROUP,), ("integer",), encoded=False)
+        return replace(self, every=every, group=numbers)
+
     @property
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
@@ -103,11 +117,16 @@ def read(data: object, question: Question) -> Rows:
         public = [keys.encode(one) for one in question.candidates]
         rows = _among(rows, _KEY, public)
     found = Rows(rows, data, keys, group, question)
-    return found.within(question.groups) if question.groups else found
+    if question.groups:
+        found = found.within(question.groups)
+    return found.numbered() if question.in_turn else found
 
 
 def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.LazyFrame[Any]:
     pair = [_KEY] if question.by is None else [_GROUP, _KEY]
+    if question.in_turn:
+        firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
+        return cap.limited(firsts, order_by=pair, in_turn=True)
     if question.candidates is not None:
         possible = len(question.candidates) * max(1, len(question.groups))
         if possible <= cap.most:

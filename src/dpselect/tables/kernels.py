@@ -153,6 +153,7 @@ def crowded(
 def count_least(
     rows: Indices,
     ends: Indices,
+    turns: Indices,
     words: tuple[Indices, Indices],
     prime: int,
     most: int,
@@ -163,6 +164,7 @@ def count_least(
     Args:
         rows: Person by person and in order.
         ends: Where those of each person end.
+        turns: By which rows count before their numbers decide, by row; empty if by nothing.
         words: Two of each person, with which the numbers of places are mixed.
         prime: The modulus.
         most: How many.
@@ -177,8 +179,9 @@ def count_least(
         for place in range(size):
             number = place + words[0][person]
             number = number * number % prime * number % prime + words[1][person]
-            cells[place, 0] = number * number % prime * number % prime
-            cells[place, 1], cells[place, 2] = 0, rows[start + place]
+            cells[place, 1] = number * number % prime * number % prime
+            cells[place, 2] = row = rows[start + place]
+            cells[place, 0] = turns[row] if turns.size else 0
         sort_cells(cells, one, 0, size)
         for place in range(most):
             counted[cells[place, 2]] = True

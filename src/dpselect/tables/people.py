@@ -33,6 +33,11 @@ structured ones among them, is what ``tests/tables/test_people.py`` tries.
 by adding rows: at most ``most`` of them, which the guarantee covers. She changes no other
 person's.
 
+**In turn.** Rows can count in turn instead: those of the least first column, such as the
+earliest, before all others, and by the numbers where it is equal. Which rows with values of it
+up to ``v`` count then depends on such rows of hers alone, as rows with larger ones have later
+places; and the sample is random within one value of the column, not over all of them.
+
 **A person as one.** With ``most`` = 1 every person counts as one, and each of her rows with the
 same chance: a count of the rows that count estimates without bias the sum over persons of the
 share of their rows. Of ``n`` persons its standard deviation is at most ``√n/2``.
@@ -113,7 +118,12 @@ class PeopleCap:
         return named(nw.col(self.user), types[self.user]).alias(USER)
 
     def limited(
-        self, rows: nw.LazyFrame[Any], *, order_by: Sequence[str], distinct: bool = False
+        self,
+        rows: nw.LazyFrame[Any],
+        *,
+        order_by: Sequence[str],
+        distinct: bool = False,
+        in_turn: bool = False,
     ) -> nw.LazyFrame[Any]:
         """Return the rows that count, in the engine that holds them.
 
@@ -124,6 +134,7 @@ class PeopleCap:
                 is dropped.
             distinct: Whether equal rows of a person are one; the result then has the columns
                 ``user`` and ``order_by`` alone.
+            in_turn: Whether rows count in order of the first of these columns.
 
         Raises:
             ColumnError: Persons are text, and the engine has no hash of it.
@@ -137,9 +148,11 @@ class PeopleCap:
             rows = rows.select(USER, *order_by)
         rows = rows.drop_nulls([USER, *order_by])
         if rows.implementation.is_pandas_like() or rows.implementation.is_pyarrow():
-            return self._limited_in_memory(rows, order_by, distinct=distinct)
+            return self._limited_in_memory(rows, order_by, distinct=distinct, in_turn=in_turn)
         if rows.implementation.is_polars():
-            of_frame = partial(self._limited, order_by=order_by, distinct=distinct)
+            of_frame = partial(
+                self._limited, order_by=order_by, distinct=distinct, in_turn=in_turn
+            )
             return nw.from_native(nw.to_native(rows).map_batches(of_frame))
         if distinct:
             rows = distinct_rows(rows)
@@ -155,22 +168,21 @@ class PeopleCap:
             {_PLACE: _cube(r + j)},
         ):
             numbered = numbered.with_columns(**steps)
-        return numbered.filter(_rank([_PLACE]) <= self.most).select(
-            rows.collect_schema().names()
-        )
+        number = [order[0], _PLACE] if in_turn else [_PLACE]
+        return numbered.filter(_rank(number) <= self.most).select(rows.collect_schema().names())
 
     def _limited_in_memory(
-        self, rows: nw.LazyFrame[Any], order_by: Sequence[str], *, distinct: bool
+        self, rows: nw.LazyFrame[Any], order_by: Sequence[str], *, distinct: bool, in_turn: bool
     ) -> nw.LazyFrame[Any]:
         frame = rows.collect()
         users, there = names_in_memory(frame.get_column(USER))
         order = [frame.get_column(name).to_numpy()[there] for name in order_by]
         kept = there.copy()
-        kept[there] = self.kept(users[there], order, distinct=distinct)
+        kept[there] = self.kept(users[there], order, distinct=distinct, in_turn=in_turn)
         return frame.filter(kept.tolist()).lazy()
 
     def _limited(
-        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool
+        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool, in_turn: bool
     ) -> pl.DataFrame:
         needed("polars", extra="standard")
         import polars as pl
@@ -182,6 +194,7 @@ class PeopleCap:
             # As objects: an array of texts of one width loses the zeros that end a text.
             names=lambda some: users[some].to_numpy(),
             distinct=distinct,
+            in_turn=in_turn,
         )
         kept = None
         if users.dtype == pl.String:
@@ -192,7 +205,12 @@ class PeopleCap:
         return rows.filter(np.asarray(kept))
 
     def kept(
-        self, users: NDArray[Any], order: Sequence[NDArray[Any]], *, distinct: bool = False
+        self,
+        users: NDArray[Any],
+        order: Sequence[NDArray[Any]],
+        *,
+        distinct: bool = False,
+        in_turn: bool = False,
     ) -> NDArray[np.bool_]:
         """Return which rows count, of rows in memory; the same as ``limited`` returns.
 
@@ -202,6 +220,7 @@ class PeopleCap:
             order: By which a person's rows are put in order: arrays of shape ``(n,)`` of
                 numbers without NaN, days or texts. Private.
             distinct: Whether equal rows of a person are one.
+            in_turn: Whether rows count in order of the first array.
 
         Returns:
             Shape ``(n,)``.
@@ -209,7 +228,11 @@ class PeopleCap:
         columns = [_integers(values) for values in order]
         return np.asarray(
             self._counted(
-                _integers(users), columns, lambda some: users[some], distinct=distinct
+                _integers(users),
+                columns,
+                lambda some: users[some],
+                distinct=distinct,
+                in_turn=in_turn,
             )
         )
 
@@ -219,7 +242,8 @@ class PeopleCap:
         columns: Sequence[Indices],
         names: Callable[[Indices], NDArray[Any]],
         *,
-        distinct: bool = False,
+        distinct: bool,
+        in_turn: bool,
         same: Callable[[Indices], NDArray[np.bool_]] | None = None,
     ) -> NDArray[np.bool_] | None:
         """Return which rows count; None if an integer turns out to be two persons'.
@@ -229,6 +253,7 @@ class PeopleCap:
             columns: Integers by which a person's rows are put in order.
             names: Returns the persons of some rows.
             distinct: Whether equal rows of a person are one.
+            in_turn: Whether rows count in order of the first column.
             same: Returns which of some rows are of the same person as the row before; not given
                 if integers of persons differ for sure.
         """
@@ -238,6 +263,7 @@ class PeopleCap:
         bits = max(1, persons.size.bit_length() - 4)  # about ten rows in each bucket
         pieces = _parallel.processors()
         table = np.stack(columns) if len(columns) > 1 else columns[0][None]
+        turns = columns[0] if in_turn else np.empty(0, np.int64)
         wrong: list[int] = []
 
         def count(piece: int) -> None:
@@ -253,7 +279,7 @@ class PeopleCap:
             first, second = _residues(names(rows[ends - 1]))
             word = _cubed(first + WORDS[0])
             words = word, _cubed(word + second + WORDS[1])
-            count_least(rows, ends, words, PRIME, self.most, counted)
+            count_least(rows, ends, turns, words, PRIME, self.most, counted)
 
         _parallel.each_piece(count, [1] * pieces)
         return None if wrong else counted

@@ -1,0 +1,115 @@
+"""``dpselect series``: the most common values so far, again after every period."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand
+from dpselect.cli.keys import values_of
+from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.budget import Budget
+    from dpselect.series import Series, SeriesRelease
+
+HELP = """Release the k values of a column that most people have had so far, after every period.
+
+All periods together have one price. With --through and --file the counts up to one period are
+released: the first time pays for all periods, and later ones cost nothing. Without them all
+periods are released at once.
+
+[bold]dpselect series visits.csv --column diagnosis --candidates codes.txt --period month \
+--periods 1,2,3,4,5,6,7,8,9,10,11,12 --k 10 --user patient --max-per-user 3 --epsilon 1 \
+--neighbours add-remove --through 3 --file diagnoses.series[/bold]
+
+A person's value counts once, in the first period in which the person has it. The file is
+public. Keep it, and never put back an older copy: the noise of a period must be drawn once.
+Rows of a period that was released must stay as they are.
+"""
+
+SHOWN = 31
+"""Periods of which a dry run lists the errors, at most."""
+
+MORE = {
+    "through": Annotated[
+        str | None,
+        typer.Option(
+            "--through",
+            help="The last period to release now; the table has all rows up to it.",
+            rich_help_panel=QUESTION,
+            show_default=False,
+        ),
+    ],
+    "file": Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            help="With --through: keeps what was released of each period; made if missing.",
+            rich_help_panel=DATA,
+            show_default=False,
+        ),
+    ],
+}
+
+
+def _series() -> type[Series]:
+    from dpselect.series import Series
+
+    return Series
+
+
+def _before(_query: Series, given: Given) -> None:
+    if (given.options["through"] is None) != (given.options["file"] is None):
+        raise ParameterError("`through` and `file` go together: give both, or none")
+
+
+def _release(query: Series, given: Given, budget: Budget | None) -> SeriesRelease:
+    through = given.options["through"]
+    if through is None:
+        return query.release(given.table, budget=budget)
+    from dpselect.keys.columns import parsed
+    from dpselect.keys.reading import kind_in
+
+    period = parsed(through, kind_in(given.table, query.period))
+    return query.release_through(given.table, period, path=given.options["file"], budget=budget)
+
+
+def _facts(query: Series, _given: Given) -> Mapping[str, object]:
+    errors = query.made.factors.standard_errors
+    if len(errors) > SHOWN:
+        return {}
+    stated = zip(query.listed_periods, errors.tolist(), strict=True)
+    return {"standard error": {str(period): f"{error:.6g}" for period, error in stated}}
+
+
+def _after(release: SeriesRelease, given: Given) -> dict[str, Any]:
+    if given.options["file"] is None:
+        return {}
+    periods = len(release.arguments["periods"])  # type: ignore[arg-type] # as many as listed
+    kept = f"{len(release.sums)} of {periods} periods; one price for all of them"
+    return {"kept in": f"{given.options['file']}: {kept}"}
+
+
+SERIES = QueryCommand(
+    name="series",
+    query=_series,
+    help=HELP,
+    options={
+        "candidates": values_of("candidates", "column"),
+        "periods": values_of("periods", "period"),
+    },
+    more=MORE,
+    facts=_facts,
+    before=_before,
+    release=_release,
+    after=_after,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    SERIES.register(app)

@@ -1,0 +1,127 @@
+"""Released running counts: the top keys of every period so far, with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpselect._optional import needed
+from dpselect.draws.sequence import largest
+from dpselect.errors import ParameterError
+from dpselect.release import Release
+from dpselect.typing import Values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dpselect.series.series import Series, SeriesDesign
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SeriesRelease(Release[Any]):
+    """Noisy running counts of all candidates after each period so far; safe to publish.
+
+    The answer has the ``k`` keys of the largest counts after the last of these periods, and
+    ``noisy_scores`` these counts. All methods are post-processing.
+
+    Attributes:
+        sums: The noisy weighted sums of each period, one for each candidate, of which all
+            running counts are made.
+    """
+
+    sums: tuple[tuple[int, ...], ...]
+
+    @property
+    def periods(self) -> tuple[Hashable, ...]:
+        """The periods so far."""
+        return self._series.listed_periods[: len(self.sums)]
+
+    @cached_property
+    def running(self) -> Values:
+        """Noisy running counts: shape ``(t, n)``; in the order of periods and candidates."""
+        return self._design.factors.running(np.array(self.sums))
+
+    @property
+    def standard_errors(self) -> tuple[float, ...]:
+        """Standard deviation of the noise of one running count after each period."""
+        errors = self._design.factors.standard_errors
+        return tuple(errors[: len(self.sums)].tolist())
+
+    @property
+    def by_period(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+        """The ``k`` keys of the largest counts after each period."""
+        return {
+            period: tuple(key for key, _ in self._top(place))
+            for place, period in enumerate(self.periods)
+        }
+
+    def released(self) -> dict[str, Any]:
+        return {**super().released(), "sums": [list(one) for one in self.sums]}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return a row for each of the ``k`` keys after each period, as columns."""
+        return self._rows(0)
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the rows of the last period."""
+        found = self._rows(len(self.sums) - 1)
+        rounded = {
+            name: [round(one, 1) for one in found[name]]
+            for name in ("people, noisy", "standard_error")
+        }
+        return {**found, **rounded}
+
+    def counts(self) -> pl.DataFrame:
+        """Return the counts of all candidates after each period, as a polars frame.
+
+        Raises:
+            MissingDependencyError: polars is not installed.
+        """
+        needed("polars", extra="standard")
+        import polars as pl
+
+        keys, times = self._design.candidates, len(self.sums)
+        columns = {
+            self._series.period: [one for one in self.periods for _ in keys],
+            self._key: list(keys) * times,
+            "people, noisy": self.running.ravel(),
+            "standard_error": np.repeat(self.standard_errors, len(keys)),
+        }
+        return pl.DataFrame(columns)
+
+    def _rows(self, first: int) -> dict[str, list[Any]]:
+        rows = [
+            (period, key, count, error)
+            for place, (period, error) in enumerate(
+                zip(self.periods, self.standard_errors, strict=True)
+            )
+            if place >= first
+            for key, count in self._top(place)
+        ]
+        names = (self._series.period, self._key, "people, noisy", "standard_error")
+        return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+    def _top(self, place: int) -> list[tuple[Hashable, float]]:
+        counts = self.running[place]
+        best = largest(counts, self._series.k)
+        return [(self._design.candidates[one], float(counts[one])) for one in best]
+
+    @property
+    def _key(self) -> str:
+        return self._series.column
+
+    @property
+    def _series(self) -> Series:
+        from dpselect.series.series import Series
+
+        if not isinstance(self.query, Series):
+            raise ParameterError("the release has no query, and so no periods")
+        return self.query
+
+    @property
+    def _design(self) -> SeriesDesign:
+        return self._series.made

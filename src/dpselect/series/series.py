@@ -1,0 +1,286 @@
+"""The most common values so far, released again after every period for one price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpselect import validation
+from dpselect.budget import Budget
+from dpselect.budget.zcdp import rho_for
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
+from dpselect.draws.sequence import DiscreteLaplace, largest
+from dpselect.errors import ParameterError
+from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.question import Question, changed_keys, question_of
+from dpselect.mechanisms.sequence import laplace_rho
+from dpselect.neighbours import NeighboursLike
+from dpselect.plan import ErrorBound, Plan, Receipt, Spend, SupportsSpend
+from dpselect.query import Design, Query, query
+from dpselect.series import file
+from dpselect.series.factors import Factors
+from dpselect.series.release import SeriesRelease
+from dpselect.typing import Indices
+
+MOST_PERIODS = 1000
+
+PROBABILITY = 0.95
+"""Of the bound on the error."""
+
+
+@query
+class Series(Query[SeriesRelease]):
+    """The k keys that most people have had so far, after each of several periods.
+
+    ``release_through`` releases the counts up to one period, and keeps them in a file: the
+    first release pays for all periods, later ones cost nothing. ``release`` releases all
+    periods at once, after the last one. Both draw the same: each period gets fresh noise, and
+    all running counts are made of what was released so far (``dpselect.series.factors``).
+
+    A person's key counts once, in the first period in which the person has it. Without a
+    ``user`` every row counts. Rows of other periods or with other values are dropped, before a
+    person's keys are limited.
+
+    Guarantee:
+        ``(epsilon, delta)``-DP under ``neighbours`` for all periods together, of one row, or
+        with ``user`` of all rows of one person in all periods. All fields are public. It holds
+        for ``release_through`` if rows of a period that was released stay as they are: rows
+        that come late, or are corrected, belong to a later period. Which keys of a person
+        count depends on that person's rows alone, and on those up to a period
+        (``dpselect.tables.people``).
+
+    Attributes:
+        column: The column of the key.
+        period: The column of the period.
+        periods: All periods, the earliest first. Not to be read off the data.
+        k: How many keys are released after each period.
+        candidates: The public keys. Not to be read off the data.
+        user: The column of the person that a row belongs to. Text, integers or dates; rows
+            without a person are dropped.
+        max_per_user: How many different keys of a person are counted over all periods. Those of
+            the earliest periods are, chosen at random within one period.
+        epsilon: What all periods cost together, in nats; finite, > 0.
+        delta: What Gaussian noise may cost. Without it noise is Laplace; with it, it is
+            the one with the smaller error, and ``delta`` is spent only if that is Gaussian.
+        neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
+
+    Source: Dwork, Naor, Pitassi and Rothblum, STOC 2010, and Chan, Shi and Song 2011 (counting
+        under continual observation); ``dpselect.series.factors``.
+
+    Examples:
+        >>> import dpselect as dp, polars as pl
+        >>> visits = pl.DataFrame({"month": [1, 1, 2, 3], "code": ["a", "b", "b", "b"]})
+        >>> series = dp.Series(
+        ...     column="code", period="month", periods=[1, 2, 3], k=1, candidates=["a", "b"],
+        ...     epsilon=50.0, neighbours="add-remove",
+        ... )
+        >>> series.release(visits).running.tolist()
+        [[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]]
+    """
+
+    column: str
+    period: str
+    periods: Iterable[Hashable]
+    k: int
+    candidates: Iterable[Hashable]
+    user: str | None = None
+    max_per_user: int | None = None
+    epsilon: float
+    delta: float = 0.0
+    neighbours: NeighboursLike
+
+    @property
+    def listed_periods(self) -> tuple[Hashable, ...]:
+        """The periods."""
+        return self.made.question.groups
+
+    @property
+    def made(self) -> SeriesDesign:
+        """All that is decided before data are read."""
+        return self._designed  # type: ignore[return-value] # that of design()
+
+    def design(self) -> SeriesDesign:
+        validation.instance("column", self.column, str)
+        validation.instance("period", self.period, str)
+        periods = validation.listed("periods", self.periods) or ()
+        if not 1 <= len(periods) <= MOST_PERIODS:
+            raise ParameterError(f"`periods` must be 1 to {MOST_PERIODS} values of `period`")
+        question = question_of(
+            column=self.column,
+            user=self.user,
+            max_per_user=self.max_per_user,
+            missing="drop",
+            candidates=validation.listed("candidates", self.candidates),
+            by=self.period,
+            groups=periods,
+        )
+        candidates = question.candidates or ()
+        k = validation.at_least("k", self.k, 1)
+        if k > len(candidates):
+            raise ParameterError(
+                f"`k` must be at most the number of candidates, {len(candidates)}, not {k}"
+            )
+        relation = validation.table_neighbours(self.neighbours)
+        epsilon = validation.positive("epsilon", self.epsilon)
+        delta = validation.within("delta", self.delta, 0, 1)
+        changed = changed_keys(question.max_per_user, relation)
+        factors = Factors.with_laplace(len(periods), changed, epsilon)
+        rho, spent = laplace_rho(epsilon, 1 / changed), 0.0
+        if delta > 0 and (of_gaussian := rho_for(epsilon, delta)) > 0:
+            other = Factors.with_gaussian(len(periods), changed, of_gaussian)
+            if other.standard_errors.max() < factors.standard_errors.max():
+                factors, rho, spent = other, of_gaussian, delta
+        if factors.noise.scale > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small: noise would exceed 2**50")
+        errors = factors.standard_errors
+        is_laplace = isinstance(factors.noise, DiscreteLaplace)
+        made = "Laplace" if is_laplace else "Gaussian"
+        return SeriesDesign(
+            mechanism=(
+                f"discrete {made} noise on {'counts' if is_laplace else 'weighted sums'} of "
+                f"{len(periods)} periods; standard error of a running count {errors[0]:.6g} "
+                f"after the first, {errors.max():.6g} at most"
+            ),
+            spends=(Spend("noise in all periods", epsilon, delta=spent, rho=rho),),
+            epsilon=epsilon,
+            delta=spent,
+            neighbours=relation,
+            public=("the candidates", "the periods", "k"),
+            composition="one mechanism for all periods",
+            error=ErrorBound(
+                factors.error_bound(PROBABILITY),
+                "people in a running count after the last period",
+                PROBABILITY,
+            ),
+            passes=(pass_over(len(candidates), periods),),
+            question=replace(question, in_turn=True),
+            factors=factors,
+            k=k,
+        )
+
+    # Whether NumPy warns of an overflow depends on private numbers, so it never does.
+    @np.errstate(all="ignore")
+    def release_through(
+        self,
+        data: Any,  # noqa: ANN401 -- any table
+        through: Hashable,
+        *,
+        path: str | Path,
+        budget: SupportsSpend | None = None,
+    ) -> SeriesRelease:
+        """Draw up to one period, exactly, and keep what was drawn in a file.
+
+        Periods that are in the file are not drawn again, and cost nothing: a period that was
+        released is answered from the file. Of those before that were left out, noise is
+        drawn together with this one. A crash leaves the file as it was, or with the answer in
+        it. A query that differs in ``k`` alone shares it.
+
+        Args:
+            data: The rows of at least all periods so far; those of later ones are not read.
+                Private.
+            through: The last period to release, one of ``periods``.
+            path: The file, which is made for the first period. It is public, and must be kept:
+                without it the series starts anew and pays again. Never put back an older copy.
+            budget: Where to record the price, for the first period.
+
+        Raises:
+            ParameterError: ``through`` is none of ``periods``.
+            ColumnError: A column is missing, or not of its type.
+            DataError: The data cannot be read.
+            InsufficientBudgetError: The budget does not allow it; nothing was drawn.
+            NeighboursError: The budget is kept for another neighbour relation.
+            LedgerError: The file is of another series, or cannot be used.
+        """
+        number = self.made.number_of(through)
+        where = Path(path).absolute()
+        if isinstance(budget, Budget):
+            budget = budget.for_rows_of(data)
+        if not where.exists():
+            # A refusal leaves no file.
+            self.plan.check(budget)
+            self.check(data)
+        receipt = Receipt()
+        with file.opened(where, self._with(k=1).to_json()) as kept:
+            sums = kept.sums() if kept.is_paid else []
+            if len(sums) < number:
+                if not kept.is_paid:
+                    self.plan.check(budget)
+                counts = self.made.counts(data, number)
+                if not kept.is_paid:
+                    receipt = self.plan.charge(budget)
+                    kept.pay(receipt.number)
+                    sums = kept.sums()  # the lock was given up for a moment
+                new = self.made.noisy(counts, first=len(sums))
+                kept.add(len(sums), new)
+                sums += new
+            entry = kept.entry
+        made = replace(self.made.released(self.plan, sums[:number]), entry=entry)
+        return made.recorded(receipt) if receipt.entry is not None else made
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesDesign(Design[SeriesRelease]):
+    """The public inputs of all draws.
+
+    Attributes:
+        question: What is read of the rows; its groups are the periods.
+        factors: What is released of each period.
+        k: How many keys.
+    """
+
+    question: Question
+    factors: Factors
+    k: int
+
+    @property
+    def candidates(self) -> tuple[Hashable, ...]:
+        """The public keys."""
+        return self.question.candidates or ()
+
+    def number_of(self, period: Hashable) -> int:
+        """Return how many periods there are up to one.
+
+        Raises:
+            ParameterError: It is none of them.
+        """
+        periods = self.question.groups
+        if period not in periods:
+            raise ParameterError(
+                f"`through` must be one of the {len(periods)} `periods`, of which the last is "
+                f"{periods[-1]!r}"
+            )
+        return periods.index(period) + 1
+
+    def check(self, data: object) -> None:
+        people_in(data, self.question)
+
+    def prepare(self, data: object) -> Callable[[Plan], SeriesRelease]:
+        counts = self.counts(data, len(self.question.groups))
+        return lambda plan: self.released(plan, self.noisy(counts, first=0))
+
+    def counts(self, data: object, number: int) -> Indices:
+        """Return the counts of the first periods: shape ``(t, n)``; private."""
+        periods = self.question.groups[:number]
+        people = people_in(data, replace(self.question, groups=periods))
+        return np.stack(people.of(self.candidates, range(number)))
+
+    def noisy(self, counts: Indices, *, first: int) -> list[tuple[int, ...]]:
+        """Return the noisy sums of the periods from a number on."""
+        weights = self.factors.weights[first : len(counts), : len(counts)]
+        drawn = self.factors.noise.sample(weights @ counts)
+        return [tuple(one) for one in drawn.tolist()]
+
+    def released(self, plan: Plan, sums: list[tuple[int, ...]]) -> SeriesRelease:
+        """Return the release of the noisy sums of the first periods."""
+        last = self.factors.running(np.array(sums))[-1]
+        best = largest(last, self.k)
+        return SeriesRelease(
+            answer=tuple(self.candidates[one] for one in best),
+            plan=plan,
+            noisy_scores=tuple(last[best].tolist()),
+            sums=tuple(sums),
+        )

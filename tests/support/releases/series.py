@@ -1,0 +1,86 @@
+"""Releases of running counts: one person's rows in all periods, more or replaced."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+import dpselect as dp
+from dpselect.neighbours import Neighbours
+from support.releases import ReleaseCase
+
+PERIODS, KEYS, PERSONS = ["spring", "summer", "autumn"], ["a", "b"], 5
+
+
+def _visits(rng):
+    return [
+        (str(rng.choice([*PERIODS, "winter"])), str(rng.choice([*KEYS, "c"])))
+        for _ in range(rng.integers(1, 5))
+    ]
+
+
+def _rows(held):
+    rows = [(person, *visit) for person, visits in held.items() for visit in visits]
+    names = {"person": pl.Int64, "season": pl.String, "code": pl.String}
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def one_more(rng):
+    """Return the rows of some persons, and with those of one person more."""
+    held = {person: _visits(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, PERSONS: _visits(rng)})
+
+
+def replaced(rng):
+    """Return the rows of some persons, and with other rows of one of them."""
+    held = {person: _visits(rng) for person in range(PERSONS)}
+    return _rows(held), _rows({**held, 0: _visits(rng)})
+
+
+PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+
+
+def period_by_period(query):
+    """Return how a series is released with a file, a period being left out."""
+
+    def run(database, budget):
+        with TemporaryDirectory() as folder:
+            for through in (PERIODS[0], PERIODS[2]):
+                so_far = database.filter(
+                    pl.col("season").is_in(PERIODS[: PERIODS.index(through) + 1])
+                )
+                made = query.release_through(
+                    so_far, through, path=Path(folder) / "a.series", budget=budget
+                )
+        return made
+
+    return run
+
+
+def _case(name, relation, *, by_period=False, **asked):
+    query = dp.Series(
+        column="code",
+        period="season",
+        periods=PERIODS,
+        k=1,
+        candidates=KEYS,
+        user="person",
+        neighbours=relation,
+        **{"max_per_user": 1, "epsilon": 1.0, **asked},
+    )
+    run = period_by_period(query) if by_period else None
+    # Delta is spent where noise is Gaussian.
+    delta = asked.get("delta", 0.0)
+    return ReleaseCase(f"Series {name}, {relation}", query, PAIRS[relation], delta, run=run)
+
+
+CASES = [
+    case
+    for relation in PAIRS
+    for case in (
+        _case("with Laplace noise", relation),
+        _case("of two keys a person", relation, max_per_user=2),
+        _case("period by period", relation, by_period=True),
+        _case("with Gaussian noise", relation, delta=0.4),
+    )
+]
