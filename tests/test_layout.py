@@ -155,11 +155,12 @@ def who_calls(method, *options):
 
 
 def test_only_plans_spend_and_only_queries_charge_them():
-    """A stream of queries and a study are charged at their start, before there is any."""
+    """A stream of queries, a study and a series are charged at their start."""
     charging = {
         "dpselect.query",
         "dpselect.mechanisms.above_threshold",
         "dpselect.tuning.study",
+        "dpselect.series.series",
     }
 
     assert who_calls("spend", "neighbours") == set()

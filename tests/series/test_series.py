@@ -176,6 +176,22 @@ def test_laplace_noise_costs_epsilon_over_all_streams_and_no_less(relation, most
     )
 
 
+@every_relation
+def test_a_tree_costs_epsilon_over_all_streams_and_no_less(relation, monkeypatch):
+    monkeypatch.setattr(factors, "best_tree", lambda periods: factors.tree(periods, 2))
+    query = of_persons(1, neighbours=relation)
+    made = query.made.factors
+
+    assert made.weights.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert made.estimate.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    moves = moves_of_persons(query)
+    assert isclose(largest_loss(made.noise, moves), query.epsilon, rel_tol=1e-9)
+    assert query.plan.rho >= max(
+        sum(loss_of(made.noise, one) * np.tanh(loss_of(made.noise, one) / 2) for one in move)
+        for move in moves
+    )
+
+
 @pytest.fixture
 def few_steps(monkeypatch):
     """Make weights small integers, so that laws can be summed."""
@@ -343,6 +359,24 @@ def test_the_factors_are_the_square_root_with_scaled_columns(periods):
     assert np.allclose(root @ root, np.tril(np.ones((periods, periods))), atol=2e-2)
     made = Factors(weights, DiscreteGaussian(1.0))
     assert np.allclose(made.estimate @ weights, np.tril(np.ones((periods, periods))), atol=1e-9)
+
+
+@pytest.mark.parametrize("periods", [1, 2, 9, 44, 45, 100, 365])
+def test_the_tree_has_the_smallest_largest_error_of_all_bases(periods):
+    made = Factors.with_laplace(periods, 1, 1e-6)
+    every = [factors.tree(periods, base) for base in range(2, periods + 2)]
+    running = np.tril(np.ones((periods, periods)))
+    found = [
+        weights.sum(axis=0).max() * np.sqrt((np.linalg.solve(weights.T, running.T) ** 2).sum(0))
+        for weights in every
+    ]
+
+    assert np.array_equal(made.estimate @ made.weights, running)
+    best = min(one.max() for one in found)
+    assert made.standard_errors.max() / DiscreteLaplace(1e6).variance ** 0.5 == (
+        pytest.approx(best, rel=1e-9)
+    )
+    assert np.array_equal(made.weights, np.eye(periods)) is (periods < 45)
 
 
 @pytest.mark.parametrize("noise", [DiscreteLaplace, DiscreteGaussian])

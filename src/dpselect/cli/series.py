@@ -82,7 +82,7 @@ def _facts(query: Series, _given: Given) -> Mapping[str, object]:
     errors = query.made.factors.standard_errors
     if len(errors) > SHOWN:
         return {}
-    stated = zip(query.listed_periods, errors.tolist(), strict=True)
+    stated = zip(query.made.periods, errors.tolist(), strict=True)
     return {"standard error": {str(period): f"{error:.6g}" for period, error in stated}}
 
 

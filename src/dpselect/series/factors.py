@@ -6,9 +6,9 @@ lower triangular matrix ``W`` of integers >= 0, period ``t`` releases
 
     y_t = ∑_(s ≤ t) W_ts x_s + Z_t
 
-with independent noise of one law, and the running counts are estimated by ``B y`` with ``B = A
-W^-1``. All ``y`` are public: nothing secret is carried from one period to the next. The
-estimates are unbiased and linear, their errors have the covariance ``Var(Z) B B^T``.
+with independent noise of one law, and the running counts are estimated by ``B y`` with
+``B = A W^-1``. All ``y`` are public: nothing secret is carried from one period to the next. The
+estimates are unbiased and linear, and their errors have the covariance ``Var(Z) B B^T``.
 
 **Privacy.** One neighbour step changes at most ``c`` of the ``x``, over all keys and periods,
 each by 1. A change in period ``s`` moves the ``y`` of its key by the column ``w_s`` of ``W``.
@@ -19,24 +19,24 @@ negative. With discrete Laplace noise of scale ``L_1/ε`` all periods together a
 with discrete Gaussian noise ``(L_2^2/2σ^2)``-zCDP. Noise is drawn anew in each period, and
 both bounds hold on every path, so also where later records depend on what was released before.
 
-**Factors.** ``W = 1`` releases each period's own counts and adds them up: the variance of a
-running count grows with ``t``, and of Laplace noise no tree has less for up to some fifty
-periods. With Gaussian noise it is ``2^16`` times the square root of ``A``, its columns scaled
-to length 1, rounded to integers. The square root has ``(2k choose k)/4^k`` on its k-th
-diagonal. The largest variance then grows as ``(ln T/π)^2``.
+**Factors.** With Laplace noise it is that tree of all bases whose largest error is least. For
+up to 44 periods this is ``W = 1``, which releases each period's own counts and adds them up:
+the variance of a running count grows with ``t``. With Gaussian noise ``W`` is ``2^16`` times
+the square root of ``A``, its columns scaled to length 1, rounded to integers. The square root
+has ``(2k choose k)/4^k`` on its k-th diagonal. The largest variance then grows as
+``(ln T/π)^2``.
 
 Source: Li, Miklau, Hay, McGregor and Rastogi, VLDB Journal 2015 (the matrix mechanism);
     Denisov, McMahan, Rush, Smith and Thakurta, NeurIPS 2022, arXiv:2202.08312 (streams);
     Fichtenberger, Henzinger and Upadhyay, ICML 2023, arXiv:2202.11205 (the square root);
     Henzinger, Kalinin and Upadhyay 2025, arXiv:2509.14334 (its normalised columns).
-
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, log1p, sqrt
+from math import isqrt, log, log1p, sqrt
 
 import numpy as np
 
@@ -67,8 +67,9 @@ class Factors:
     @classmethod
     def with_laplace(cls, periods: int, changed: int, epsilon: float) -> Factors:
         """Return factors that are ``epsilon``-DP for so many counts that a step changes."""
-        noise = DiscreteLaplace(scale_for(epsilon, changed))
-        return cls(np.eye(periods, dtype=np.int64), noise)
+        weights = best_tree(periods)
+        moved = changed * int(weights.sum(axis=0).max())
+        return cls(weights, DiscreteLaplace(scale_for(epsilon, moved)))
 
     @classmethod
     def with_gaussian(cls, periods: int, changed: int, rho: float) -> Factors:
@@ -100,7 +101,7 @@ class Factors:
             sums: The ``y`` of the first periods: shape ``(t, n)``.
 
         Returns:
-            Shape ``(t, n)``; integers where the weights are 1.
+            Shape ``(t, n)``; integers where noise is Laplace.
         """
         return self.estimate[: len(sums), : len(sums)] @ sums
 
@@ -122,6 +123,40 @@ class Factors:
         log_mean = 2 * np.log(-np.expm1(-rate))
         log_mean = log_mean - np.log(-np.expm1(moved - rate)) - np.log(-np.expm1(-moved - rate))
         return float(((log_mean.sum(axis=1) + odds) / s[:, 0]).min())
+
+
+def tree(periods: int, base: int) -> Indices:
+    """Return the sums of the largest intervals of ``base^i`` periods that end with each.
+
+    The running count of any period is a sum of such intervals, one for each unit of the digits
+    of its number.
+
+    Returns:
+        Shape ``(T, T)``, lower triangular, of 0 and 1; the identity for a base above ``T``.
+    """
+    ends = np.arange(1, periods + 1)
+    sizes = np.ones_like(ends)
+    while (longer := ends % (base * sizes) == 0).any():
+        sizes[longer] *= base
+    behind = ends[:, None] - ends
+    return ((behind >= 0) & (behind < sizes[:, None])).astype(np.int64)
+
+
+def best_tree(periods: int) -> Indices:
+    """Return the tree with the smallest largest error of Laplace noise; it may be the identity.
+
+    Of a base above ``2 √T`` one near ``√T`` has less, as it also has two levels.
+    """
+    bases = [periods + 1, *range(min(periods, 2 * isqrt(periods)), 1, -1)]
+    return min((tree(periods, base) for base in bases), key=_largest_variance)
+
+
+def _largest_variance(weights: Indices) -> int:
+    """Return the largest number of intervals of a running count, times their noise."""
+    intervals = [0]
+    for end, size in enumerate(weights.sum(axis=1).tolist(), 1):
+        intervals.append(intervals[end - size] + 1)
+    return max(intervals) * int(weights.sum(axis=0).max()) ** 2
 
 
 def square_root(periods: int) -> Indices:

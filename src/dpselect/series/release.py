@@ -18,8 +18,6 @@ from dpselect.typing import Values
 if TYPE_CHECKING:
     import polars as pl
 
-    from dpselect.series.series import Series, SeriesDesign
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SeriesRelease(Release[Any]):
@@ -38,12 +36,13 @@ class SeriesRelease(Release[Any]):
     @property
     def periods(self) -> tuple[Hashable, ...]:
         """The periods so far."""
-        return self._series.listed_periods[: len(self.sums)]
+        return tuple(self._design.periods[: len(self.sums)])
 
     @cached_property
     def running(self) -> Values:
         """Noisy running counts: shape ``(t, n)``; in the order of periods and candidates."""
-        return self._design.factors.running(np.array(self.sums))
+        found: Values = self._design.factors.running(np.array(self.sums))
+        return found
 
     @property
     def standard_errors(self) -> tuple[float, ...]:
@@ -112,16 +111,14 @@ class SeriesRelease(Release[Any]):
 
     @property
     def _key(self) -> str:
-        return self._series.column
+        return str(self._series.column)
 
     @property
-    def _series(self) -> Series:
-        from dpselect.series.series import Series
-
-        if not isinstance(self.query, Series):
+    def _series(self) -> Any:  # noqa: ANN401 -- a Series, whose module imports this one
+        if self.query is None:
             raise ParameterError("the release has no query, and so no periods")
         return self.query
 
     @property
-    def _design(self) -> SeriesDesign:
+    def _design(self) -> Any:  # noqa: ANN401 -- a SeriesDesign
         return self._series.made

@@ -94,11 +94,6 @@ class Series(Query[SeriesRelease]):
     neighbours: NeighboursLike
 
     @property
-    def listed_periods(self) -> tuple[Hashable, ...]:
-        """The periods."""
-        return self.made.question.groups
-
-    @property
     def made(self) -> SeriesDesign:
         """All that is decided before data are read."""
         return self._designed  # type: ignore[return-value] # that of design()
@@ -129,7 +124,8 @@ class Series(Query[SeriesRelease]):
         delta = validation.within("delta", self.delta, 0, 1)
         changed = changed_keys(question.max_per_user, relation)
         factors = Factors.with_laplace(len(periods), changed, epsilon)
-        rho, spent = laplace_rho(epsilon, 1 / changed), 0.0
+        moved = changed * int(factors.weights.sum(axis=0).max())
+        rho, spent = laplace_rho(epsilon, 1 / moved), 0.0
         if delta > 0 and (of_gaussian := rho_for(epsilon, delta)) > 0:
             other = Factors.with_gaussian(len(periods), changed, of_gaussian)
             if other.standard_errors.max() < factors.standard_errors.max():
@@ -137,13 +133,12 @@ class Series(Query[SeriesRelease]):
         if factors.noise.scale > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small: noise would exceed 2**50")
         errors = factors.standard_errors
-        is_laplace = isinstance(factors.noise, DiscreteLaplace)
-        made = "Laplace" if is_laplace else "Gaussian"
+        made = "Laplace" if isinstance(factors.noise, DiscreteLaplace) else "Gaussian"
         return SeriesDesign(
             mechanism=(
-                f"discrete {made} noise on {'counts' if is_laplace else 'weighted sums'} of "
-                f"{len(periods)} periods; standard error of a running count {errors[0]:.6g} "
-                f"after the first, {errors.max():.6g} at most"
+                f"discrete {made} noise on sums of the counts of {len(periods)} periods; "
+                f"standard error of a running count {errors[0]:.6g} after the first, "
+                f"{errors.max():.6g} at most"
             ),
             spends=(Spend("noise in all periods", epsilon, delta=spent, rho=rho),),
             epsilon=epsilon,
@@ -237,6 +232,11 @@ class SeriesDesign(Design[SeriesRelease]):
     k: int
 
     @property
+    def periods(self) -> tuple[Hashable, ...]:
+        """All periods."""
+        return self.question.groups
+
+    @property
     def candidates(self) -> tuple[Hashable, ...]:
         """The public keys."""
         return self.question.candidates or ()
@@ -247,25 +247,24 @@ class SeriesDesign(Design[SeriesRelease]):
         Raises:
             ParameterError: It is none of them.
         """
-        periods = self.question.groups
-        if period not in periods:
+        if period not in self.periods:
             raise ParameterError(
-                f"`through` must be one of the {len(periods)} `periods`, of which the last is "
-                f"{periods[-1]!r}"
+                f"`through` must be one of the {len(self.periods)} `periods`, of which the "
+                f"last is {self.periods[-1]!r}"
             )
-        return periods.index(period) + 1
+        return self.periods.index(period) + 1
 
     def check(self, data: object) -> None:
         people_in(data, self.question)
 
     def prepare(self, data: object) -> Callable[[Plan], SeriesRelease]:
-        counts = self.counts(data, len(self.question.groups))
+        counts = self.counts(data, len(self.periods))
         return lambda plan: self.released(plan, self.noisy(counts, first=0))
 
     def counts(self, data: object, number: int) -> Indices:
         """Return the counts of the first periods: shape ``(t, n)``; private."""
-        periods = self.question.groups[:number]
-        people = people_in(data, replace(self.question, groups=periods))
+        question = replace(self.question, groups=self.periods[:number])
+        people = people_in(data, question)
         return np.stack(people.of(self.candidates, range(number)))
 
     def noisy(self, counts: Indices, *, first: int) -> list[tuple[int, ...]]:
