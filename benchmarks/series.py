@@ -63,7 +63,7 @@ def tree(periods: int, base: int, *, squares: bool) -> Values:
         nodes += left % base
         left = left // base
         levels += 1
-    return nodes * float(levels if squares else levels**2)
+    return np.asarray(nodes * (levels if squares else levels**2), dtype=np.float64)
 
 
 def series(periods: int, *, squares: bool) -> Values:
