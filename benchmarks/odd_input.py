@@ -4,13 +4,14 @@ Every entry that reads private data is called with data of every container that 
 values of all types, mixed and of one, with a private number among them that no message, log,
 warning or output may hold. Run, in the folder of the project::
 
-    python benchmarks/odd_input.py --cases 100000
+    python benchmarks/odd_input.py --minutes 60
 
-Every container of an entry gets ``--least`` cases, and those in memory the others, the more the
-faster they are; a dictionary, which most refuse, gets no more. ``--seconds`` ends an entry
-early. Writes ``benchmarks/results/odd_input.csv``: of each entry and container the cases, how
-many of them were refused by an error of ours, and what must be 0: errors that are not ours, and
-texts with a private value. Lines of entries that were not asked for are kept.
+Goes on where the last run ended, entries with the fewest cases first, a few seconds for each:
+all its containers get the same time, so the faster ones more cases, but those that read files
+no more than ``--least``. Writes ``benchmarks/results/odd_input.csv``: of each entry and
+container the cases of all runs, how many of them were refused by an error of ours, and what
+must be 0: errors that are not ours, and texts with a private value. Where these are not 0 the
+next run begins anew.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,127 +39,147 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.odd_entries import (  # type: ignore[import-not-found] # noqa: E402 -- beside tests
     CONTAINERS,
     ENTRIES,
-    Entry,
     data_for,
     seeded,
 )
-from support.odd_input import observed  # type: ignore[import-not-found] # noqa: E402
+from support.odd_input import (  # type: ignore[import-not-found] # noqa: E402 -- beside tests
+    MARKER,
+    observed,
+)
 
 LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "duckdb", "narwhals")
 SLOW = ("dictionary", "lazy", "duckdb", "csv", "parquet")
-"""Containers that get the least number of cases."""
-
-FIRST = 100
-"""Seeds of a container by which its time is measured."""
+"""Containers that get no more than the least number of cases: their reading is the same of all
+entries, and most refuse a dictionary."""
 
 OUTCOMES = ("released", "refused", "foreign", "told")
 
+Row = dict[str, Any]
 
-def tried(name: str, entry: Entry, container: str, seed: int, folder: Path) -> str | None:
+
+class Panics:
+    """What the libraries below Python print where they panic; it is no output of Python's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = (folder / "panics").open("w+b", buffering=0)
+        os.dup2(self.file.fileno(), 2)
+
+    def end(self) -> int:
+        """Return how much there is."""
+        return os.fstat(self.file.fileno()).st_size
+
+    def tell(self, begin: int) -> bool:
+        """Return whether what came after a place holds the private number."""
+        if self.end() == begin:
+            return False
+        return str(MARKER).encode() in os.pread(self.file.fileno(), self.end() - begin, begin)
+
+
+def tried(name: str, container: str, seed: int, folder: Path, panics: Panics) -> str | None:
     """Return what became of one case; None where the container has none of the values."""
+    entry = ENTRIES[name]
     data = data_for(entry, container, seeded(name, container, seed), folder)
     if data is None:
         return None
+    printed = panics.end()
     try:
         with observed() as seen:
             entry.call(data)
     except BaseException:  # noqa: BLE001 -- it is counted
         print(name, container, seed, traceback.format_exc(limit=-6), flush=True)
         return "foreign"
-    try:
-        seen.assert_nothing_private()
-    except AssertionError:
+    if seen.is_private() or panics.tell(printed):
         print(name, container, seed, "gives a private value away", flush=True)
         return "told"
     return "refused" if seen.error is not None else "released"
 
 
-class Tries:
-    """The cases of one entry and container, by growing seeds."""
-
-    def __init__(self, name: str, container: str, folder: Path) -> None:
-        self.case = name, ENTRIES[name], container
-        self.folder, self.seed, self.seconds = folder, 0, 0.0
-        self.found: Counter[str] = Counter()
-
-    def run(self, cases: int, until: float) -> None:
-        """Try so many cases more, or until a time of the process."""
-        began, wanted = time.process_time(), self.found.total() + cases
-        while self.found.total() < wanted and time.process_time() < until:
-            name, entry, container = self.case
-            outcome = tried(name, entry, container, self.seed, self.folder)
-            self.seed += 1
-            if outcome is not None:
-                self.found[outcome] += 1
-        self.seconds += time.process_time() - began
-
-    def row(self) -> dict[str, Any]:
-        """Return the line of the table."""
-        name, _, container = self.case
-        counts = {one: self.found[one] for one in OUTCOMES}
-        found = {"entry": name, "container": container, "cases": self.found.total()}
-        return found | counts | {"seconds": f"{self.seconds:.1f}"}
-
-
-def measured(name: str, cases: int, least: int, seconds: float) -> list[dict[str, Any]]:
-    """Return a row for each container of an entry."""
-    until = time.process_time() + seconds
+def more(name: str, known: dict[str, Row], cases: int, least: int, seconds: float) -> list[Row]:
+    """Return the rows of an entry's containers after so many seconds more."""
+    made = []
+    containers = CONTAINERS[ENTRIES[name].data]
+    every = sum(int(row["cases"]) for row in known.values())
     with tempfile.TemporaryDirectory() as folder:
-        tries = [Tries(name, one, Path(folder)) for one in CONTAINERS[ENTRIES[name].data]]
-        for one in tries:
-            one.run(FIRST, until)
-        many = [one for one in tries if one.case[2] not in SLOW]
-        rates = [one.found.total() / one.seconds for one in many]
-        rest = cases - least * (len(tries) - len(many))
-        for one, rate in zip(many, rates, strict=True):
-            share = max(least, -(-rest * rate // sum(rates)))
-            one.run(int(share) - FIRST, until)
-        for one in tries:
-            if one not in many:
-                one.run(least - FIRST, until)
-    return [one.row() for one in tries]
+        panics = Panics(Path(folder))
+        for container in containers:
+            row = known.get(container)
+            if row is None or int(row["foreign"]) or int(row["told"]):
+                row = dict.fromkeys(("seeds", *OUTCOMES), 0) | {"seconds": 0.0}
+            found = Counter({one: int(row[one]) for one in OUTCOMES})
+            most = least if container in SLOW else found.total() + max(0, cases - every)
+            seed, began = int(row["seeds"]), time.process_time()
+            until = began + seconds / len(containers)
+            while found.total() < most and time.process_time() < until:
+                outcome = tried(name, container, seed, Path(folder), panics)
+                seed += 1
+                if outcome is not None:
+                    found[outcome] += 1
+            spent = float(row["seconds"]) + time.process_time() - began
+            counts = {"seeds": seed, "cases": found.total()}
+            counts |= {one: found[one] for one in OUTCOMES}
+            made.append(
+                {"entry": name, "container": container, **counts, "seconds": f"{spent:.1f}"}
+            )
+    return made
 
 
-def stored() -> dict[str, list[dict[str, Any]]]:
-    """Return the lines of the table by entry."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def stored() -> dict[str, dict[str, Row]]:
+    """Return the lines of the table by entry and container."""
+    found: dict[str, dict[str, Row]] = {}
     if RESULTS.exists():
         with RESULTS.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                found.setdefault(row["entry"], []).append(row)
+                found.setdefault(row["entry"], {})[row["container"]] = row
     return found
 
 
-def write(rows: dict[str, list[dict[str, Any]]]) -> None:
+def write(rows: dict[str, dict[str, Row]]) -> None:
     """Write the lines of all entries that there are."""
-    known = [row for name in ENTRIES if name in rows for row in rows[name]]
+    versions = {name: version(name) for name in LIBRARIES}
+    known = [row | versions for name in ENTRIES for row in rows.get(name, {}).values()]
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*known[0]])
         writer.writeheader()
         writer.writerows(known)
 
 
+def total(rows: dict[str, Row]) -> Counter[str]:
+    """Return the outcomes of an entry's cases."""
+    return Counter({one: sum(int(row[one]) for row in rows.values()) for one in OUTCOMES})
+
+
 def main() -> None:
-    """Try all cases, write the table and print what is wrong."""
+    """Try cases, write the table and print what is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=100_000, help="of each entry")
-    parser.add_argument("--least", type=int, default=500, help="of each container")
-    parser.add_argument("--seconds", type=float, default=1e9, help="of each entry at most")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--cases", type=int, default=100_000, help="of each entry at most")
+    parser.add_argument("--least", type=int, default=500, help="of a container of files")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of an entry at once")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--entries", nargs="*", default=list(ENTRIES))
     asked = parser.parse_args()
-    versions = {name: version(name) for name in LIBRARIES}
-    rows, total = stored(), Counter[str]()
+    rows, until = stored(), time.monotonic() + 60 * asked.minutes
+    limits = asked.cases, asked.least, asked.seconds
     with ProcessPoolExecutor(asked.processes) as pool:
-        limits = asked.cases, asked.least, asked.seconds
-        made = {pool.submit(measured, name, *limits): name for name in asked.entries}
-        for one in as_completed(made):
-            rows[made[one]] = [row | versions for row in one.result()]
-            counts = Counter({k: sum(row[k] for row in one.result()) for k in OUTCOMES})
-            print(made[one], counts.total(), dict(counts), flush=True)
-            total += counts
-            write(rows)
-    print(f"{len(asked.entries)} entries, {total.total()} cases: {dict(total)}")
+        while time.monotonic() < until:
+            left = {name: total(rows.get(name, {})).total() for name in asked.entries}
+            names = sorted(
+                (one for one in left if left[one] < asked.cases), key=left.__getitem__
+            )
+            for some in range(0, len(names), asked.processes):
+                if time.monotonic() > until:
+                    break
+                here = names[some : some + asked.processes]
+                found = [pool.submit(more, one, rows.get(one, {}), *limits) for one in here]
+                for name, one in zip(here, found, strict=True):
+                    rows[name] = {row["container"]: row for row in one.result()}
+                    counts = total(rows[name])
+                    print(name, counts.total(), dict(counts), flush=True)
+                write(rows)
+            if not names:
+                break
+    counts = sum((total(one) for one in rows.values()), Counter[str]())
+    print(f"{len(rows)} entries, {counts.total()} cases: {dict(counts)}")
 
 
 if __name__ == "__main__":

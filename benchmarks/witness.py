@@ -86,12 +86,15 @@ class Tool:
         histogram tester does not use.
         """
         sources = os.environ.get("WITNESS_SOURCES")
-        address = (
-            self.address if sources is None else f"file://{Path(sources, self.name).resolve()}"
+        # A repository at hand may lack what is not checked out here.
+        source = (
+            ["--filter=blob:none", self.address]
+            if sources is None
+            else ["--shared", str(Path(sources, self.name).resolve())]
         )
         checkout = str(folder / self.name)
         for command in (
-            ["clone", "--quiet", "--filter=blob:none", "--no-checkout", address, checkout],
+            ["clone", "--quiet", "--no-checkout", *source, checkout],
             ["-C", checkout, "checkout", "--quiet", self.commit, "--", self.folder, WITHOUT],
         ):
             subprocess.run(["git", *command], check=True)  # noqa: S603, S607 -- git, our commands

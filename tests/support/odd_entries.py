@@ -1,7 +1,7 @@
 """Every public entry that reads private data, and odd data of every container for it.
 
 The data are a function of a seed: tests try a few seeds of each entry, and
-``benchmarks/odd_input.py`` tries 100,000.
+``benchmarks/odd_input.py`` goes on with as many as there is time for.
 """
 
 import datetime as dt
@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -76,6 +77,7 @@ SURE = {"epsilon": 1.0, "delta": 1e-3, "neighbours": AR}
 OF_F = {"column": "f", "p": 50, "candidates": range(10), **BOTH}
 PEOPLE = {"user": "y", "max_per_user": 2}
 CHOSEN = {"user": "y", "max_per_user": dp.Choose([1, 3])}
+SEQUENCE = {"mechanism": "noisy-sequence", "interval": 0.9}
 DAYS = {
     "p": 50,
     "lower": dt.date(2020, 1, 1),
@@ -101,6 +103,8 @@ NODES = {"nodes": 9, "k": 1, "epsilon": 1.0}
 EDGES = {"source": "f", "target": "g", **NODES}
 DOMAINS = {"f": [0, 1], "g": (0.0, 9.0, 3)}
 PUBLIC = {"domains": DOMAINS, "classes": ["a", "b"], "max_records": 50, **BOTH}
+CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **BOTH}
+NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
 BY_COLUMN = {**PUBLIC, "label": "y"}
 BY_PERSON = {**PUBLIC, "domains": {"g": (0.0, 9.0, 3)}, "label": "f", **PEOPLE}
 UNNAMED = {**PUBLIC, "domains": list(DOMAINS.values())}
@@ -253,6 +257,14 @@ ENTRIES = {
         dp.Percentiles, p=[25, 75], upper=9, step=1e-4, epsilon=1.0, neighbours="substitute"
     ),
     "Percentiles of a column": table_of(dp.Percentiles, **OF_F),
+    "Percentiles from both ends": values_of(
+        dp.Percentiles,
+        p=[1, 5, 50, 99],
+        candidates=range(10),
+        assumed_records=5000,
+        epsilon=9.0,
+        neighbours=AR,
+    ),
     "Percentiles of persons": table_of(dp.Percentiles, **OF_F, **PEOPLE),
     "Percentiles of persons, a cap": table_of(dp.Percentiles, **OF_F, **CHOSEN),
     "Percentiles in groups": table_of(dp.Percentiles, by="g", groups=[0, "a"], **OF_F),
@@ -278,6 +290,10 @@ ENTRIES = {
     "Keys in rounds": table_of(dp.Keys, column="f", method="rounds", **PEOPLE, **SURE),
     "TopKeys": values_of(dp.TopKeys, k=1, candidates=[0, "a", 2], **BOTH),
     "TopKeys, unknown": values_of(dp.TopKeys, k=1, **SURE),
+    "TopKeys with intervals": values_of(
+        dp.TopKeys, k=1, candidates=range(9), **SEQUENCE, **BOTH
+    ),
+    "TopKeys of persons, a cap": table_of(dp.TopKeys, k=1, **KNOWN, **CHOSEN),
     "TopKeys above a count": table_of(dp.TopKeys, above=2, **KNOWN),
     "TopKeys of persons": table_of(dp.TopKeys, k=1, **KNOWN, **PEOPLE),
     "TopKeys in groups": table_of(dp.TopKeys, k=1, by="g", groups=[0, "a"], **KNOWN),
@@ -289,10 +305,13 @@ ENTRIES = {
     ),
     "HeavyCells": rows_of(dp.HeavyCells, grid=2, k=1, **BOX),
     "HeavyCells of persons": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **PEOPLE),
+    "HeavyCells with intervals": rows_of(dp.HeavyCells, grid=9, k=1, **SEQUENCE, **BOX),
+    "HeavyCells of persons, a cap": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **CHOSEN),
     "HeavyCells, clipped": table_of(dp.HeavyCells, grid=2, k=1, outside="clip", **PLACES),
     "Map": rows_of(dp.Map, grids=[2, 3], **BOX),
     "Map of columns": table_of(dp.Map, grids=[2], **PLACES),
     "Map of persons": table_of(dp.Map, grids=[2], **PLACES, **PEOPLE),
+    "Map of persons, a cap": table_of(dp.Map, grids=[2], **PLACES, **CHOSEN),
     "Map, a tree": table_of(dp.Map, method="privtree", **PLACES),
     "TopNodes": rows_of(dp.TopNodes, metric="degree", **NODES),
     "TopNodes, betweenness": rows_of(dp.TopNodes, metric="ego-betweenness", **NODES),
@@ -303,6 +322,11 @@ ENTRIES = {
     "TopNodes of persons": table_of(dp.TopNodes, metric="degree", **EDGES, **PEOPLE),
     "TopNodes of an EdgeTable": Entry("table", engine_edges),
     "Graph.from_edges": Entry("table", graph),
+    "TopNodes with intervals": rows_of(dp.TopNodes, metric="degree", **SEQUENCE, **NODES),
+    "Levels": values_of(dp.Levels, **CODES),
+    "Levels of a column": table_of(dp.Levels, column="f", inner="own", **CODES),
+    "Levels of numbers": table_of(dp.Levels, column="f", inner="own", **NUMBERS),
+    "Levels of persons": table_of(dp.Levels, column="f", **CODES, **PEOPLE),
     "Hubs": rows_of(dp.Hubs, metric="ego-density", **NODES),
     "Hubs of persons": table_of(dp.Hubs, metric="ego-density", **EDGES, **PEOPLE),
     "ID3Tree": table_of(trees.ID3Tree, max_depth=1, **BY_COLUMN),
@@ -482,9 +506,18 @@ def _table(container, columns, rng, folder):
     if container in _FRAMES:
         frame, series = _FRAMES[container]
         return frame({name: series(v, rng) for name, v in named.items()})
+    frame = _table("polars", columns, rng, folder)
+    if container == "duckdb":
+        return _duckdb().from_arrow(frame.to_arrow())
     path = folder / "rows.parquet"
-    _table("polars", columns, rng, folder).write_parquet(path)
-    return path if container == "parquet" else duckdb.connect().read_parquet(str(path))
+    frame.write_parquet(path)
+    return path
+
+
+@cache
+def _duckdb():
+    # A connection takes longer to open than most releases.
+    return duckdb.connect()
 
 
 def _text(named, rng):

@@ -245,6 +245,16 @@ def test_every_type_has_the_same_counts_or_is_refused(engine):
     assert measured(engine) == {kind: cells[engine] for kind, cells in stated().items()}
 
 
+@pytest.mark.slow
+def test_an_engine_whose_types_are_not_in_the_table_is_refused_by_its_name():
+    """On DataFusion -0.0 is below 0, and one old date makes it refuse the query."""
+    rows = pl.DataFrame({"v": ["flu"]})
+    table = ibis.polars.connect({"t": rows}).table("t")
+
+    with pytest.raises(DataError, match="Ibis over polars"):
+        keys(table)
+
+
 def test_a_collation_decides_no_comparison():
     """Public groups, comparisons and trees read the letters, too."""
     for kind in ("NOCASE", "NOACCENT", "NOCASE of the connection"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError
+from dpselect.errors import ColumnError, DataError
 
 ALIKE = ("A", "ä", "a ")
 """Texts that a collation may take for ``a``."""
@@ -24,13 +24,26 @@ def by_bytes(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
     Raises:
         ColumnError: A text of Ibis has a collation that cannot be set aside.
+        DataError: The counts of the engine were not compared with those of the others.
     """
     kind = table.implementation
+    if kind.is_polars():
+        return table
     if kind.is_duckdb():
         return _of_duckdb(table)
+    if kind.is_pyspark() or kind.is_pyspark_connect():
+        return _of_spark(table)
+    engine = kind.value
     if kind.is_ibis():
-        return _of_ibis(table)
-    return _of_spark(table) if kind.is_spark_like() else table
+        name = nw.to_native(table).get_backend().name
+        if name in OF_IBIS:
+            return OF_IBIS[name](table)
+        engine = f"Ibis over {name}"
+    # Elsewhere -0.0 may be less than 0, or one date stop the query.
+    raise DataError(
+        f"{engine} is no engine whose types were compared: polars, DuckDB, PySpark and Ibis over "
+        "DuckDB or SQLite are; give a file, or a frame in memory of the columns"
+    )
 
 
 def _of_duckdb(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -58,11 +71,14 @@ BINARY = "UTF8_BINARY"
 """The collation of Spark that is none."""
 
 
-def _of_ibis(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def _of_sqlite(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    # A column has a collation there, and what is made of it has none.
+    native = nw.to_native(table)
+    return nw.from_native(native.mutate(**{n: native[n].concat("") for n in _texts(table)}))
+
+
+def _of_duckdb_in_ibis(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native, names = nw.to_native(table), tuple(_texts(table))
-    if native.get_backend().name == "sqlite":
-        # A column has a collation there, and what is made of it has none.
-        return nw.from_native(native.mutate(**{n: native[n].concat("") for n in names}))
     for name, alike in zip(names, _alike(native.op(), names), strict=True):
         if alike:
             raise ColumnError(
@@ -96,3 +112,7 @@ def _texts(table: nw.LazyFrame[Any]) -> list[str]:
         for name, dtype in table.collect_schema().items()
         if any(dtype == one for one in kinds)
     ]
+
+
+OF_IBIS = {"duckdb": _of_duckdb_in_ibis, "sqlite": _of_sqlite}
+"""Engines below Ibis, by its name of them."""
