@@ -8,6 +8,7 @@ more of each, and ``benchmarks/odd_input.py`` 100,000 data of each entry.
 import json
 import tempfile
 from contextlib import chdir
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,46 @@ def test_only_errors_of_ours_and_nothing_private(name, tmp_path):
                 entry.call(given_data)
 
             seen.assert_nothing_private()
+
+
+class Once:
+    """Values that can be read once, as those of a generator, and say so."""
+
+    def __init__(self, values):
+        self.values, self.ended = iter(values), False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        assert not self.ended, "read again"
+        try:
+            return next(self.values)
+        except StopIteration:
+            self.ended = True
+            raise
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_generator_is_read_once(name):
+    entry = ENTRIES[name]
+    # A study reads in functions of the caller's own.
+    if entry.data in {"values", "rows"} and name not in {"BestOf", "PrivateStudy"}:
+        values = [1, 0, 2, 3]
+        given_data = values if entry.data == "values" else [*pairwise(values)]
+        # A stream of pairs is refused where pairs must be in memory.
+        with odd_input.observed():
+            entry.call(Once(given_data))
+
+
+def test_several_queries_read_a_generator_once():
+    query = dp.TopKeys(k=1, candidates=["a", "b"], epsilon=50.0, neighbours="add-remove")
+    values = ["a"] * 9
+
+    first, second = dp.run([query, query], Once(values))
+    assert (first.answer, second.answer) == (("a",), ("a",))
+    series = dp.run_until(query, Once(values), enough=lambda _: False, most=200.0)
+    assert [one.answer for one in series] == [("a",)] * 2
 
 
 @pytest.mark.parametrize("name", CALLS)

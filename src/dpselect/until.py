@@ -12,7 +12,7 @@ from dpselect.budget import Budget
 from dpselect.budget.amount import exact
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import SupportsSpend, remaining_after
-from dpselect.query import Query
+from dpselect.query import Query, readable_again
 from dpselect.release import Release
 
 Out = TypeVar("Out", bound=Release[Any])
@@ -80,7 +80,7 @@ def run_until(
         >>> releases[-1].answer, budget.spent < 2 * releases[-1].plan.epsilon
         (('heart', 'lung'), True)
     """
-    series = list(_doubled(query, most))
+    series, data = list(_doubled(query, most)), readable_again(data)
     if isinstance(budget, Budget):
         budget = budget.for_rows_of(data)
     if budget is not None:

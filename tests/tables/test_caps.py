@@ -1,6 +1,7 @@
 """A cap that is chosen: its scores over all pairs of persons' rows, its price, its release."""
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -133,6 +134,43 @@ def test_a_precision_moves_by_at_most_one(noises, moves, sampling):
 
     if moves == (1, 1, 1):
         assert most > found.bound / 2  # half of the bound is exceeded: a planted bug
+
+
+def in_steps(one, count, noise, moved):
+    """Return a score by its definition, with 60 digits."""
+    with localcontext(prec=60):
+        b, s, c = Decimal(noise), Decimal(one.sampling), Decimal(count)
+        f = c / (Decimal(one.noise) ** 2 + s * c).sqrt()
+        root = (s * s * f * f + 4 * b * b).sqrt()
+        return f * (s * f + root) / 2 / Decimal(moved) * STEPS
+
+
+@pytest.mark.parametrize("sampling", [0.0, 1.0, 2.0])
+def test_scores_are_those_of_exact_numbers_to_a_hundredth_of_a_step(sampling):
+    """So rounding adds one step to what a person moves, and is seen to."""
+    counts = [
+        *range(1, 400),
+        *(2**power + more for power in range(9, 41) for more in (-1, 0, 1)),
+    ]
+    moves = set()
+    for noise, move, other in product((0.3, 7.0, 1000.1), (1, 3, 108), (0.5, 1e5)):
+        found = CapScores([Precision(noise, move, sampling), Precision(other, 1.0, sampling)])
+        largest = max(move, 1.0)
+        reference = largest * min(noise / move, other)
+        scores = {}
+        for count in sorted({*counts, *(one + move for one in counts)}):
+            [scores[count], _] = found.of([count, 0])
+            exact = in_steps(found.caps[0], count, reference, largest)
+            capped = min(exact, Decimal(STEPS * LARGEST))
+            assert scores[count] - capped <= Decimal("0.01")
+            assert capped - scores[count] < Decimal("1.01")
+        moves |= {scores[count + move] - scores[count] for count in counts}
+        assert [*scores.values()] == sorted(scores.values())
+
+    assert min(moves) >= 0
+    assert max(moves) <= found.bound
+    if sampling == 0:
+        assert max(moves) == found.bound
 
 
 def test_a_precision_is_that_of_the_count_at_the_reference():

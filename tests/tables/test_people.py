@@ -324,16 +324,30 @@ def test_zeros_that_end_a_text_are_a_part_of_a_person(engine):
     assert collected(kept) == [(person, *value) for person, value in by_definition(pairs, 2)]
 
 
-def test_texts_with_one_hash_are_told_apart(monkeypatch):
-    frame = random_table(4).select("text", "count")
-    cap = PeopleCap("text", 2)
-    rows = nw.from_native(frame.lazy())
-    expected = collected(limited(cap, rows, ["count"]))
+def one_for_all(users):
+    return pl.Series([0] * len(users), dtype=pl.UInt64)
 
-    zeros = lambda self: pl.Series([0] * len(self), dtype=pl.UInt64)  # noqa: E731
-    monkeypatch.setattr(pl.Series, "hash", zeros)
 
-    assert collected(limited(cap, rows, ["count"])) == expected
+def of_two(users):
+    """Places in order, of which the first and the last person have one."""
+    places = users.rank("dense").cast(pl.UInt64)
+    return places.replace(places.max(), 1)
+
+
+@pytest.mark.parametrize("hashed", [one_for_all, of_two])
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_texts_with_one_hash_are_told_apart(monkeypatch, hashed, distinct, most):
+    frame = random_table(4).select("text", "count").drop_nulls()
+    rows = [(person, (count,)) for person, count in frame.rows()]
+    monkeypatch.setattr(pl.Series, "hash", hashed)
+
+    kept = limited(
+        PeopleCap("text", most), nw.from_native(frame.lazy()), ["count"], distinct=distinct
+    )
+
+    expected = by_definition(rows, most, distinct=distinct)
+    assert collected(kept) == [(person, *value) for person, value in expected]
 
 
 def test_the_kinds_of_persons_are_checked_by_the_schema():

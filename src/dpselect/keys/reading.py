@@ -20,7 +20,7 @@ from dpselect.keys.question import Question
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.people import USER, PeopleCap
 from dpselect.tables.spark import distinct
-from dpselect.tables.values import names_of_frame, names_of_values
+from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 
 VALUE = "value"
 """The column of data that are the values themselves."""
@@ -179,7 +179,8 @@ def kind_in(data: object, column: str | None) -> Kind:
         ColumnError, DataError: As for ``read``.
     """
     if column is None:
-        return _values(data)[1]
+        # What declares no type is text; a generator can be read once.
+        return "text" if is_listed(data) else _values(data)[1]
     frame = tables.check_columns(data, plain=[column])
     return kind_of(tables.schema(frame, data)[column], column)
 

@@ -21,8 +21,8 @@ are above their mean have more than ``c_l`` and are above the mean of ``u``, as 
 rates differ by at most ``2j/n_v + 2 - 2(j + 1)/n_u``, which is largest for ``j = n_v - 1``.
 Both are the number above. ∎ It is largest for the root as ``u``, and below 4 always.
 
-Unevenness is rounded down to multiples of 2^-10, which adds less than one such step to the
-difference of two changes.
+Unevenness is rounded down to multiples of 2^-10. So either change is off by less than one such
+step, and their difference, an integer of steps, is at most one above the bound rounded up.
 """
 
 from __future__ import annotations
@@ -65,4 +65,4 @@ def largest_difference(shape: Shape) -> Fraction:
 
 def largest_step(shape: Shape) -> int:
     """Return the same of unevenness that is rounded, in steps."""
-    return min(ceil(STEPS * largest_difference(shape)) + 1, 4 * STEPS)
+    return ceil(STEPS * largest_difference(shape)) + 1

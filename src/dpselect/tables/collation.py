@@ -41,8 +41,8 @@ def by_bytes(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         engine = f"Ibis over {name}"
     # Elsewhere -0.0 may be less than 0, or one date stop the query.
     raise DataError(
-        f"{engine} is no engine whose types were compared: polars, DuckDB, PySpark and Ibis over "
-        "DuckDB or SQLite are; give a file, or a frame in memory of the columns"
+        f"{engine} is no engine whose types were compared: polars, DuckDB, PySpark and Ibis "
+        "over DuckDB or SQLite are; give a file, or a frame in memory of the columns"
     )
 
 
