@@ -1,17 +1,18 @@
-"""Mutants of the modules that draw, scale, spend and audit: which of them the fast tests see.
+"""Mutants of the modules that a guarantee rests on: which of them the fast tests see.
 
 Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, in the folder of
 the project, with as many mutants of each file as there is time for::
 
     pip install cosmic-ray
-    python benchmarks/mutants.py --each 2
+    python benchmarks/mutants.py --each 2 [--files tables/caps.py levels]
 
 Each mutant is one change of one file in a copy of the project. The test files of its package
 that name most of what it defines run first, and then all fast tests of the package, until one
-fails. Mutants are sampled with a seed; those that change annotations or docstrings alone are
-none. Writes ``benchmarks/results/mutants.csv``. A survivor is a change that no fast test sees:
-the slow ones may. Those that change nothing that can be seen have the reason beside them,
-written by hand; it is kept when the same mutant is drawn again.
+fails. Lines of files that were not asked for are kept. Mutants are sampled with a seed; those
+that change annotations or docstrings alone are none. Writes ``benchmarks/results/mutants.csv``.
+A survivor is a change that no fast test sees: the slow ones may. Those that change nothing that
+can be seen have the reason beside them, written by hand; it is kept when the same mutant is
+drawn again.
 """
 
 from __future__ import annotations
@@ -47,8 +48,13 @@ TESTS = {
     "scaling": ("tests/scaling", "tests/test_number_door.py"),
     "budget": ("tests/budget",),
     "audit": ("tests/audit",),
+    "levels": ("tests/levels",),
+    "mechanisms/score_intervals.py": ("tests/mechanisms/test_score_intervals.py",),
+    "percentiles/ends_first.py": ("tests/percentiles/test_ends_first.py",),
+    "tables/caps.py": ("tests/tables/test_caps.py",),
+    "tables/people.py": ("tests/tables/test_people.py",),
 }
-"""The fast tests of each package."""
+"""The fast tests of each package or file."""
 
 COPIED = (
     "src",
@@ -171,11 +177,13 @@ def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...
     return Mutant(where, line, name.rpartition("/")[2], was, became, outcome, "", seconds)
 
 
-def reasons() -> dict[tuple[str, ...], str]:
-    """Return why stored mutants change nothing that can be seen."""
+def stored() -> list[Mutant]:
+    """Return the lines of the table."""
     with RESULTS.open(newline="", encoding="utf-8") as table:
-        rows = list(csv.DictReader(table))
-    return {(r["file"], r["was"], r["became"]): r.get("equivalent", "") for r in rows}
+        return [
+            Mutant(**{**row, "line": int(row["line"]), "seconds": float(row["seconds"])})  # type: ignore[arg-type]
+            for row in csv.DictReader(table)
+        ]
 
 
 def pass_in(copy: Path, tests: tuple[str, ...]) -> bool:
@@ -201,31 +209,40 @@ def main() -> None:
     """Try the sample, and write and print what became of it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--each", type=int, default=2, help="mutants of a file")
+    parser.add_argument("--files", nargs="*", default=[""], help="or folders of the package")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    packages = ROOT / "src" / "dpselect"
+    source = ROOT / "src" / "dpselect"
+    asked_for = tuple(str(source / one) for one in asked.files)
+    files = [
+        (file, tests)
+        for name, tests in TESTS.items()
+        for file in sorted(
+            (source / name).rglob("*.py") if "." not in name else [source / name]
+        )
+        if str(file).startswith(asked_for)
+    ]
     sample = [
-        (*one, tests)
-        for package, tests in TESTS.items()
-        for file in sorted((packages / package).rglob("*.py"))
-        for one in sampled(file, asked.each, asked.seed)
+        (*one, tests) for file, tests in files for one in sampled(file, asked.each, asked.seed)
     ]
     random.Random(asked.seed).shuffle(sample)  # noqa: S311 -- what is seen early is of all
+    before, names = stored(), {str(file.relative_to(source)) for file, _ in files}
+    others = [one for one in before if one.file not in names]
+    known = {one.key(): one.equivalent for one in before}
     found: list[Mutant] = []
-    known = reasons()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
             one = ROOT / name
             (shutil.copytree if one.is_dir() else shutil.copy)(one, copy / name)
-        for package, tests in TESTS.items():
+        for tests in {tests: None for _, tests in files}:
             if not pass_in(copy, tests):
-                sys.exit(f"the fast tests of {package} must pass without a change")
+                sys.exit(f"{', '.join(tests)} must pass without a change")
         for mutant in sample:
             tested = tried(copy, *mutant)
             found.append(replace(tested, equivalent=known.get(tested.key(), "")))
             print(*astuple(found[-1]), sep="  ", flush=True)
-            written(found)
+            written([*others, *found])
     outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
     for (package, outcome), number in sorted(outcomes.items()):
         print(f"{package}: {number} {outcome}")
