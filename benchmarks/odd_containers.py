@@ -64,6 +64,10 @@ MORE = ["\ud800", 10**5000, Unprintable(), TEXT, MARKER, float(MARKER), TEXT.enc
 PEOPLE: dict[str, Any] = {"user": "who", "max_per_user": 1}
 AR: dict[str, Any] = {"epsilon": 2.0, "neighbours": "add-remove"}
 BOX: dict[str, Any] = {"bounds": (0, 0, 4, 4), "x": "x", "y": "y", "grid": 2}
+CODES: dict[str, Any] = {
+    "tree": {"a": "1", "b": "1", "n/a": "2", "é": "2"},
+    "tuning_share": 0.5,
+}
 DOMAINS = {"x": trees.Bins(0, 4, bins=2), "y": trees.Categories(["a", "b", "1"], other="b")}
 PUBLIC: dict[str, Any] = {"classes": ["a", "b"], "max_records": 50, "max_depth": 1}
 SURE: dict[str, Any] = {"delta": 1e-6}
@@ -113,6 +117,45 @@ OF_COLUMNS: dict[str, tuple[tuple[str, str, str], Release]] = {
         ("number", "number", "integer"),
         dp.Percentiles(column="x", p=50, candidates=range(5), **PEOPLE, **AR).release,
     ),
+    "Percentiles from both ends": (
+        ("number", "number", "integer"),
+        dp.Percentiles(
+            column="x",
+            p=[1, 5, 50, 99],
+            candidates=range(5),
+            assumed_records=5000,
+            epsilon=9.0,
+            neighbours="add-remove",
+        ).release,
+    ),
+    "TopKeys with intervals": (
+        TEXTS,
+        dp.TopKeys(
+            column="x",
+            k=1,
+            candidates=["a", "b"],
+            mechanism="noisy-sequence",
+            interval=0.9,
+            **AR,
+        ).release,
+    ),
+    "TopKeys of persons, a cap": (
+        TEXTS,
+        dp.TopKeys(
+            column="x",
+            k=1,
+            candidates=["a", "b"],
+            user="who",
+            max_per_user=dp.Choose([1, 3], 0.5),
+            **AR,
+        ).release,
+    ),
+    "Levels": (TEXTS, dp.Levels(column="x", inner="own", **CODES, **AR).release),
+    "Levels of persons": (TEXTS, dp.Levels(column="x", **PEOPLE, **CODES, **AR).release),
+    "Levels of integers": (
+        ("integer", "number", "text"),
+        dp.Levels(column="x", tree={"0": "8", "1": "8", "2": "9", "3": "9"}, **AR).release,
+    ),
     "HeavyCells": (("number", "number", "text"), dp.HeavyCells(k=1, **BOX, **AR).release),
     "HeavyCells of persons": (
         ("number", "number", "text"),
@@ -134,6 +177,7 @@ OF_VALUES: dict[str, Release] = {
     "Percentiles": lambda data: dp.Percentiles(p=50, candidates=range(5), **AR).release(
         values_of(data)
     ),
+    "Levels": lambda data: dp.Levels(**CODES, **AR).release(values_of(data)),
     "HeavyCells": lambda data: dp.HeavyCells(bounds=(0, 0, 4, 4), grid=2, k=1, **AR).release(
         columns_of(data)[0]
     ),
