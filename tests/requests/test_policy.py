@@ -44,6 +44,9 @@ def line_of(text, begin):
         ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]", "[columns.ward]"),
         ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user", "max_per_user"),
         ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]", "[columns.days]"),
+        ("p = 50", "p = 50\nby = 'diagnosis'\ngroups = ['a']", "[columns]", "[columns.days]"),
+        ("p = 50", "p = 50\nby = 'ward'\ngroups = ['b']", "[columns.ward]", "[columns.ward]"),
+        ("p = 50", "p = 50\nminus = 'year'", "[columns.days]", "[columns.days]"),
         ("p = 50", "p = 50\nupper = 90", "[columns.days]", "[columns.days]"),
         ("p = 50", "p = 50\nlower = -1", "[columns.days]", "[columns.days]"),
         ("p = 50", "p = 50\nstep = 0.5", "[columns.days]", "[columns.days]"),
@@ -338,19 +341,26 @@ def random_query(rng, unit):
         known |= {"column": "ward", "k": 1, "candidates": wards}
     else:
         known |= {"column": "ward", "k": 1, "delta": rng.choice([1e-6, 1e-5])}
+    if kind == "Percentiles" and rng.random() < 0.3:
+        known |= {
+            "by": rng.choice(["ward", "ward", "town"]),
+            "groups": tuple(rng.sample([*WARDS, "brain"], 2)),
+        }
     return made(kind, *known.items())
 
 
 def released(query):
     """Return the columns of a query with all values that it can release; None for any."""
     user = [] if query.user is None else [(query.user, [])]
+    if getattr(query, "by", None) is not None:
+        user.append((query.by, query.groups))
     if isinstance(query, dp.HeavyCells):
         west, south, east, north = query.bounds
         return [("x", [west, east]), (query.y, [south, north]), *user]
     if isinstance(query, dp.Percentiles):
         if query.candidates is None and query.upper is None:
             return [(query.column, [inf]), *user]
-        points = query.design().points
+        points = query.at_cap().points
         return [(query.column, [points[at] for at in range(len(points))]), *user]
     return [(query.column, getattr(query, "candidates", None)), *user]
 

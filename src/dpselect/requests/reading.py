@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import Query
+from dpselect.tables.caps import Choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,13 @@ def columns_of(query: Query[Any]) -> Columns:
             f"a {name} is no question of a table: a request holds {', '.join(sorted(READERS))}"
         )
     found = READERS[name](query)
-    user = getattr(query, "user", None)
-    persons = () if user is None else ((user, NOTHING),)
-    return found._replace(released=(*found.released, *persons))
+    by, groups, user = (getattr(query, field, None) for field in ("by", "groups", "user"))
+    more: list[tuple[str, Released]] = []
+    if by is not None:
+        more.append((by, ANYTHING if groups is None else Released(listed=tuple(groups))))
+    if user is not None:
+        more.append((user, NOTHING))
+    return found._replace(released=(*found.released, *more))
 
 
 def _named(query: Any, field: str) -> str:  # noqa: ANN401 -- a query with that field
@@ -72,19 +77,24 @@ def _named(query: Any, field: str) -> str:  # noqa: ANN401 -- a query with that 
 
 
 def _percentiles(query: Any) -> Columns:  # noqa: ANN401
-    column = _named(query, "column")
-    if query.candidates is not None:
+    columns: tuple[str, ...] = (_named(query, "column"),)
+    chosen = Choose.of(query.max_per_user)
+    at_cap = query if chosen is None else replace(query, max_per_user=chosen.caps[0])
+    design = at_cap.at_cap()
+    are_numbers = design.unit.moment == "number"
+    if query.minus is not None:
+        # Bounds of two columns are none of their difference.
+        columns, released = (*columns, query.minus), ANYTHING
+    elif query.candidates is not None:
         released = Released(listed=query.candidates)
-    else:
-        points = query.at_cap().points
-        low, high = float(points[0]), float(points[len(points) - 1])
+    elif are_numbers:
+        low, high = float(design.points[0]), float(design.points[len(design.points) - 1])
         released = Released(low=low, high=high, step=query.step)
-    minus = () if query.minus is None else ((query.minus, NOTHING),)
+    else:
+        released = ANYTHING
     # Of a difference the types are declared, and a day is no number.
-    is_number = not minus and query.at_cap().unit.moment == "number"
-    return Columns(
-        ((column, released), *minus, *_groups(query)), numeric=(column,) if is_number else ()
-    )
+    numeric = columns if are_numbers and query.minus is None else ()
+    return Columns(tuple((one, released) for one in columns), numeric=numeric)
 
 
 def _record(query: Any) -> Columns:  # noqa: ANN401
@@ -107,14 +117,11 @@ def _keys(query: Any) -> Columns:  # noqa: ANN401
         released = [
             (name, Released(listed=part)) for name, part in zip(names, parts, strict=True)
         ]
-    return Columns((*released, *_groups(query)))
+    return Columns(tuple(released))
 
 
-def _groups(query: Any) -> tuple[tuple[str, Released], ...]:  # noqa: ANN401
-    by, groups = getattr(query, "by", None), getattr(query, "groups", None)
-    if by is None:
-        return ()
-    return ((by, ANYTHING if groups is None else Released(listed=tuple(groups))),)
+def _levels(query: Any) -> Columns:  # noqa: ANN401
+    return Columns(((_named(query, "column"), Released(listed=query.hierarchy.values)),))
 
 
 def _points(query: Any) -> Columns:  # noqa: ANN401
@@ -159,6 +166,7 @@ READERS: dict[str, Callable[[Any], Columns]] = {
     "Hubs": _edges,
     "ID3Tree": _trees,
     "Keys": _keys,
+    "Levels": _levels,
     "Map": _points,
     "PercentileRecord": _record,
     "Percentiles": _percentiles,

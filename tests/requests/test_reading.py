@@ -1,0 +1,64 @@
+"""Columns that a query is said to read: all that it reads, in every release of the contract."""
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.requests.reading import READERS, columns_of
+from support.releases import all_cases
+
+
+def table_of(case):
+    """Return a table that a case reads columns of; None if it reads something else."""
+    database, _ = case.pair(np.random.default_rng(1))
+    if type(case.query).__name__ not in READERS or case.run is not None:
+        return None
+    rows = nw.from_native(case.data(database), pass_through=True)
+    return rows if isinstance(rows, nw.DataFrame | nw.LazyFrame) else None
+
+
+CASES = {case.name: case for case in all_cases() if table_of(case) is not None}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_other_column_is_read(name):
+    """A policy and a run know no other."""
+    query = CASES[name].query
+    said = dict(columns_of(query).released)
+
+    query.release(nw.to_native(table_of(CASES[name]).select(*said)))
+
+
+DIFFERENCE = {"minus": "out", "lower": -5}
+
+
+@pytest.mark.parametrize(
+    ("more", "answer"),
+    [(DIFFERENCE, (-2,)), ({"by": "ward", "groups": ["a", "b"]}, (("a", (1,)), ("b", (2,))))],
+)
+def test_a_run_on_duckdb_keeps_all_columns_that_are_read(more, answer):
+    table = pl.DataFrame(
+        {"days": [1, 2, 3] * 50, "ward": ["a", "b", "c"] * 50, "out": [3, 4, 5] * 50}
+    )
+    query = dp.Percentiles(
+        column="days", p=50, upper=9, step=1, epsilon=50.0, neighbours="add-remove", **more
+    )
+    rows = duckdb.connect().from_arrow(table.to_arrow())
+
+    assert [one.answer for one in dp.run([query, query], rows)] == [answer] * 2
+
+
+def test_a_table_of_codes_releases_its_leaves():
+    query = dp.Levels(
+        column="code",
+        tree={"a": "c", "b": "c"},
+        inner="own",
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+    [(column, released)] = columns_of(query).released
+
+    assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])
