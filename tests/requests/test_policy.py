@@ -44,6 +44,7 @@ def line_of(text, begin):
         ("k = 1", "k = 1\ncandidates = ['heart', 'b']", "[columns.ward]", "[columns.ward]"),
         ("k = 1", "k = 1\nmax_per_user = 6", "[unit] max_per_user", "max_per_user"),
         ('"ward"', "'diagnosis'\ncandidates = ['a']", "[columns]", "[columns.days]"),
+        ('"days"', "'income'", "[columns]", "[columns.days]"),
         ("p = 50", "p = 50\nby = 'diagnosis'\ngroups = ['a']", "[columns]", "[columns.days]"),
         ("p = 50", "p = 50\nby = 'ward'\ngroups = ['b']", "[columns.ward]", "[columns.ward]"),
         ("p = 50", "p = 50\nminus = 'year'", "[columns.days]", "[columns.days]"),

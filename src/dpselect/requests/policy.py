@@ -277,13 +277,18 @@ class Policy:
         if self.ledger is not None:
             asked.setdefault("ledger", anywhere(str(self.ledger)))
         unit = {**self.document.values.get("unit", {}), **asked.get("unit", {})}
-        queries = [self._filled(table) for table in asked.get("queries", ())]
+        queries = []
+        for at, table in enumerate(asked.get("queries", ())):
+            with document.naming("queries", at):
+                queries.append(self._filled(table))
         return {**asked, "data": data, "unit": unit, "queries": queries}
 
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
         limits = self.columns or {}
         column, name = table.get("column"), table.get("query")
+        if isinstance(column, str):
+            self._check_known(column)  # before what could not be filled in is missed
         known = limits.get(column) if isinstance(column, str) else None
         more: dict[str, Any] = {}
         claimed = _claims_of(name)
