@@ -2,7 +2,7 @@
 
 A marker is in the data alone. It must be in no message, in nothing that an error is chained
 to, in no log, warning or output and in no file. ``HYPOTHESIS_PROFILE=exploring`` tries
-more of each, and ``benchmarks/odd_input.py`` 100,000 data of each entry.
+more of each, and ``benchmarks/odd_input.py`` as many as there is time for.
 """
 
 import json
