@@ -84,7 +84,7 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
     are_numbers = design.unit.moment == "number"
     if query.minus is not None:
         # Bounds of two columns are none of their difference.
-        columns, released = (*columns, query.minus), ANYTHING
+        columns, released = (query.minus, *columns), ANYTHING
     elif query.candidates is not None:
         released = Released(listed=query.candidates)
     elif are_numbers:
