@@ -6,7 +6,8 @@ rows; the other of persons with at most three rows each, with shares of 20 analy
 turns and totals that renew monthly. In turns with the spends, rows of the same size are
 inserted into a bare SQLite file, each in a transaction of its own that waits for the disk
 (write-ahead journal, ``synchronous = FULL``). Kept in ``benchmarks/results/ledger.csv`` are the
-means up to 10^2, 10^3, ... spends.
+means up to 10^2, 10^3, ... spends. At last a hundred spends are recorded together, as
+``dp.run`` does with those of its queries, beside a hundred inserts.
 """
 
 from __future__ import annotations
@@ -86,6 +87,25 @@ def measured(name: str, path: Path, spends: int) -> list[list[object]]:
     return rows
 
 
+def together(path: Path, spends: int) -> list[object]:
+    """Return the row of spends that are recorded a hundred at a time."""
+    name = "persons, shares, periods"
+    budget = dp.Budget(1.0, neighbours="add-remove", path=path, **TERMS[name])
+    insert = bare(path.with_name(f"{path.name} bare"))
+    one = {"epsilon": 1e-8, "neighbours": "add-remove", "mechanism": "benchmark"}
+    seconds = {"spend": 0.0, "insert": 0.0}
+    for turn in range(spends // 100):
+        asked = budget.for_request(analyst=ANALYSTS[turn % len(ANALYSTS)])
+        start = perf_counter()
+        asked.spend_all([one] * 100)
+        between = perf_counter()
+        insert()
+        seconds["spend"] += between - start
+        seconds["insert"] += perf_counter() - between
+    each, least = 1e6 * seconds["spend"] / spends, 1e8 * seconds["insert"] / spends
+    return [f"{name}, 100 together", 0, spends, round(each), round(least)]
+
+
 def main() -> None:
     """Measure both ledgers and keep the table."""
     numbers = [*map(int, sys.argv[1:]), *SPENDS[len(sys.argv) - 1 :]]
@@ -95,6 +115,7 @@ def main() -> None:
             for number, name in enumerate(TERMS):
                 found = measured(name, Path(folder) / f"budget {number}", spends)
                 rows += [[kind, *row] for row in found]
+            rows.append([kind, *together(Path(folder) / "together", spends)])
     with RESULTS.open("w", newline="", encoding="utf-8") as stored:
         writer = csv.writer(stored, lineterminator="\n")
         writer.writerow(["folder", "ledger", "from", "to", "us_a_spend", "us_an_insert"])

@@ -356,7 +356,7 @@ class Plan:
         if isinstance(most, Mapping):
             drawn = "of these, one is drawn" if cap is None else f"of these, {cap} was drawn"
             most = f"{' or '.join(map(str, most['caps']))} ({drawn})"
-            unseen = "; that persons with many rows have other values is not seen by the choice"
+            unseen = "; the choice counts rows above a cap as missing, whatever they hold"
         return f"at most {most} of each {self.user!r}, and nothing above that{unseen}"
 
     def __repr__(self) -> str:

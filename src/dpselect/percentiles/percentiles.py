@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import ceil, isinf, log2, sqrt
+from math import ceil, isinf, log2
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import as_text
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
+from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, RankNoise
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 
@@ -335,19 +335,17 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
         return numbers.number(self.points), self._of_numbers(numbers)
 
     @property
-    def precision(self) -> Precision:
-        """How precise ranks are, of the percentile with the most noise, about.
+    def precision(self) -> RankNoise:
+        """How far noise moves the rank of the percentile with the most, about.
 
-        Noise is that of permute-and-flip with an equal part of epsilon for each percentile, or
+        It is that of permute-and-flip with an equal part of epsilon for each percentile, or
         each level of the recursion.
         """
         parts = min(len(self.percents), ceil(log2(len(self.percents) + 1)))
-        # In deviations of the rank of a percentile in a sample of one.
         noise = max(
-            2 * self.records.rank_bound(p) / sqrt(max(p * (100 - p), 100)) * 100
-            for p in self.percents
+            2 * self.records.rank_bound(p) / max(p / 100, 1 - p / 100) for p in self.percents
         )
-        return Precision(noise * parts / self.epsilon, moved=self.records.per_user)
+        return RankNoise(noise * parts / self.epsilon, moved=self.records.per_user)
 
     def _of_numbers(self, numbers: Numbers) -> Callable[[Plan], PercentileRelease]:
         draw_values = self.values_of(numbers)

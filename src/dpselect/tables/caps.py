@@ -4,9 +4,9 @@ A release at every cap costs the same. A part of epsilon draws one of the caps b
 permute-and-flip, and the rest pays for the release at that cap. Every cap is scored by what is
 counted at it, and all scores are integers that one person moves by at most the same bound.
 
-**How precise a count is.** At the cap ``m`` let a count ``c`` that one person moves by up to
-``d_m`` have noise ``b_m``, and a sampling error of the variance ``λ c``. Its relative error is
-``1/f_m(c)`` and
+**How precise a count is**, for keys, tops, cells and maps. At the cap ``m`` let a count ``c``
+that one person moves by up to ``d_m`` have noise ``b_m``, and a sampling error of the variance
+``λ c``. Its relative error is ``1/f_m(c)`` and
 
     f_m(c) = c/√(b_m^2 + λ c),
     g_b(f) = (λ f^2 + f √(λ^2 f^2 + 4 b^2))/2,
@@ -17,19 +17,30 @@ in what one person can move there:
 
     q_m = g_b(f_m(c))/d.
 
-**What is counted** is what one person moves least, for its size:
+What is counted is what one person moves least, for its size:
 
 - Which keys there are: the people of each key above an eighth of the threshold, summed over
   keys; ``d_m = m``, ``b_m`` is the threshold, and ``λ = 0``.
 - The ``k`` most common keys: the mean of the ``k`` largest counts; ``d_m = min(m, k)/k``, and
   ``λ = 2``. The heaviest cells: the same of points; ``d_m = m/k``.
-- Percentiles and maps: rows; ``d_m = m``, of a map in one of ``n`` cells ``m/n``, and
-  ``λ = 1``.
+- Maps: points in one of ``n`` cells; ``d_m = m/n``, and ``λ = 1``.
 
 If the number of keys of ``c`` people falls as a power of ``c``, the first is in proportion to
 the number of keys above the threshold, whichever power it is; where the law of the noise has
 its steep part, a person moves their expected number several times as much. The second has a
 factor 2, as the error is of persons and of their rows that are chosen.
+
+**How far a rank can be off**, for percentiles. Of ``n`` rows let ``n_m`` be counted, and of a
+value let ``F_m`` be the share of these that are up to it, ``G`` that of the others and ``F``
+that of all: ``n F = n_m F_m + (n - n_m) G``. If it answers for the share ``a``,
+
+    n (F - a) = n_m (F_m - a) + (n - n_m)(G - a),
+
+which is at most ``e_m + w (n - n_m)`` rows, where ``e_m`` is the first term's error, of noise,
+and ``w`` the larger of ``a`` and ``1 - a``. Rows that are missing shift the answer by no more,
+whatever they hold, and ``n`` is the same at every cap. So with ``d = max_m m`` the score is
+
+    q_m = (n_m - e_m/w)/d.
 
 **Sensitivity.** One person moves a score by at most 1, also where she replaces another. A sum
 of counts above a limit moves by at most the number of counts that move, each by 1; so does the
@@ -37,11 +48,11 @@ sum of the ``k`` largest, and by at most ``k``. With ``s = √(λ^2 f^2 + 4 b^2)
 ``g_b'(f) = (2 λ f + s + λ^2 f^2/s)/2`` grows with ``b``, as ``λ f ≤ s``. For ``b = β d`` the
 quotient ``g_b'(f)/d`` falls with ``d``: so do ``f/d``, ``s/d`` and ``f^2/(s d)``. Let β be
 ``min_m b_m/d_m``. Then ``g_(b_m)'(f)/d_m ≥ g_(β d_m)'(f)/d_m ≥ g_b'(f)/d``, and as ``f_m`` is
-the inverse of ``g_(b_m)``, the slope of ``q_m`` in ``c`` is at most ``1/d_m``. Under add/remove
-all scores move in one direction.
+the inverse of ``g_(b_m)``, the slope of ``q_m`` in ``c`` is at most ``1/d_m``. The second
+score moves by at most ``m/d``, as ``n_m`` by ``m``. Under add/remove all move in one direction.
 
-**What is not in it.** Rows above a cap enter as rows that are missing. If persons with many
-rows have other values, a cap shifts the answer, and no score sees by how much.
+**What is not in it.** Of all but percentiles, rows above a cap enter as rows that are missing.
+If persons with many rows have other values, a cap shifts these, and no score sees by how much.
 """
 
 from __future__ import annotations
@@ -79,7 +90,7 @@ STEPS = 2**10
 """Steps of a score for one unit; scores are rounded down to them."""
 
 LARGEST = 2.0**32
-"""No score is above it, so that the rounding of floats is far below a step."""
+"""No score is further from 0, so that the rounding of floats is far below a step."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +171,12 @@ class Precision:
     moved: float = 1.0
     sampling: float = 1.0
 
+    def score(self, count: float, caps: Sequence[Precision]) -> float:
+        """Return the count that is as precise at the reference of all caps."""
+        moved = max(one.moved for one in caps)
+        noise = moved * min(one.noise / one.moved for one in caps)
+        return self.equivalent(count, noise) / moved
+
     def equivalent(self, count: float, noise: float) -> float:
         """Return the count that is as precise with other noise."""
         if count <= 0:
@@ -170,14 +187,31 @@ class Precision:
 
 
 @dataclass(frozen=True, slots=True)
-class CapScores:
-    """Scores of caps by how precise a count is at each.
+class RankNoise:
+    """How far the noise at a cap moves a rank; public.
 
     Attributes:
-        caps: The precision at each cap.
+        noise: ``e_m/w``: error of the rank, in rows; > 0.
+        moved: How many rows of one person are counted.
     """
 
-    caps: Sequence[Precision]
+    noise: float
+    moved: float
+
+    def score(self, count: float, caps: Sequence[RankNoise]) -> float:
+        """Return the rows that are counted, less those that noise is worth."""
+        return (count - self.noise) / max(one.moved for one in caps)
+
+
+@dataclass(frozen=True, slots=True)
+class CapScores:
+    """Scores of caps by what is counted at each.
+
+    Attributes:
+        caps: The noise at each cap, of one kind.
+    """
+
+    caps: Sequence[Precision] | Sequence[RankNoise]
 
     @property
     def bound(self) -> int:
@@ -186,13 +220,9 @@ class CapScores:
 
     def of(self, counted: Sequence[float]) -> list[int]:
         """Return the score of each cap; they grow with what is counted."""
-        moved = max(one.moved for one in self.caps)
-        noise = moved * min(one.noise / one.moved for one in self.caps)
-        scores = (
-            one.equivalent(count, noise) / moved
-            for one, count in zip(self.caps, counted, strict=True)
-        )
-        return [floor(STEPS * min(one, LARGEST)) for one in scores]
+        caps: Any = self.caps
+        scores = (one.score(count, caps) for one, count in zip(caps, counted, strict=True))
+        return [floor(STEPS * min(max(one, -LARGEST), LARGEST)) for one in scores]
 
 
 def mean_of_largest(counts: Indices | Values, k: int) -> float:
@@ -209,7 +239,7 @@ class CapDesign(Design[Out], ABC):
 
     @property
     @abstractmethod
-    def precision(self) -> Precision:
+    def precision(self) -> Precision | RankNoise:
         """How precise what is counted is; public.
 
         Raises:
@@ -304,7 +334,8 @@ class ChosenCap(Design[Out]):
 
     def objective(self, counted: Sequence[float]) -> Objective:
         """Return the scores of the caps, private, with what one person moves them by."""
-        scores = CapScores([one.precision for one in self.designs])
+        caps: Any = [one.precision for one in self.designs]
+        scores = CapScores(caps)
         # Who comes has rows at every cap, and displaces nobody's.
         return Objective(
             scores.of(counted),
