@@ -413,3 +413,18 @@ def test_persons_of_many_rows_with_other_values_are_seen():
 
     release = median.release(table)
     assert (release.cap, release.candidate) == (30, 20)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: dp.Percentiles(
+            **KEYS, p=50, upper=2, step=1, by="group", groups=[1], neighbours="add-remove"
+        ),
+        lambda: dp.Levels(**KEYS, tree={"a": "all", "b": "all"}, neighbours="add-remove"),
+    ],
+    ids=["by group", "levels"],
+)
+def test_where_no_cap_is_chosen_it_is_said(ask):
+    with pytest.raises(ParameterError, match="not chosen for such a release: give one number"):
+        ask()
