@@ -11,8 +11,9 @@ Run: ``DPSELECT_DATA=<folder> python benchmarks/caps.py [QUESTION ...]``, such a
 
 The best fixed cap is the one that is best on these very data at all of epsilon, which nobody
 can know without looking. What is chosen is weighed by the exact chances of each cap. The recall
-of the top 10 and 100, the ranks by which the worst of three quartiles errs, and half the sum of
-the errors of the shares of 256 districts of a map are means of releases. All rows are the truth.
+of the top 10 and 100, the ranks by which the worst of three quartiles errs, and half the sum
+of the errors of the shares of 256 districts of a map are means of releases. All rows are the
+truth.
 """
 
 from __future__ import annotations
