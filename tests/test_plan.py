@@ -154,7 +154,7 @@ def test_a_plan_says_that_what_is_above_a_cap_is_not_counted():
     price = {"epsilon": 1.0, "neighbours": "add-remove"}
     by_rows = dp.Percentiles(**asked, **price)
     by_persons = dp.Percentiles(**asked, **price, user="who", max_per_user=3)
-    said = "counted: at most 3 of each 'who', and nothing above that"
+    said = "counted: at most 3 of each 'who'; the rest is ignored"
 
     assert by_rows.plan.counted is None
     assert said in str(by_persons.plan).splitlines()

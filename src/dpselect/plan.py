@@ -357,7 +357,7 @@ class Plan:
             drawn = "of these, one is drawn" if cap is None else f"of these, {cap} was drawn"
             most = f"{' or '.join(map(str, most['caps']))} ({drawn})"
             unseen = "; the choice counts rows above a cap as missing, whatever they hold"
-        return f"at most {most} of each {self.user!r}, and nothing above that{unseen}"
+        return f"at most {most} of each {self.user!r}; the rest is ignored{unseen}"
 
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"

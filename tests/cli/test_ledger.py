@@ -52,7 +52,7 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
         for part in (
             "epsilon 3, delta 1e-06 in each month",
             "whether one patient with all rows is in the data at all (add-remove)",
-            "nobody has more than 3 rows, declared public",
+            "declared public: at most 3 rows each",
             "epsilons and deltas add up",
             "Declared public is that all data of one patient lie in one month.",
             "Ann: epsilon 1.5, delta 5e-07: spent 0, 1.5 is left",

@@ -82,7 +82,7 @@ def test_csv_is_read_and_people_are_capped(run, points, tmp_path):
 
     assert MapRelease.from_parquet(out).total == pytest.approx(1000, abs=40)
     asked = run("map", "query", out, "--rect", "-1,44,1,46")
-    assert "The map counts at most 1 of each 'who', and nothing above that." in asked.out
+    assert "The map counts at most 1 of each 'who'; the rest is ignored." in asked.out
 
 
 def test_queries_come_from_a_table(run, points, tmp_path):

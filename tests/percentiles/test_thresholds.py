@@ -180,7 +180,7 @@ def test_the_error_bound_holds_on_the_exact_law():
         ({"p": 95, "assumed_records": 10**6}, "PermuteAndFlip"),
         ({"p": 50, "assumed_records": 10**6}, "PermuteAndFlip"),
         ({"p": 50, "assumed_records": 10}, "AboveThreshold"),
-        ({"p": 99}, "the method that a noisy number of records chooses"),
+        ({"p": 99}, "method chosen by a noisy number of records"),
         ({"p": 99, "neighbours": "substitute"}, "the method that the public number"),
         ({"p": 99, "assumed_records": 400, "mechanism": "exponential"}, "Exponential"),
         ({"p": 99, "assumed_records": 400, "method": "one-by-one"}, "PermuteAndFlip"),

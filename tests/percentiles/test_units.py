@@ -224,7 +224,7 @@ def test_arrays_of_another_type_are_refused():
 
 def test_an_end_that_is_no_value_is_said():
     release = query({"upper": 60, "step": 7}, p=50).release(STAYS)
-    assert "values: up to 56: 60 is no whole number of steps above `lower`" in str(release)
+    assert "values: up to 56: 60 is not a whole number of steps above `lower`" in str(release)
     assert query({"upper": 56, "step": 7}).ends_early is None
 
 

@@ -130,8 +130,8 @@ def test_the_file_of_the_lab_has_a_result_to_fill_in(run, array):
     assert lines[0] == "pool,pool_plate,pool_well,result"
     assert "S11" in empty.out
     assert [line.split() for line in ran.out.splitlines()[1:]] == [
-        ["positive", "nobody"],
-        ["test", "again", "nobody"],
+        ["positive", "none"],
+        ["test", "again", "none"],
     ]
 
 

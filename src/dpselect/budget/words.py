@@ -64,7 +64,7 @@ def hidden(totals: Totals) -> str:
 def protected(totals: Totals) -> str:
     """Return what a budget protects, and what is said of its persons."""
     rows = None if totals.persons is None else totals.persons.rows
-    most = "" if rows is None else f"; nobody has more than {rows} rows, declared public"
+    most = "" if rows is None else f"; declared public: at most {rows} rows each"
     return f"{hidden(totals)} ({totals.neighbours}){most}"
 
 

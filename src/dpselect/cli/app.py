@@ -48,38 +48,38 @@ COMMANDS = {
     "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
     "record": _ours("percentile", "Release which record holds a percentile."),
     "top": _ours("keys", "Release the k values of a column that most people have."),
-    "keys": _ours("keys", "Release which values of a column there are."),
+    "keys": _ours("keys", "Release the values of a column that enough people have."),
     "series": _ours(
         "series", "Release the k values that most people have had so far, every period."
     ),
     "levels": _ours(
-        "levels", "Release counts of a tree of codes, in the detail that they carry."
+        "levels", "Release counts of codes, at the finest useful level of their tree."
     ),
     "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
     "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
-    "subset": _ours("subset", "Release who tested positive, up to a few exchanged people."),
+    "subset": _ours("subset", "Release who tested positive, with a few errors."),
     "variants": _ours(
         "variants", "Release the k variants that are most associated with a disease."
     ),
-    "map": _ours("map", "Release noisy counts of points in cells that were chosen privately."),
+    "map": _ours("map", "Release noisy counts of points in privately selected cells."),
     "tree": _ours("tree", "Train a decision tree privately."),
     "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
     "domains": _ours("tree", "Write a template of a domains file from column names and types."),
     "select": _ours("select", "Release candidates by scores of your own."),
     "run": _ours("request", "Release all queries of a file, within a policy."),
-    "schema": _ours("request", "Print the JSON schema of such files, for editors."),
+    "schema": _ours("request", "Print the JSON schema of the files of 'run', for editors."),
     "compare": _ours("compare", "Compare all methods by their exact expected errors."),
     "audit": _ours("audit", "Check an objective or a mechanism of your own."),
-    "budget": _ours("budget", "Show what a ledger has spent and what remains; or make one."),
-    "report": _ours("budget", "Write what a ledger holds as one HTML page."),
+    "budget": _ours("budget", "Show what a ledger has spent and what remains; or create one."),
+    "report": _ours("budget", "Write a ledger as one HTML page."),
     "demo": _ours("demo", "Release contacts, a tree, deciles and a map of public data."),
     "plan": Home(
         "dpselect_planner.command",
-        "Say which mechanism, which epsilon or how many people a choice takes.",
+        "Compute which mechanism, epsilon or number of people a task needs.",
     ),
     "planner": Home("dpselect_planner.command", "Open the planner in the browser."),
-    "pool": Home("dpselect_pooling.command", "Test many samples in few pools."),
-    "papers": Home("dpselect_studies.command", "Measure numbered items of the papers anew."),
+    "pool": Home("dpselect_pooling.command", "Plan and decode pooled tests."),
+    "papers": Home("dpselect_studies.command", "Reproduce numbered results of the papers."),
 }
 """Every command by its name; a module is imported when one of its commands runs."""
 

@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 Database: TypeAlias = Hashable
 
 HELP = """Check an objective or a mechanism of your own on every pair of neighbours of a small
-universe of databases, and say which pair is the worst.
+universe of databases, and report the worst pair.
 
-FILE.py is run. It defines [bold]universe[/bold], some tens to a few thousand synthetic
-databases, [bold]neighbours[/bold], a relation such as "add-remove" or a function (x, y) ->
-bool, and at least one of
+FILE.py is run. It must define [bold]universe[/bold], a list of tens to a few thousand synthetic
+databases; [bold]neighbours[/bold], a relation such as "add-remove" or a function (x, y) ->
+bool; and at least one of
 
 [bold]objective(x)[/bold]: the Objective of a database; its sensitivity is checked. With
-[bold]mechanism[/bold], a dpselect mechanism, its law is checked as well.
+[bold]mechanism[/bold], a dpselect mechanism, its distribution is checked as well.
 
-[bold]law(x)[/bold] and [bold]epsilon[/bold]: probabilities of all outcomes, and the claim.
+[bold]law(x)[/bold] and [bold]epsilon[/bold]: probabilities of all outcomes, and the
+claimed epsilon.
 
 [bold]release(x)[/bold]: makes a release that carries its plan; it is replayed on every pair.
 

@@ -20,15 +20,15 @@ LONGEST = 300
 """Characters of an answer that the table shows; 'dpselect report' shows all."""
 
 
-REPORT_HELP = """Write what a ledger holds as one HTML page that somebody can sign.
+REPORT_HELP = """Write a ledger as one HTML page, to be signed.
 
-Each question with its file, its public arguments, its note and who asked; the answer, the
-price in words, what was declared public, and what is left. The page needs no network.
+It lists each query with its file, public arguments, note and analyst, the answer, the price in
+words, what was declared public, and the remaining budget. The page works offline.
 
 [bold]dpselect report clinic.budget --out report.html[/bold]
 
-With --registry it is an entry of the public registry of deployments
-(opendp/deployments-registry-data): what only people know is marked QUESTION.
+With --registry it writes an entry for the public registry of deployments
+(opendp/deployments-registry-data); what the ledger cannot know is marked QUESTION.
 
 [bold]dpselect report clinic.budget --registry --out clinic_stays.yaml[/bold]
 """
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
     app.command("report", help=REPORT_HELP)(report)
 
 
-NEW = "Of a new ledger"
+NEW = "New ledger"
 
 
 Total: TypeAlias = Annotated[
@@ -54,7 +54,7 @@ Relation: TypeAlias = Annotated[
 Protects: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="row, or the column that names persons, such as patient: then with all rows.",
+        help="row; or the column of persons, such as patient, to protect all rows of each.",
         rich_help_panel=NEW,
     ),
 ]
@@ -62,15 +62,15 @@ Rows: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--rows-per-person",
-        help="The most rows that a person has, declared public: questions by rows, which are "
-        "refused without it, are charged for so many.",
+        help="Largest number of rows of a person, declared public. Queries by rows, which are "
+        "refused without it, are charged for this number.",
         rich_help_panel=NEW,
     ),
 ]
 Composed: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="either, sum (all of delta is for deltas of questions) or zcdp (none is).",
+        help="either, sum (all of delta is for the deltas of queries) or zcdp (none is).",
         rich_help_panel=NEW,
     ),
 ]
@@ -78,22 +78,22 @@ Shares: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--share",
-        help="An analyst and the epsilon that is theirs, as Ann=1.5; may be repeated.",
+        help="An analyst and their part of epsilon, as Ann=1.5; may be repeated.",
         rich_help_panel=NEW,
     ),
 ]
 Renewed: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="day, month or year: the totals are granted anew with each.",
+        help="day, month or year: the totals are renewed in each.",
         rich_help_panel=NEW,
     ),
 ]
 RenewedFor: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="each-period: protected is what one has in one period. one-period: all data of "
-        "one lie in one period, declared public.",
+        help="each-period: protects the data of a person in one period. one-period: declares "
+        "that all data of a person lie in one period.",
         rich_help_panel=NEW,
     ),
 ]
@@ -102,7 +102,7 @@ RenewedFor: TypeAlias = Annotated[
 def budget(
     file: Annotated[Path, typer.Argument(help="The ledger.")],
     create: Annotated[
-        bool, typer.Option("--create", help="Make the ledger; it must not be there yet.")
+        bool, typer.Option("--create", help="Create the ledger; it must not exist.")
     ] = False,
     epsilon: Total = None,
     delta: TotalDelta = 0.0,
@@ -115,7 +115,7 @@ def budget(
     period_unit: RenewedFor = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a ledger has spent and what remains; or make one with --create."""
+    """Show what a ledger has spent and what remains; or create one with --create."""
     from dpselect.budget import Budget
 
     terms = {
@@ -210,7 +210,7 @@ def _show(shown: Budget, file: Path) -> None:
     output.print_facts(facts)
     if not shown.entries:
         return
-    table = Table("", "asked", "answered", "price", show_lines=True)
+    table = Table("", "query", "answer", "price", show_lines=True)
     for entry in shown.entries:
         price = f"{entry.epsilon:.6g}"
         if entry.refunded:

@@ -46,8 +46,8 @@ PANELS = {
 SCALARS = (bool, int, float, str, Path)
 
 PROTECTED = (
-    "The first protects whether one is there; the second what one says, and takes their number "
-    "as public."
+    "add-remove hides whether any one is in the data; substitute hides its values, and the "
+    "number is public."
 )
 """What the help says of the two relations of tables."""
 
@@ -76,9 +76,10 @@ class Given(NamedTuple):
             return {}
         columns = ", ".join(untyped)
         odd = "3,5" if source.decimal == "." else "3.5"
-        said = f"fields of {columns} that are no number, such as '{odd}', count as missing"
+        said = f"fields of {columns} that are not numbers, such as '{odd}', count as missing"
         cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        return {"text file": f"{said}: it declares no types (--column-type does){cure}"}
+        why = "since text files declare no types (--column-type does)"
+        return {"text file": f"{said}, {why}{cure}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,14 +109,16 @@ def _cap(text: str, given: Given) -> object:
     if len(caps) > 1:
         return {"caps": caps} | ({} if share is None else {"share": share})
     if share is not None:
-        raise ParameterError("`max_per_user_share` is to choose of several: 1,2,5")
+        raise ParameterError(
+            "`max_per_user_share` needs several values of `max_per_user`, such as 1,2,5"
+        )
     return caps[0]
 
 
 CAP = {
     "max_per_user": Option(
         read=_cap,
-        help="How many rows of a person are counted; or several, 1,2,5, to choose of.",
+        help="Maximal number of rows counted per person; or several, 1,2,5, to select one of.",
     )
 }
 """The option of a cap that can be chosen; of its command, ``CAP_SHARE`` is one more."""

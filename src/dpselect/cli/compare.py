@@ -23,11 +23,11 @@ MOST_VALUES = 10_000
 
 HELP = """Compare all methods by their exact expected errors, to pick one.
 
-They are those of 'dpselect percentile', for a value of --lower, --lower + --step and so on up
-to --upper; the error is in ranks. The first row is what it releases by default. With --record
-they are the mechanisms of 'dpselect record', which releases the record that holds the
-percentile; the error is in units of the column. All is computed without noise: use public or
-synthetic data that look like the data to be protected, and say --data-is-public.
+The methods are those of 'dpselect percentile' with candidates from --lower to --upper in steps
+of --step, and errors are in ranks. The first row is the default method. With --record they are
+the mechanisms of 'dpselect record', which releases the record that holds the percentile, and
+errors are in units of the column. Everything is computed without noise: use public or synthetic
+data that are similar to the private data, and pass --data-is-public.
 
 [bold]dpselect compare synthetic.csv --column days --p 90 --upper 60 --step 1 \
 --neighbours add-remove --epsilon 0.1,1,10 --data-is-public --plot errors.png[/bold]

@@ -28,7 +28,7 @@ Separator: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--separator",
-        help="What separates the fields of a text file, such as ';'.",
+        help="Separator of the fields of a text file, such as ';'.",
         rich_help_panel="Data",
     ),
 ]
@@ -36,7 +36,7 @@ Decimal: TypeAlias = Annotated[
     str,
     typer.Option(
         "--decimal",
-        help="The decimal mark of numbers in a text file: '.' or ','.",
+        help="Decimal mark of numbers in a text file: '.' or ','.",
         rich_help_panel="Data",
     ),
 ]
@@ -53,16 +53,16 @@ Where: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
-        help='Only rows such as "year >= 2024" or "ward = \'A\'"; repeated, all must hold.',
+        help='Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.',
         rich_help_panel="Data",
     ),
 ]
 Engine: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="memory; polars, for files larger than memory; duckdb, also for a table as "
-        "clinic.duckdb::stays; or spark. Only counts leave the last three; the law of the draw "
-        "is the same.",
+        help="memory; polars, for files larger than memory; duckdb, also for tables such as "
+        "clinic.duckdb::stays; or spark. Only counts leave the last three; the distribution of "
+        "the answer is the same.",
         rich_help_panel="Engine",
     ),
 ]

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
 """Probabilities for which a dry run says how many people they take."""
 
-KEYS_HELP = """Release which values of a column there are: those that enough people have.
+KEYS_HELP = """Release the values of a column that enough people have.
 
-With --user one person is protected with all rows, of which --max-per-user different values
-count; else one row. With --dry-run it is said how many people a value needs.
+With --user all rows of a person are protected together, and at most --max-per-user different
+values of each person are counted; without it one row is protected. --dry-run prints how many
+people a value needs to be released.
 
 [bold]dpselect keys visits.parquet --column diagnosis --user patient --max-per-user 3 \
 --epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
@@ -42,10 +43,11 @@ all values.
 
 TOP_HELP = """Release the k values of a column that most people have.
 
-With --candidates the values are drawn from these public ones. Without, all values there are
-get noise on their counts, and the largest above a threshold are released with these: this needs
---delta. With --user one person is protected with all rows, of which --max-per-user different
-values count; else one row. With --dry-run it is said how many people a value needs.
+With --candidates the answer is drawn from these public values. Without them, the counts of all
+values get noise, and the largest ones above a threshold are released with their noisy counts;
+this needs --delta. With --user all rows of a person are protected together, and at most
+--max-per-user different values of each person are counted; without it one row is protected.
+--dry-run prints how many people a value needs to be released.
 
 [bold]dpselect top visits.parquet --column diagnosis --k 10 --user patient --max-per-user 3 \
 --epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
@@ -53,14 +55,14 @@ values count; else one row. With --dry-run it is said how many people a value ne
 [bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
 --neighbours add-remove[/bold]
 
-With --by the top of each group is released: of public ones (--groups), or of those that have
-a value above the threshold; with --candidates groups are released first. With --other the noisy
-number of all other values is released, too.
+With --by the most common values of each group are released. The groups are public (--groups),
+or those with a value above the threshold; with --candidates the groups are released first. With
+--other the noisy number of all other values is released, too.
 
-With --above in place of --k all candidates of at least so many noisy people are released.
+With --above instead of --k, all candidates with at least this noisy count are released.
 
 With --engine spark only counts leave the cluster: those of the candidates, or of all values;
-with --mechanism exponential the largest ones.
+with --mechanism exponential only the largest counts.
 """
 
 
@@ -95,7 +97,7 @@ def values_of(name: str, column: str) -> Option:
         return [parsed(one, kind) for one in _lines(name, text)]
 
     return Option(
-        read=read, help="Public values: a list as a,b,c, or a text file of one per line."
+        read=read, help="Public values: a list as a,b,c, or a text file with one per line."
     )
 
 

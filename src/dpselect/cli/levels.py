@@ -15,11 +15,11 @@ from dpselect.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from dpselect.levels import Levels, LevelsRelease
 
-HELP = """Release counts of a tree of codes, in the detail that they carry.
+HELP = """Release counts of codes, at the finest useful level of their tree.
 
-The tree is public: a CSV file with the columns code and parent, or with one column for each
-level from the coarsest on. Or with --prefixes a text file of one code per line, whose first
-characters are the levels above.
+The tree is public: a CSV file with the columns code and parent, or with one column per level,
+coarsest first; or, with --prefixes, a text file with one code per line, whose first characters
+are the levels above.
 
 [bold]dpselect levels visits.csv --column diagnosis --tree icd.csv --epsilon 1 \
 --neighbours add-remove[/bold]
@@ -27,9 +27,10 @@ characters are the levels above.
 [bold]dpselect levels visits.csv --column diagnosis --tree codes.txt --prefixes 1,3 \
 --user patient --max-per-user 3 --epsilon 1 --neighbours add-remove --out table.csv[/bold]
 
-Every code of the tree is in one cell of the table, or above some. Cells get noise, and codes
-above have the sums of their cells. Rows with another value than the tree's finest codes are
-dropped. With --engine spark only the counts of these codes leave the cluster.
+Every code of the tree is in one cell of the table, or above several. Each cell gets a noisy
+count; the count of a code above is the sum of its cells. Rows whose value is not one of the
+finest codes are dropped. With --engine spark only the counts of these codes leave the
+cluster.
 """
 
 SUFFIXES = (".csv", ".parquet")

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from dpselect.maps import Estimates, HeavyCells, Map, MapRelease
     from dpselect.maps.box import Box
 
-HELP = """Release noisy counts of points in cells that were chosen privately.
+HELP = """Release noisy counts of points in privately selected cells.
 
-The bounds, the grids and the queries are public; the points are not. Without --queries the
-map is tuned for rectangles of several sizes all over the bounds. With --engine spark only
-counts of cells and rectangles leave the cluster.
+The bounds, the grids and the queries are public; the points are private. Without --queries the
+map is tuned for rectangles of several sizes within the bounds. With --engine spark only counts
+of cells and rectangles leave the cluster.
 
 [bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --crs EPSG:4326 \
 --epsilon 1 --neighbours add-remove --out map.parquet --out map.gpkg --plot map.png[/bold]

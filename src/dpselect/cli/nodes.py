@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
-The nodes are public and must be given: their number, if ids are 0 to N-1, or a text file with
-one label per line. With several --metric the nodes must be good in all of them. An edge that
-names another node, or joins a node to itself, is left out.
-With --above in place of --k all nodes of at least such a noisy score are released.
-With --user one person is protected with all rows, such as the calls that a customer made, of
-which --max-per-user different edges count; with --protect node one node with all its edges;
-else one edge.
+--nodes is public: the number of nodes, if ids are 0 to N-1, or a text file with one label per
+line. With several --metric, nodes are ranked by all of them. Edges to other nodes, or from a
+node to itself, are dropped.
+With --above instead of --k, all nodes with at least this noisy score are released.
+With --user all rows of a person are protected together, such as the calls of a customer, and at
+most --max-per-user different edges of each person are counted. With --protect node one node is
+protected with all its edges. Without either, one edge is protected.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
@@ -43,8 +43,8 @@ With --engine spark only counts of nodes leave the cluster.
 
 HUBS_HELP = """Release the k hubs of a network by ego betweenness or density, in two steps.
 
-All degrees get noise, and then the edges around the few nodes of the largest. The estimates
-are released beside the nodes, which are given as for 'dpselect nodes'.
+First the degrees of all nodes get noise, then the edges around the few nodes with the largest
+ones. The estimates are released with the nodes. --nodes is as for 'dpselect nodes'.
 
 [bold]dpselect hubs friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
 --epsilon 1[/bold]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpselect.tables import Source
 
 Epsilon: TypeAlias = Annotated[
-    float, typer.Option("--epsilon", help="What the release costs, in nats; > 0.")
+    float, typer.Option("--epsilon", help="Price of the release, in nats; > 0.")
 ]
 Epsilons: TypeAlias = Annotated[
     str, typer.Option("--epsilon", help="Epsilons to compare at, as 0.1,1,10.")
@@ -26,21 +26,21 @@ Ledger: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--ledger",
-        help="Budget file to spend from; make one with 'dpselect budget --create'.",
+        help="Budget file to charge; create one with 'dpselect budget --create'.",
         rich_help_panel="Output",
     ),
 ]
 Note: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--note", help="With --ledger: kept beside the answer.", rich_help_panel="Output"
+        "--note", help="With --ledger: a note on the entry.", rich_help_panel="Output"
     ),
 ]
 Analyst: TypeAlias = Annotated[
     str,
     typer.Option(
         "--analyst",
-        help="With --ledger: who asks, and whose share pays; your login if not given.",
+        help="With --ledger: the analyst, whose share is charged; by default your login.",
         rich_help_panel="Output",
     ),
 ]
@@ -48,8 +48,8 @@ SourceVersion: TypeAlias = Annotated[
     str,
     typer.Option(
         "--source-version",
-        help="With --ledger: which state of the data, such as a date. A question that was "
-        "answered for the same is answered by its entry, for nothing.",
+        help="With --ledger: version of the data, such as a date. A repeated query of the same "
+        "version returns the recorded answer at no cost.",
         rich_help_panel="Output",
     ),
 ]
@@ -57,7 +57,7 @@ Again: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--again",
-        help="With --ledger: draw anew and pay, where an entry would have answered.",
+        help="With --ledger: draw a new answer and pay, even if one is recorded.",
         rich_help_panel="Output",
     ),
 ]
@@ -68,7 +68,7 @@ DryRun: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Say what would be spent; read no private value.",
+        help="Print the price and the error; read no private value.",
         rich_help_panel="Output",
     ),
 ]
@@ -80,7 +80,7 @@ DataIsPublic: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--data-is-public",
-        help="Declare that the data are public or synthetic: what is printed is not private.",
+        help="Declare that the data are public or synthetic: the output is not private.",
     ),
 ]
 

@@ -34,9 +34,9 @@ SPAN = re.compile(r"(?P<number>-?[\d.]+)(?P<unit>d|h|min|s)")
 
 VALUE_HELP = """Release a public value near a percentile, or several.
 
-The values are --lower, --lower + --step and so on up to --upper; without --upper there is no
-end, and with --lower -inf no beginning. --assumed-records is a public guess of the number of
-records, by which the method is chosen; the guarantee does not depend on it.
+The candidates are --lower, --lower + --step and so on up to --upper. Without --upper they have
+no upper end, and with --lower -inf no lower end. --assumed-records is a public guess of the
+number of records, used to choose the method; the guarantee does not depend on it.
 
 [bold]dpselect percentile stays.parquet --column days --p 90 --upper 60 --step 1 \
 --neighbours add-remove --epsilon 1[/bold]
@@ -50,20 +50,20 @@ records, by which the method is chosen; the guarantee does not depend on it.
 [bold]dpselect percentile stays.parquet --column days --p 50,90 --upper 60 --step 1 \
 --by ward --groups wards.txt --neighbours add-remove --epsilon 1[/bold]
 
-With --by each group is answered, for one epsilon: public groups (--groups), or those that
-enough people are in, which need --delta.
+With --by every group gets an answer, for one epsilon in total. The groups are public
+(--groups), or those with enough people, which needs --delta.
 
 [bold]dpselect percentile stays.csv --column discharged --minus admitted --p 90 --upper 60d \
 --step 1d --neighbours add-remove --epsilon 1[/bold]
 
-With --engine polars or spark only the ranks of at most 100,001 values leave the engine; with
-more values the column is read.
+With --engine polars or spark only ranks leave the engine, if there are at most 100,001
+candidates; otherwise the column is read.
 """
 
 RECORD_HELP = """Release which record holds a percentile: its row number from 0, or its label.
 
-One record's value is protected (substitution); the number of records, their order and labels
-are public. At a small epsilon a value is far closer: dpselect percentile.
+Neighbours differ in the value of one record (substitution); the number of records, their order
+and labels are public. At a small epsilon 'dpselect percentile' is far more accurate.
 
 [bold]dpselect record stays.parquet --column days --p 90 --upper 60 --label ward \
 --epsilon 10[/bold]
@@ -215,11 +215,11 @@ VALUE = QueryCommand(
         "p": Option(
             read=_percents,
             kind=list[str],
-            help="The percentile, up to 100; or several, as 50,90,99.",
+            help="Percentile, up to 100; or several, as 50,90,99.",
         ),
         "candidates": Option(
             read=_quantities,
-            help="In place of a range: the values that may be released, as 0,7,14.",
+            help="The candidates, instead of a range, as 0,7,14.",
         ),
         **{name: Option(read=partial(_read_end, name)) for name in ENDS},
         "groups": values_of("groups", "by"),

@@ -15,11 +15,11 @@ from dpselect.passes import load, of_run
 if TYPE_CHECKING:
     from dpselect.requests import Request
 
-RUN_HELP = """Release all queries of a file, within a policy: asked in writing before.
+RUN_HELP = """Release all queries of a file, within a policy.
 
-The file (TOML) has the table, the ledger, the unit and the queries by their fields; its policy,
-if it names one, is what it must not go beyond. The sum of all prices is checked before a row is
-read.
+The file (TOML) states the table, the ledger, the unit of protection and the queries with their
+fields. It must stay within its policy, if it names one. The total price is checked before a row
+is read.
 
 [bold]dpselect run hospital.toml --check[/bold]
 
@@ -31,7 +31,7 @@ With --out each answer is written as CSV and Parquet, all of them as answers.jso
 with its SHA-256, the plan and the ledger as report.html.
 """
 
-SCHEMA_HELP = """Print the JSON schema of such files, for editors: those of 'dpselect run'.
+SCHEMA_HELP = """Print the JSON schema of the files of 'dpselect run', for editors.
 
 [bold]dpselect schema > request.schema.json[/bold]
 
@@ -55,7 +55,7 @@ def schema() -> None:
 def run(
     file: Annotated[Path, typer.Argument(help="The request, a file in TOML.")],
     policy: Annotated[
-        Path | None, typer.Option("--policy", help="What the request must not go beyond.")
+        Path | None, typer.Option("--policy", help="The policy that limits the request.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="A new folder for the answers and the report.")

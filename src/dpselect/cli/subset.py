@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     from dpselect.subsets import Subset
 
-HELP = """Release who tested positive, up to a few exchanged people.
+HELP = """Release who tested positive, with a few errors.
 
-The table has one row for each person. Who they are, their order and their number are public;
-the statuses are private. With --label the answer has the names of that column, else row numbers
-from 0. The number of positives is private, and costs a share of epsilon, unless --d declares it
-public; one positive exchanged for somebody else is then protected (swap neighbours).
+The table has one row per person. The people, their order and their number are public; the
+statuses are private. With --label the answer has the names of that column, otherwise row
+numbers from 0. The number of positives is private and costs a share of epsilon, unless --d
+declares it public; neighbours then differ in one positive who is exchanged for another person
+(swap).
 
 [bold]dpselect subset results.csv --column result --positive positive --label sample \
 --epsilon 6[/bold]
@@ -27,8 +28,8 @@ public; one positive exchanged for somebody else is then protected (swap neighbo
 [bold]dpselect subset results.csv --column result --positive positive --d 20 \
 --scheme optimal --beta 8 --epsilon 2 --dry-run[/bold]
 
-The pure scheme needs no delta. Naming individuals takes a large epsilon: look at the error of a
-dry run first. With every --engine the column is read into memory.
+The pure scheme needs no delta. Naming individuals needs a large epsilon: look at the error of a
+dry run first. The column is read into memory with every --engine.
 """
 
 
@@ -62,9 +63,7 @@ SUBSET = QueryCommand(
     query=_subset,
     help=HELP,
     options={
-        "positive": Option(
-            kind=list[str], help="The status that makes a person a positive; may be repeated."
-        ),
+        "positive": Option(kind=list[str], help="Status of a positive; may be repeated."),
         "d": Option(kind=int, help="Number of positives, if it is public."),
     },
     left_out=("n",),

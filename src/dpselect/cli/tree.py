@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 TREE_HELP = """Train a decision tree privately; print it with its plan.
 
---domains names a file of public claims: the column of the labels, classes, a domain for every
-column, a bound on the number of records; 'dpselect domains' writes a template. Values outside
-are repaired. With --user one person is protected with all rows, of which --max-per-user count;
-else one row.
+--domains is a file of public claims: the column of the labels, the classes, a domain for every
+column, and a bound on the number of records; 'dpselect domains' writes a template. Values
+outside their domain are repaired. With --user all rows of a person are protected together, and
+at most --max-per-user of each are counted; without it one row is protected.
 
 [bold]dpselect tree adult.parquet --domains adult.json --epsilon 1 \
 --neighbours add-remove[/bold]
@@ -44,7 +44,7 @@ FRONT_HELP = """Evolve cost-sensitive trees privately and show how they trade th
 """
 DOMAINS_HELP = """Write a template of a domains file from column names and types.
 
-No value is read. With --data-is-public bounds, categories and classes are read off the values.
+No value is read. With --data-is-public bounds, categories and classes are read from the values.
 
 [bold]dpselect domains adult.parquet --label income > adult.json[/bold]
 """

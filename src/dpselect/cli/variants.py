@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 HELP = """Release the k variants that are most associated with a disease.
 
-The table has one row for each variant, with four counts of people: cases with one copy of an
-allele and with two, controls with one and with two. One person's genotypes at all variants are
-protected. Which variants there are is public, and who is a case.
+The table has one row per variant, with four counts of people: cases with one copy and with two
+copies of an allele, and controls with one and with two. Neighbours differ in the genotypes of
+one person at all variants. The list of variants, and who is a case, are public.
 
 [bold]dpselect variants counts.csv --cases 5000 --controls 5000 --k 10 --epsilon 1[/bold]
 
-A variant's score is how many people lie between it and significance, at --significance. With
-every --engine the counts are read into memory.
+A variant's score is the number of people whose genotypes must change to move it across
+--significance. The counts are read into memory with every --engine.
 """
 
 

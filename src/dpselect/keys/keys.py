@@ -42,45 +42,47 @@ NEAR = 8
 class Keys(Query[KeyRelease]):
     """Which keys there are: as many as can be, each with enough people.
 
-    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
-    frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine, with
-    their counts. The answer has the keys in the order of their text, and noisy counts where
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
+    lazy frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine,
+    with their counts. The answer has the keys in the order of their text, with noisy counts if
     the method has them; with ``by``, pairs of a group and a key.
 
     Guarantee:
-        ``(epsilon, delta)``-DP under ``neighbours``: one row, or with ``user`` all rows of one
-        person. All fields are public. Which ``max_per_user`` keys of a person are counted
-        depends on that person's rows alone (``people``).
+        ``(epsilon, delta)``-DP under ``neighbours`` that differ in one row, or with ``user`` in
+        all rows of one person. All fields are public. Which ``max_per_user`` keys of a person
+        are counted depends on that person's rows alone (``people``).
 
     Attributes:
-        column: The column of the key; or several, for keys that are tuples.
-        by: A column of groups: the keys of each are released. All groups together cost what
-            the keys of one do, since a person has so many keys in all of them.
-        groups: The public groups, each of which is answered; other rows are dropped. If not
-            given, groups are released with their keys, at no price of their own.
-        user: The column of the person that a row belongs to. Text, integers or dates; rows
-            without a person are dropped.
-        max_per_user: How many different keys of a person are counted, over all groups. Or
-            ``Choose``, by the people or weights of keys near the threshold and above.
-        other: Whether the noisy number of what is not released is one more row, of each group.
-            It is of all that is counted, and needs noisy counts: ``"laplace"`` or
-            ``"gaussian"``.
-        other_share: Share of epsilon for that; in (0, 1), by default 0.1.
-        method: How keys are selected. ``"rounds"`` gives the keys of a person with few more
-            weight, and goes over the rows four times: keys that are found, or that are too rare
-            to be, leave their weight to the others (``dpselect.keys.rounds``). ``"optimal"``
+        column: Column of the key; or several, for keys that are tuples.
+        by: Column of groups; the keys of each are released. All groups together cost as much as
+            the keys of one, since the limit of a person's keys is over all groups.
+        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+            groups are released with their keys, at no extra cost.
+        user: Column of the person that a row belongs to. Text, integers or dates; rows without
+            a person are dropped.
+        max_per_user: Maximal number of different keys counted per person, over all groups. Or a
+            ``Choose``, which selects it privately by the people or weights of keys near the
+            threshold and above.
+        other: Whether to release the noisy number of everything that is not released, as one
+            more row of each group. It is a part of all that is counted, and needs noisy counts:
+            ``"laplace"`` or ``"gaussian"``.
+        other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
+        method: How keys are selected. ``"rounds"`` gives more weight to the keys of persons who
+            have few, and goes over the rows four times: keys that are found, or too rare to be
+            found, leave their weight to the others (``dpselect.keys.rounds``). ``"optimal"``
             releases every key with the largest probability that its part of epsilon and delta
-            allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy count passes a
-            threshold, and these counts with them. By default ``"rounds"``, which finds most;
-            but for one or two keys a person, with ``by``, ``other`` or ``min_people`` the one
-            of the others that releases a key of the fewest people with probability 1/2.
-        min_people: A key of fewer people is never released, whatever is drawn.
-        missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
+            allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy count exceeds a
+            threshold, with these counts. The default is ``"rounds"``, which finds most keys;
+            for one or two keys per person, or with ``by``, ``other`` or ``min_people``, it is
+            the one of the others for which a key needs the fewest people to be released with
+            probability 1/2.
+        min_people: Keys of fewer people are never released.
+        missing: Whether rows without a key are dropped, or are a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.
-        assumed_people: How many people there are, about. A ``delta`` of one over it or more is
-            refused. Not to be read off the data.
-        epsilon: What the release costs, in nats; finite, > 0.
-        delta: What it costs besides, far below one over the number of people; in (0, 1).
+        assumed_people: Public guess of the number of people. A ``delta`` of one over this
+            number or more is refused. Not derived from the data.
+        epsilon: Price of the release, in nats; finite, > 0.
+        delta: Delta of the guarantee, far below one over the number of people; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
 
     Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684; for weights Gopi,

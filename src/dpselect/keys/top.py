@@ -58,70 +58,72 @@ LEAST_LIMIT = 1000
 class TopKeys(Query[KeyRelease]):
     """The keys that most people have.
 
-    With ``candidates`` the keys are drawn from these: one by one by permute-and-flip, or read
-    off one noisy sequence of all counts (``NoisySequence``), whichever resolves more for ``k``,
-    ``max_per_user`` and the number of candidates. The sequence releases the noisy counts of its
-    keys at the same price. Without candidates, which needs ``delta``, all keys get noise on
-    their counts, and the largest above a threshold are released with these counts
-    (``thresholds``); or by ``mechanism="exponential"`` keys are drawn from the ``limit`` that
-    most people have, until one draw falls on the stop. Either way fewer than ``k`` may be
-    released. The second finds keys of fewer people, and fewer of the most common. Its draws
-    that were not made are refunded to the budget, that of the stop is paid.
+    With ``candidates`` the keys are selected from these: one by one by permute-and-flip, or
+    from one noisy sequence of all counts (``NoisySequence``), whichever is more accurate for
+    ``k``, ``max_per_user`` and the number of candidates. The sequence also releases the noisy
+    counts of its keys, at the same price. Without candidates, which needs ``delta``, noise is
+    added to the counts of all keys, and the largest ones above a threshold are released with
+    their noisy counts (``thresholds``). With ``mechanism="exponential"``, keys are drawn
+    instead from the ``limit`` most common ones, until a draw selects the stop; this finds keys
+    of fewer people, but fewer of the most common. Draws after the stop are refunded to the
+    budget. In both cases fewer than ``k`` keys may be released.
 
-    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
-    frame (polars, DuckDB, PySpark) only the counts of the candidates leave the engine, or those
-    of all keys, or by the exponential mechanism the ``limit + 1`` largest with their keys. The
-    answer has the keys in the order drawn; with ``by``, pairs of a group and a key.
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
+    lazy frame (polars, DuckDB, PySpark) only counts leave the engine: those of the candidates,
+    or of all keys, or, for the exponential mechanism, the ``limit + 1`` largest with their
+    keys. The answer has the keys in the order drawn; with ``by``, pairs of a group and a key.
 
     Guarantee:
-        ``epsilon``-DP with candidates and public groups or none, else ``(epsilon, delta)``-DP,
-        under ``neighbours``: one row, or with ``user`` all rows of one person. All fields are
-        public. Which ``max_per_user`` keys of a person are counted depends on that person's
-        rows alone (``people``).
+        ``epsilon``-DP with candidates and without private groups, otherwise ``(epsilon,
+        delta)``-DP, under ``neighbours`` that differ in one row, or with ``user`` in all rows
+        of one person. All fields are public. Which ``max_per_user`` keys of a person are
+        counted depends on that person's rows alone (``people``).
 
     Attributes:
-        column: The column of the key; or several, for keys that are tuples.
-        k: How many keys, of each group; at most the number of candidates or ``limit``.
-        above: In place of ``k``, with candidates: all keys of at least so many noisy people,
-            the largest first. Not to be read off the data.
-        candidates: The keys that may be released. Other values are dropped before a person's
-            keys are limited. Not to be read off the data.
-        limit: Without candidates, by the exponential mechanism: how many of the most common
-            keys may be released. By default ``10 k`` and at least 1000.
-        by: A column of groups: the most common keys of each are released.
+        column: Column of the key; or several, for keys that are tuples.
+        k: Number of keys, of each group; at most the number of candidates or ``limit``.
+        above: Threshold, instead of ``k`` and with candidates: all keys with at least this
+            noisy count are released, largest first. Not derived from the data.
+        candidates: The keys that can be released. Other values are dropped before the keys of a
+            person are limited. Not derived from the data.
+        limit: Number of the most common keys that can be released, without candidates and by
+            the exponential mechanism. By default ``10 k`` and at least 1000.
+        by: Column of groups; the most common keys of each are released.
         groups: The public groups; other rows are dropped. If not given, groups are released
-            with their keys above the threshold; with candidates or by the exponential mechanism
-            they are released first, as by ``Keys``, with a part of epsilon and of ``delta``,
-            and rows of all others are dropped then.
+            with their keys above the threshold; with candidates, or by the exponential
+            mechanism, they are released first, as by ``Keys``, for a part of epsilon and
+            ``delta``, and rows of other groups are dropped.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
-        user: The column of the person that a row belongs to. Text, integers or dates; rows
+        user: Column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted, over all groups. They are
-            chosen at random; with 1 each person counts as one. Where groups are released first,
-            it is how many groups, too. Or ``Choose``, by how precise the count of the ``k``-th
-            key is: with ``k``, and groups that are public or none.
-        counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). Not
-            split off for a noisy sequence, which has them.
-        other: Whether the noisy number of what is not released is one more row, of each group.
-            It is of all that is counted: of the candidates, or of all keys. It needs noisy
-            counts; not for draws without candidates.
-        other_share: Share of epsilon for that; in (0, 1), by default 0.1.
-        missing: Whether rows without a key are dropped, or make a key. ``"drop"``, or
+        max_per_user: Maximal number of different keys counted per person, over all groups. They
+            are selected at random; with 1 each person counts once. If groups are released
+            first, it also limits the counted groups of a person. Or a ``Choose``, which selects
+            it privately by the precision of the count of the ``k``-th key; this needs ``k``,
+            and no private groups.
+        counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). A noisy
+            sequence needs none, since it has counts.
+        other: Whether to release the noisy number of everything that is not released, as one
+            more row of each group. It is a part of all that is counted: of the candidates, or
+            of all keys. It needs noisy counts; not for draws without candidates.
+        other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
+        missing: Whether rows without a key are dropped, or are a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.
-        assumed_people: How many people there are, about. A ``delta`` of one over it or more is
-            refused. Not to be read off the data.
-        interval: The probability that intervals of the noisy counts hold, all at once. As 0.95,
-            with candidates, for the counts of these people, of each group apart. It costs
-            nothing, and says which keys are surely among the most common; it needs a noisy
-            sequence.
-        epsilon: What the release costs, in nats; finite, > 0.
-        delta: What it costs besides, far below one over the number of people; in (0, 1).
-            Without candidates, or where groups are released first.
+        assumed_people: Public guess of the number of people. A ``delta`` of one over this
+            number or more is refused. Not derived from the data.
+        interval: Probability that the intervals of all noisy counts hold at once. As 0.95, with
+            candidates and a noisy sequence, for the counts of these people and each group
+            separately. It has no extra cost, and shows which keys are certainly among the most
+            common.
+        epsilon: Price of the release, in nats; finite, > 0.
+        delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
+            without candidates, or if groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
-        mechanism: How candidates are drawn. A short name (``dpselect.mechanisms.MECHANISMS``),
-            or a function of ``epsilon=``; by default permute-and-flip or the noisy sequence, as
-            above. Without candidates it is ``"exponential"``, if it is given.
+        mechanism: Mechanism that draws the candidates. A short name
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default
+            permute-and-flip or the noisy sequence, as above. Without candidates it is
+            ``"exponential"``, if it is given.
 
     Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Korolova, Kenthapadi,
         Mishra and Ntoulas, WWW 2009, and Durfee and Rogers 2019, arXiv:1905.04273.

@@ -33,36 +33,37 @@ Inner = Literal["drop", "own"]
 
 @query
 class Levels(Query[LevelsRelease]):
-    """Counts of a tree of codes, in the detail that they carry.
+    """Counts of a tree of codes, at the finest useful level.
 
-    The tree is public, such as that of a classification of diseases, trades or places. The
-    table has cells of which every leaf is below exactly one: a whole level of the tree, or
-    finer ones where rows are many and uneven and coarser ones elsewhere. They are drawn by the
-    exponential mechanism over all such tables (``dpselect.draws.cut_exponential``), for the sum
-    of all leaves' errors where each cell's noisy count is shared evenly by its leaves. Then the
-    cells' counts get noise. Codes above have the sums of their cells: all numbers add up.
+    The tree is public, such as that of a classification of diseases, trades or places. Every
+    leaf is below exactly one cell of the table. The cells are one level of the tree, or finer
+    where rows are many and uneven, and coarser elsewhere. The exponential mechanism selects
+    them among all such tables (``dpselect.draws.cut_exponential``), by the sum of the errors of
+    all leaves when the noisy count of each cell is divided equally among its leaves. Then noise
+    is added to the counts of the cells. The count of a code above is the sum of its cells, so
+    all numbers add up.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series of codes.
-    Of a lazy frame (polars, DuckDB, PySpark) only the counts of the leaves leave the engine.
-    Values that are no leaf of the tree are dropped, before a person's rows are limited.
+    From a lazy frame (polars, DuckDB, PySpark) only the counts of the leaves leave the engine.
+    Values that are not a leaf of the tree are dropped, before the rows of a person are limited.
 
     Guarantee:
-        ``epsilon``-DP under ``neighbours``: one row, or with ``user`` all rows of one person.
-        All fields are public. Which ``max_per_user`` codes of a person are counted depends on
-        that person's rows alone (``dpselect.tables.people``).
+        ``epsilon``-DP under ``neighbours`` that differ in one row, or with ``user`` in all rows
+        of one person. All fields are public. Which ``max_per_user`` codes of a person are
+        counted depends on that person's rows alone (``dpselect.tables.people``).
 
     Attributes:
-        column: The column of the code.
+        column: Column of the code.
         tree: The parent of each code; ``path_tree`` and ``prefix_tree`` make it. Codes without
-            a parent are the top level. Not to be read off the data.
+            a parent are the top level. Not derived from the data.
         inner: Whether rows with a code that has others below it are dropped, or counted. With
-            ``"own"`` they are a leaf below it, which has its name and ``" *"``.
-        user: The column of the person that a row belongs to. Text, integers or dates; rows
+            ``"own"`` they are counted in a leaf below it, named after it with ``" *"``.
+        user: Column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different codes of a person are counted. They are chosen at
-            random; with 1 each person counts as one.
-        tuning_share: Share of epsilon for the choice of the cells; in (0, 1).
-        epsilon: What the release costs, in nats; finite, > 0.
+        max_per_user: Maximal number of different codes counted per person. They are selected at
+            random; with 1 each person counts once.
+        tuning_share: Share of epsilon for the selection of the cells; in (0, 1).
+        epsilon: Price of the release, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
 
     Source: the question is that of SafeTab-P (2025, arXiv:2505.01472), which compares noisy

@@ -149,22 +149,22 @@ class HeavyCells(Query[CellRelease]):
         k: How many cells; 1 to their number.
         above: In place of ``k``: all cells of at least so many noisy points. Not to be read
             off the data.
-        by: A column of groups: the cells of each are released.
-        groups: The public groups, each of which is answered; other rows are dropped. If not
-            given, groups that enough people are in are released first, with a part of epsilon
-            and all of ``delta``.
+        by: Column of groups; the cells of each are released.
+        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+            the groups with enough people are released first, for a part of epsilon and all of
+            ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
-        other: Whether all rows of groups that were not released are one more group, None.
-        user: The column of the person that a point belongs to.
+        other: Whether to answer for all other groups together, as a group named None.
+        user: Column of the person that a point belongs to.
         max_per_user: How many points of a person are counted, chosen at random. Or ``Choose``,
             by how precise the count of the ``k``-th cell is. With ``by``, over all groups.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
-        interval: The probability that intervals of the noisy counts hold, all at once. As 0.95,
+        interval: Probability that the intervals of all noisy counts hold at once. As 0.95,
             for the counts of these points. It costs nothing, and says which cells are surely
             among those with most points; it needs a noisy sequence.
-        epsilon: What the release costs, in nats; finite, > 0.
-        delta: What it costs besides where groups are released first; in (0, 1).
+        epsilon: Price of the release, in nats; finite, > 0.
+        delta: Delta of the guarantee, if groups are released first; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
         mechanism: How cells are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
             function of ``epsilon=``.

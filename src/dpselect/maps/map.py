@@ -40,26 +40,26 @@ Objectives: TypeAlias = Literal["relative", "absolute"]
 class Map(Query[MapRelease]):
     """Noisy counts of points, in cells that are chosen privately for given queries.
 
-    One half of ``tuning_share * epsilon`` is spent on a coarse noisy grid of 16 x 16 cells. It
-    shapes what the rules of ``method`` propose, and gives every query the weight
-    ``1/max(T̃_t, ρ)`` of a relative error. The other half is spent on one draw among all
-    candidates, by ``grid_error``. With another ``measure`` and without rules there is no coarse
-    grid, and the draw has all of the share. The rest is spent on counts in the cells drawn,
-    with exact discrete Laplace noise; where there is a coarse grid, both measurements are
-    combined by least squares. A single candidate needs no tuning, and all of ``epsilon`` is
-    spent on its counts. The squares of a ``PrivTree`` are drawn beforehand, with half of the
-    share for tuning, or all of it where the tree is the only candidate; the coarse grid and the
-    choice share the other half.
+    One half of ``tuning_share * epsilon`` is spent on a coarse noisy grid of 16 x 16 cells. The
+    rules of ``method`` derive their candidates from it, and it gives every query the weight
+    ``1/max(T̃_t, ρ)`` of a relative error. The other half is spent on selecting one of all
+    candidates by ``grid_error``. With another ``measure`` and without rules there is no coarse
+    grid, and the selection has all of the share. The rest of epsilon is spent on counts in the
+    selected cells, with exact discrete Laplace noise; if there is a coarse grid, both
+    measurements are combined by least squares. A single candidate needs no tuning, and all of
+    ``epsilon`` is spent on its counts. The squares of a ``PrivTree`` are drawn before, with
+    half of the share for tuning, or all of it if the tree is the only candidate; the coarse
+    grid and the selection share the other half.
 
-    Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape
-    ``(n, 2)``. Of a lazy frame only counts leave the engine. Points with a missing coordinate
-    are dropped.
+    Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape ``(n,
+    2)``. From a lazy frame only counts leave the engine. Points with a missing coordinate are
+    dropped.
 
     Guarantee:
-        ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
-        person, of which ``max_per_user`` are counted. All fields are public. Which points of a
-        person are counted depends on that person's points alone (``people``), so all engines
-        count the same ones.
+        ``epsilon``-DP under ``neighbours`` that differ in one point, or with ``user`` in all
+        points of one person, of which ``max_per_user`` are counted. All fields are public.
+        Which points of a person are counted depends on that person's points alone (``people``),
+        so all engines count the same ones.
 
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
@@ -69,23 +69,24 @@ class Map(Query[MapRelease]):
             latitudes.
         grids: Uniform grids to choose from: cells along both axes, or along x and along y.
         queries: Rectangles that the map is tuned for: west, south, east and north of each.
-            Inside the bounds; by default rectangles of several sizes all over the bounds,
-            where something is tuned.
-        method: More cells to choose from, beside ``grids``. ``"guideline"``, ``"adaptive"``,
-            ``"quadtree"``, ``"privtree"``, rules with their parameters, or several of these.
-            By default the quadtree alone, without a choice, if there are no ``grids``.
+            Inside the bounds; by default, if anything is tuned, rectangles of several sizes
+            within the bounds.
+        method: Further cells to choose from, in addition to ``grids``. ``"guideline"``,
+            ``"adaptive"``, ``"quadtree"``, ``"privtree"``, rules with their parameters, or
+            several of these. By default, without ``grids``, only the quadtree, which needs no
+            selection.
         tuning_share: Share of epsilon for the tuning.
         sanity: Share of all points below which errors of queries count as absolute.
-        measure: The error that the cells are chosen for: ``"relative"``, or ``"absolute"`` in
+        measure: The error by which cells are selected: ``"relative"``, or ``"absolute"`` in
             points. Or an ``ErrorMeasure``.
-        user: The column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted. They are chosen at random; the
-            total and all estimates are of counted points. Or ``Choose``, by how precise the
-            mean count of 16 x 16 cells is.
+        user: Column of the person that a point belongs to.
+        max_per_user: Maximal number of points counted per person. They are selected at random;
+            the total and all estimates are of counted points. Or a ``Choose``, which selects it
+            privately by the precision of the mean count of 16 x 16 cells.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
-        epsilon: What the release costs in all, in nats; finite, > 0.
+        epsilon: Total price of the release, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
-        mechanism: How the cells are drawn among the candidates. A short name
+        mechanism: Mechanism that selects the cells among the candidates. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``;
             permute-and-flip if not given. ``"generalized"`` is for measures whose sensitivity
             differs between candidates.

@@ -152,40 +152,42 @@ HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
 class Hubs(Query[Release[Any]]):
     """The hubs of the largest ego betweenness or density, by estimates.
 
-    First all degrees get noise, at ``degrees_share`` of epsilon, and the ``candidates`` nodes
-    of the largest noisy degrees are kept. The rest of epsilon is spent on noisy numbers of
-    edges between the neighbours of these. Degrees and edges give an estimate of the metric
-    (``hubs``), by which the ``k`` are ordered; the estimates are the ``noisy_scores`` of the
-    answer.
+    First noise is added to all degrees, for ``degrees_share`` of epsilon, and the
+    ``candidates`` nodes with the largest noisy degrees are kept. The rest of epsilon is spent
+    on noisy numbers of edges between the neighbours of each of these. Degrees and edges give an
+    estimate of the metric (``hubs``), by which the ``k`` nodes are selected and ordered; the
+    estimates are the ``noisy_scores`` of the answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
-    density, and keeps that error at any epsilon; ``docs/measurements.md`` has it beside the
+    density, an error that remains at any epsilon; ``docs/measurements.md`` compares it with the
     order of the degrees.
 
     Data are edges or a graph, as for ``TopNodes``, in memory.
 
     Guarantee:
-        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public.
-        With ``user``, under ``Neighbours.ADD_REMOVE`` of all rows of one person.
+        ``epsilon``-DP under ``Neighbours.EDGE``: neighbours differ in one edge. With ``user``,
+        under ``Neighbours.ADD_REMOVE``: they differ in all rows of one person. All fields are
+        public.
 
     Attributes:
-        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
-            labels. Not to be read off the edges.
-        source: The column of one end.
-        target: The column of the other end.
-        k: How many nodes; at most ``candidates``.
-        metric: What hubs are ordered by: ``"ego-betweenness"`` or ``"ego-density"``.
-        candidates: How many nodes of the largest noisy degrees are looked at. ``3 k`` if not
-            given, at most ``n``. The density is that of hubs: small degrees are left out.
+        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or labels.
+            Not derived from the edges.
+        source: Column of one end.
+        target: Column of the other end.
+        k: Number of nodes; at most ``candidates``.
+        metric: Metric of the hubs: ``"ego-betweenness"`` or ``"ego-density"``.
+        candidates: Number of nodes with the largest noisy degrees that are estimated. By
+            default ``3 k``, at most ``n``. The density is thus that of hubs, without nodes of
+            small degree.
         degrees_share: Share of epsilon for the degrees; in (0, 1).
-        user: The column of the person that a row belongs to. Text, integers, booleans or
+        user: Column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
-        max_per_user: How many different edges of a person are counted. Of a graph: as it was
-            read.
-        on_invalid: What happens to rows that are no edge between two of the nodes.
-            ``"repair"`` drops them; ``"raise"`` is for a curator who declares it public that
-            there is none.
-        epsilon: What both steps cost together, in nats; finite, > 0.
+        max_per_user: Maximal number of different edges counted per person. For a graph, the
+            number with which it was read.
+        on_invalid: What happens to rows that are not an edge between two of the nodes.
+            ``"repair"`` drops them; ``"raise"`` is for curators who declare publicly that there
+            are none.
+        epsilon: Price of both steps together, in nats; finite, > 0.
 
     Examples:
         >>> import dpselect as dp

@@ -43,72 +43,72 @@ OF_PAIRS = "two for each edge"
 class TopNodes(Query[Release[Any]]):
     """The nodes of highest centrality, by one metric or several.
 
-    Every round draws one node with ``epsilon / k`` and leaves it out of the next. With the
-    exponential draw that is one noisy top-``k``, which is how it is done; permute-and-flip
-    redraws in every round. By degree, of which one edge changes two, the noisy sequence of all
-    degrees costs the same for any ``k``; without a ``mechanism`` it is drawn where it resolves
-    more than rounds do, which for degrees is from ``k = 3`` on. It releases noisy scores at
-    the same price.
+    Each round draws one node with ``epsilon / k``, without replacement. With the exponential
+    draw this is implemented as one noisy top-``k``; permute-and-flip redraws in every round.
+    One edge changes two degrees only, so a noisy sequence of all degrees costs the same for any
+    ``k``. Without a ``mechanism`` it is used if it is more accurate than rounds, which for
+    degrees is the case from ``k = 3`` on. It also releases noisy scores, at the same price.
 
     Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
-    or list. Of a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine. Or
-    they are a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or igraph, on the
-    same nodes. The answer has the nodes in the order drawn.
+    or list. From a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
+    Data can also be a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or
+    igraph, on the same nodes. The answer has the nodes in the order drawn.
 
     Guarantee:
-        ``epsilon``-DP under ``Neighbours.EDGE``: one edge more or less. All fields are public,
-        and with ``max_degree`` it holds among the graphs of at most that degree: that another
-        one raises ``PublicClaimError`` is not protected. A person may have many edges; each of
-        those is protected, not the person. With ``user`` a person is protected, under
-        ``Neighbours.ADD_REMOVE`` of all rows of one person: at most ``max_per_user`` edges come
-        or go, and all sensitivities are those of so many edges. To replace one person by
-        another is two such steps. With ``protect="node"`` it is ``epsilon``-DP under
-        ``Neighbours.NODE``: all edges of one node replaced by any others, or by none; on all
-        graphs on the public nodes, whatever their degrees.
+        ``epsilon``-DP under ``Neighbours.EDGE``: neighbours differ in one edge. All fields are
+        public. With ``max_degree`` the guarantee holds among the graphs of at most that degree;
+        whether another graph raises ``PublicClaimError`` is not protected. A person can have
+        many edges; each edge is protected, not the person. With ``user`` persons are protected:
+        under ``Neighbours.ADD_REMOVE`` neighbours differ in all rows of one person, that is, in
+        at most ``max_per_user`` edges, and all sensitivities are for that number of edges.
+        Replacing one person by another is two such steps. With ``protect="node"`` it is
+        ``epsilon``-DP under ``Neighbours.NODE``: all edges of one node are replaced by any
+        others, or by none; on all graphs on the public nodes, whatever their degrees.
 
     Attributes:
-        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or
-            labels. They are the candidates. Not to be read off the edges.
-        source: The column of one end.
-        target: The column of the other end.
-        k: How many nodes.
-        above: In place of ``k``: all nodes of at least so high a noisy score, the largest
-            first. Not to be read off the data.
-        metric: What nodes are scored by; several with ``combine``. ``"degree"``,
-            ``"ego-density"`` or ``"ego-betweenness"``, or any callable that takes a graph and
-            returns an objective over its nodes; or a sequence of those.
-        combine: How several metrics are one. A key of ``dpselect.combine.COMBINATIONS``, such
-            as ``"pareto"`` (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
-        weights: One finite number for each metric, for the combination.
+        nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or labels.
+            They are the candidates. Not derived from the edges.
+        source: Column of one end.
+        target: Column of the other end.
+        k: Number of nodes.
+        above: Threshold, instead of ``k``: all nodes with at least this noisy score are
+            released, largest first. Not derived from the data.
+        metric: Score of the nodes; several with ``combine``. ``"degree"``, ``"ego-density"`` or
+            ``"ego-betweenness"``, or any callable that takes a graph and returns an objective
+            over its nodes; or a sequence of those.
+        combine: How several metrics are combined. A key of ``dpselect.combine.COMBINATIONS``,
+            such as ``"pareto"`` (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
+        weights: One finite number per metric, for the combination.
         dominance: With pareto: when a node dominates another. ``"standard"``: at least as
             good by every metric and better by one; ``"weak"``, as the paper defines it, also
             if equal by all; ``"strict"``: better by every one.
-        max_degree: A public bound on degrees, for ego betweenness or where a node is protected.
-            For ego betweenness one that no node exceeds, such as a limit that the service
-            itself sets; ``n - 1`` if not given. With ``protect="node"`` degrees count up to it;
-            best near that of the last node wanted, and not to be read off the data.
+        max_degree: Public bound on degrees, for ego betweenness or where a node is protected.
+            For ego betweenness it is a bound that no node exceeds, such as a limit that the
+            service itself sets; by default ``n - 1``. With ``protect="node"`` degrees count up
+            to it; it is best near that of the last node wanted. Not derived from the data.
         protect: Whether one ``"edge"`` is protected, or one ``"node"`` with all its edges.
-            ``"node"`` goes with the metric ``"degree"`` and ``k``, and finds nobody at an
-            epsilon below about ``ln(n/k)``, which no mechanism can (``docs/networks.md``).
-        user: The column of the person that a row belongs to. Text, integers, booleans or
+            ``"node"`` needs the metric ``"degree"`` and ``k``, and finds no node at an epsilon
+            below about ``ln(n/k)``, which no mechanism can (``docs/networks.md``).
+        user: Column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
-        max_per_user: How many different edges of a person are counted. By a rule that depends
-            on that person's rows alone (``dpselect.tables.people``). Of a graph: as it was
-            read.
+        max_per_user: Maximal number of different edges counted per person. They are selected by
+            a rule that depends on that person's rows alone (``dpselect.tables.people``). For a
+            graph, the number with which it was read.
         redraw: With pareto or margin: ``"remaining"`` compares a node with those not drawn yet.
-            As DP-MOTkIN has it, in each round. If not given, scores are those of the first
-            round.
-        on_invalid: What happens to rows that are no edge between two of the nodes.
-            ``"repair"`` drops them; ``"raise"`` is for a curator who declares it public that
-            there is none.
-        interval: The probability that intervals of the noisy scores hold, all at once. As 0.95,
-            for the scores in this network. It costs nothing, and says which nodes are surely
-            among those of the highest scores; it needs a noisy sequence, as for degrees.
-        epsilon: What the release costs, in nats; finite, > 0.
-        mechanism: How nodes are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
-            function of ``epsilon=``; by default the one that was most accurate for the metric
-            and ``k`` (``docs/measurements.md``). Bounds on the sensitivity follow the
-            mechanism, where the metric is given by its name.
+            In each round, as in DP-MOTkIN. By default, scores are those of the first round.
+        on_invalid: What happens to rows that are not an edge between two of the nodes.
+            ``"repair"`` drops them; ``"raise"`` is for curators who declare publicly that there
+            are none.
+        interval: Probability that the intervals of all noisy scores hold at once. As 0.95, for
+            the scores in this network. It has no extra cost, and shows which nodes are
+            certainly among those with the highest scores; it needs a noisy sequence, as for
+            degrees.
+        epsilon: Price of the release, in nats; finite, > 0.
+        mechanism: Mechanism that draws the nodes. A short name
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default the
+            one that was most accurate for the metric and ``k`` (``docs/measurements.md``). If
+            the metric is given by name, the bounds on the sensitivity are those that suit the
+            mechanism.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
         section 7 (DP-MOTkIN).

@@ -87,7 +87,7 @@ class AfterCount:
     def mechanism(self) -> str:
         if not self.epsilon:
             return "the method that the public number of records chooses"
-        return f"the method that a noisy number of records chooses (scale={self.scale!r})"
+        return f"method chosen by a noisy number of records (scale={self.scale!r})"
 
     @property
     def spends(self) -> tuple[Spend, ...]:

@@ -47,94 +47,98 @@ MOST_LISTED = 100_001
 class Percentiles(Query[PercentileRelease]):
     """Public values whose ranks are near those of one or several percentiles.
 
-    A larger percentile never has a smaller value. One by one, each of ``m`` percentiles is
-    drawn with ``epsilon / m``, by its rank among the candidates or by AboveThreshold, and the
-    values are sorted. The recursion draws the middle one with an equal part of ``ceil(log2(m +
-    1))``, splits records and candidates at it and goes on in both halves. Of noisy counts of
-    bins all percentiles are read off at once. The default is the method, or the mixture, that
-    errs least for the number of records: that of the worst percentile, relative to its error
-    alone (``choice``).
+    Released values never decrease with the percentile. The method ``"one-by-one"`` draws each
+    of ``m`` percentiles with ``epsilon / m``, by its rank among the candidates or by
+    AboveThreshold, and sorts the values. The recursion draws the middle percentile with an
+    equal part of ``ceil(log2(m + 1))``, splits records and candidates at it and continues in
+    both halves. With noisy counts of bins, all percentiles are computed from the same counts.
+    The default is the method, or the mixture of methods, with the smallest error for the number
+    of records: the error of the worst percentile, relative to its error if released alone
+    (``choice``).
 
-    The values that may be released are ``lower``, ``lower + step`` and so on up to ``upper``,
-    or the ``candidates``. More than 100,001 of a range, up to ``2**52``, are not listed: the
-    column is read into memory, and a piece of values between two records is drawn and then one
+    The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
+    ``candidates``. A range of more than 100,001 values, up to ``2**52``, is not listed: the
+    column is read into memory, an interval of values between two records is drawn, and then one
     of its values.
 
-    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Of a lazy
-    frame (polars, DuckDB, PySpark) only ranks of listed values leave the engine. The answer has
-    one value for each percentile, ascending; with ``by``, pairs of a group and these values
-    (``by_group``).
+    Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
+    lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The
+    answer has one value per percentile, ascending; with ``by``, pairs of a group and these
+    values (``by_group``).
 
-    The plan has one spend per percentile one by one, and one per level of the recursion: of
-    the levels on the path with the largest rho, since a record is in one half of a level, or
-    in several with weights that sum to 1. One by one it has an error bound in ranks, on the
-    distance of a released value's ranks from the percentile's, less that of the candidate that
-    is best for it; of several percentiles on the largest distance, less the largest of their
-    best candidates. By AboveThreshold the bound is on the distance of the percentile's rank
-    from those between the released candidate and the one visited before it.
+    The plan has one spend per percentile for ``"one-by-one"``, and one per level of the
+    recursion: those of the levels on the path with the largest rho, since a record is in one
+    half of a level, or in several with weights that sum to 1. For ``"one-by-one"`` it has an
+    error bound in ranks: the distance of the ranks of the released value from that of the
+    percentile, minus the distance of the best candidate; for several percentiles, the largest
+    distance minus the largest one of their best candidates. For AboveThreshold it bounds the
+    distance of the percentile's rank from the ranks between the released candidate and the one
+    visited before it.
 
     Guarantee:
-        ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP where groups are
-        released first; under add/remove, and of each group, the number of records is private.
-        All fields are public. With ``user`` a neighbour has all records of one person more,
-        fewer or others. Which of a person's records are counted depends on that person's
-        records alone (``dpselect.tables.people``).
+        ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP if groups are released
+        first. The number of records is private under add/remove, and so is that of each group.
+        All fields are public. With ``user``, neighbours differ in all records of one person,
+        which are added, removed or replaced. Which records of a person are counted depends on
+        that person's records alone (``dpselect.tables.people``).
 
     Attributes:
-        column: The column: of numbers, dates, times or durations, as the values that may be
-            released are given.
-        minus: The column that is subtracted from it, such as the day of admission. The
-            values are then differences, of dates and times durations.
-        p: The percentile, above 0 and up to 100; or several that increase.
-        lower: The smallest value that may be released, by default 0; ``-inf`` if none is
-            known. None says the same.
-        upper: The largest value that may be released, by default unknown. Then the range ends
-            ``10**15`` steps above ``lower``.
-        step: The distance of two values that may be released.
-        candidates: In place of a range: the values that may be released. Finite; not to be
-            read off the data.
-        by: A column of groups: the percentiles of each are released.
-        groups: The public groups, of which each is answered; other rows are dropped. If not
-            given, the groups that enough people are in are released first, as by ``Keys``, with
-            a part of epsilon and with ``delta``.
+        column: Name of the column of numbers, dates, times or durations. Its values have the
+            type of the candidates.
+        minus: Column to subtract row by row, such as the day of admission. The values are then
+            differences; those of dates and times are durations.
+        p: Percentile, above 0 and up to 100; or several, increasing.
+        lower: The smallest candidate, by default 0; ``-inf`` if none is known. None is the
+            same as ``-inf``.
+        upper: The largest candidate, by default unknown. Then the range ends ``10**15`` steps
+            above ``lower``.
+        step: Distance between consecutive candidates.
+        candidates: The candidates, instead of a range. Finite and public: not derived from the
+            data.
+        by: Column of groups; the percentiles of each group are released.
+        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+            the groups with enough people are released first, as by ``Keys``, for a part of
+            epsilon and ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
-        other: Whether the records of all groups that were not released are one group more, of
-            the name None. It costs nothing more.
-        user: The column of the person that a record belongs to. Text, integers, booleans or
-            dates; each record is a person of its own if not given, and a record without a
-            person is dropped.
-        max_per_user: How many records of a person are counted, over all groups. They are chosen
-            at random, as are those of all applications; with 1 each person counts as one. Where
-            groups are released first, it is how many groups of a person are counted, too. Or
-            ``Choose``, by how precise ranks are.
-        assumed_records: How many records there are, about, to choose the method by. The
-            guarantee does not depend on it. Not to be read off the data. If it is not given,
-            the number is taken where it is public, under substitution of a record; else 4 % of
-            epsilon pay for a noisy one, but for one or two percentiles from 25 to 75.
-        method: How they are drawn, if it is not to be chosen. ``"one-by-one"``,
-            ``"above-threshold"``, ``"recursive"``, ``"joint"`` or ``"noisy-counts"``.
-            By AboveThreshold each is drawn for itself, over values that grow away from 0;
-            jointly all are drawn at once, from a few hundred candidates that increase. The
-            recursion needs candidates that increase, and the exponential mechanism,
-            permute-and-flip or report noisy max; noisy counts need candidates that increase.
-        interval: The probability that an interval around a value holds the percentile, as
-            0.95, at least. It costs 1/51 of epsilon for all percentiles
-            together; of each percentile apart from the others it holds on all data.
-        interval_of: Whose percentile an interval holds. ``"records"`` for the percentile of
-            these records, so that it says what the noise did; ``"population"`` for that of
-            the population that they were drawn from, independently and alike.
-        epsilon: What the release costs, in nats; finite, > 0. Of all groups together.
-        delta: What it costs besides, far below one over the number of people; in (0, 1). Where
-            groups are released first.
+        other: Whether to answer for all other groups together, as a group named None. It has
+            no extra cost.
+        user: Column of the person that a record belongs to. Text, integers, booleans or dates.
+            If not given, each record is a person of its own; records without a person are
+            dropped.
+        max_per_user: Maximal number of records counted per person, over all groups. They are
+            selected at random, as in all applications; with 1 each person counts once. If
+            groups are released first, it also limits the counted groups of a person. Or a
+            ``Choose``, which selects it privately by the precision of ranks.
+        assumed_records: Public guess of the number of records, to choose the method. The
+            guarantee does not depend on it. If it is not given, the number itself is used where
+            it is public, under substitution of a record; otherwise 4 % of epsilon are spent on
+            a noisy number, except for one or two percentiles from 25 to 75.
+        method: Method of the draw, by default chosen. ``"one-by-one"``, ``"above-threshold"``,
+            ``"recursive"``, ``"joint"`` or ``"noisy-counts"``. ``"above-threshold"`` draws each
+            percentile separately, visiting values by their distance from 0; ``"joint"`` draws
+            all at once, from a few hundred increasing candidates. ``"recursive"`` needs
+            increasing candidates, and the exponential mechanism, permute-and-flip or report
+            noisy max; ``"noisy-counts"`` needs increasing candidates.
+        interval: Probability with which an interval around a value contains the percentile, as
+            0.95. It costs 1/51 of epsilon for all percentiles together; for each percentile
+            separately it holds on all data.
+        interval_of: The percentile that an interval contains, of the records or the population.
+            ``"records"`` is the percentile of these records, so that the interval shows the
+            effect of the noise; ``"population"`` is that of the population from which the
+            records were sampled independently.
+        epsilon: Price of the release, in nats; finite, > 0. For all groups together.
+        delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
+            if groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
-        mechanism: How a value is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
-            function of ``epsilon=``; then from 3 percentiles on by the recursion, if it can be,
-            and else one by one. The default is permute-and-flip, which has never a larger
-            expected rank error than the exponential mechanism; and the exponential mechanism
-            for a range that is not listed, whose pieces only it can weigh.
-        on_invalid: ``"repair"`` or ``"raise"``, for missing values. They are dropped, at no
-            price; raise if it is public that none is missing.
+        mechanism: Mechanism that draws a value. A short name
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; from 3
+            percentiles on it is then used by the recursion, if possible, and otherwise one by
+            one. The default is permute-and-flip, whose expected rank error is never larger than
+            that of the exponential mechanism; for a range that is not listed, it is the
+            exponential mechanism, the only one that can weigh intervals of values.
+        on_invalid: ``"repair"`` or ``"raise"``, for missing values. Repair drops them, at no
+            cost; use raise if it is public that none is missing.
 
     Source: Smith, STOC 2011; Kaplan, Schnapp and Stemmer, ICML 2022; Durfee, NeurIPS 2023; Hay,
         Rastogi, Miklau and Suciu, VLDB 2010.
@@ -253,7 +257,7 @@ class Percentiles(Query[PercentileRelease]):
             return checked_candidates([unit.coded(one) for one in self.candidates])  # type: ignore[union-attr] # a tuple
         if self.step is None:
             raise ParameterError(
-                "give `step`, the distance of two values that may be released, or `candidates`"
+                "give `step`, the distance between candidates, or `candidates`"
             )
         lower = 0.0 if self.lower == 0 else unit.coded(self.lower)
         points = Range(lower, unit.coded(self.upper), unit.span(self.step))
@@ -268,8 +272,8 @@ class Percentiles(Query[PercentileRelease]):
         if _is_open(self.upper) or last == unit.coded(self.upper):
             return None
         return (
-            f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is no whole "
-            "number of steps above `lower`"
+            f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is not a "
+            "whole number of steps above `lower`"
         )
 
     def probabilities(self, data: object) -> Probabilities:

@@ -28,10 +28,10 @@ from dpselect.typing import OnInvalid, Values
 class PercentileRecord(Query[Release[Any]]):
     """The label of a record whose value is near the percentile.
 
-    Use it where the answer must be a record. One individual sets the value of one record at
-    will, so no mechanism that treats labels alike releases the best of ``n`` with probability
-    above ``exp(2 epsilon)/(exp(2 epsilon) + n - 1)``. Where a *value* is wanted and epsilon is
-    below ``ln(n)``, ``Percentiles`` is far closer.
+    Use it if the answer must be a record. One individual determines the value of a record, so
+    no mechanism that treats all labels equally can release the best of ``n`` with a probability
+    above ``exp(2 epsilon)/(exp(2 epsilon) + n - 1)``. If a *value* is wanted and epsilon is
+    below ``ln(n)``, ``Percentiles`` is far more accurate.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. Every
     record is a candidate, so its column is read into memory, also from a lazy frame.
@@ -41,24 +41,24 @@ class PercentileRecord(Query[Release[Any]]):
         order, their labels and all fields are public.
 
     Attributes:
-        column: The numeric column.
-        label: A public column to release from; row numbers from 0 if not given.
-        p: The percentile, above 0 and up to 100.
-        upper: The largest value that can occur. Values are repaired into ``[0, upper]``; not
-            to be read off the data.
-        horizon: From this distance on the sensitivity is taken to be ``upper``. At least 0.
-            The default is the best of the shifted mechanism in ``docs/measurements.md``.
-        missing_as: What a missing value counts as, in ``[0, upper]``. Without a value a record
-            would have no score, and which ones can be released would be private.
-        records: How many records there are, to have the error bound stated. Data of another
+        column: Name of the numeric column.
+        label: Public column of labels to release; by default row numbers from 0.
+        p: Percentile, above 0 and up to 100.
+        upper: The largest possible value. Values are clamped to ``[0, upper]``. Not derived
+            from the data.
+        horizon: Distance from which on the sensitivity is ``upper``. At least 0. The default is
+            the best one of the shifted mechanism in ``docs/measurements.md``.
+        missing_as: Value that replaces a missing one, in ``[0, upper]``. Without a value a
+            record would have no score, and which records can be released would be private.
+        records: Number of records, with which an error bound can be stated. Data with another
             number are refused.
-        epsilon: What the release costs, in nats; finite, > 0.
-        mechanism: How the record is drawn, by default by ``"shifted"``. A short name
+        epsilon: Price of the release, in nats; finite, > 0.
+        mechanism: Mechanism that draws the record, by default ``"shifted"``. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. The default has
             the least expected error on average over the histograms of ``docs/measurements.md``.
         on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
-            They are repaired to the nearest end, a missing one to ``missing_as``; raise if it
-            is public that there is none.
+            They are replaced by the nearest end, or by ``missing_as``; use raise if it is
+            public that there are none.
 
     Source: Farias et al., VLDB J. 2023, section 5.
 

@@ -30,7 +30,7 @@ class Statuses(Query[Release[int]]):
 
     Attributes:
         n: Number of people, at least 1.
-        epsilon: What the release costs, in nats; finite, > 0.
+        epsilon: Price of the release, in nats; finite, > 0.
 
     Source: Warner 1965, doi:10.1080/01621459.1965.10480775.
 

@@ -75,15 +75,15 @@ class Subset(Query[Release[Any]]):
             once.
         n: Number of people, at least 1.
         d: Number of members, 0 to ``n``. Leave it out where it is private.
-        beta: Errors that are allowed for, in swaps, by all schemes but the pure one. At most
+        beta: Allowed errors, in swaps, for all schemes except the pure one. At most
             ``min(d, n - d)``: no two subsets are further apart. For ``union`` the people
             drawn, 0 to ``n``, of whom at most ``beta`` are strangers.
         failure: Probability of more than ``beta`` swaps, in [0, 1), with the optimal scheme.
         size_share: Share of ``epsilon`` for the number of members, where ``d`` is left out.
         scheme: ``"pure"``, ``"optimal"``, ``"ball"`` or ``"union"``. A private size needs one
             of the first two.
-        epsilon: What the release costs, in nats; 0 to 1000.
-        delta: What it costs besides, with the optimal scheme where ``d`` is left out. In
+        epsilon: Price of the release, in nats; 0 to 1000.
+        delta: Delta of the guarantee, with the optimal scheme if ``d`` is omitted. In
             [0, 1).
 
     Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278; ``optimal`` and ``pure`` are

@@ -70,34 +70,33 @@ class _RecordsQuery(Query[Out]):
 
     Data are a table with the column ``label``: a frame, or the path of a Parquet or CSV file;
     or, without ``label``, the pair ``(X, y)`` of a frame or an array, whose columns are then
-    called ``x0``, ``x1``, ..., and its labels. Of a lazy frame (polars, DuckDB, PySpark) only
+    called ``x0``, ``x1``, ..., and its labels. From a lazy frame (polars, DuckDB, PySpark) only
     counts leave the engine.
 
     Guarantee:
-        ``epsilon``-DP under ``neighbours``: one record, or with ``user`` all records of one
-        person, among tables of at most ``max_records`` counted records: that a larger one
-        raises ``PublicClaimError`` is not protected. All fields are public, and so are the
-        columns and their types; under substitution also the number of records, or of persons.
-        Values outside of the declared domains are repaired record by record: numbers are
-        clamped, missing and unknown values go to the domain's ``other`` or their record is
-        dropped, and records with a label outside of ``classes`` are dropped.
+        ``epsilon``-DP under ``neighbours`` that differ in one record, or with ``user`` in all
+        records of one person, among tables of at most ``max_records`` counted records; whether
+        a larger table raises ``PublicClaimError`` is not protected. All fields are public, and
+        so are the columns and their types; under substitution also the number of records, or of
+        persons. Values outside the declared domains are repaired record by record: numbers are
+        clamped; missing and unknown values become the domain's ``other``, or their record is
+        dropped; records with a label that is not in ``classes`` are dropped.
 
     Attributes:
         domains: Public values of each column that is used. A mapping from names to ``Bins``,
-            ``Categories``, lists of categories, or plain values as in a domains file. Not to be
-            read off the data.
-        classes: The labels that can occur; at least two. Not to be read off the data.
-        max_records: A bound on the number of records that are counted; >= 2. Not to be read
-            off the data.
-        label: The column of the labels.
-        user: The column of the person that a record belongs to. Text, integers, booleans or
+            ``Categories``, lists of categories, or plain values as in a domains file. Not
+            derived from the data.
+        classes: The possible labels; at least two. Not derived from the data.
+        max_records: Upper bound on the number of counted records; >= 2. Not derived from the
+            data.
+        label: Column of the labels.
+        user: Column of the person that a record belongs to. Text, integers, booleans or
             dates; it has no domain. Records without a person are dropped.
-        max_per_user: How many records of a person are counted. Which ones depends on that
+        max_per_user: Maximal number of records counted per person. Which ones depends on that
             person's records alone (``dpselect.tables.people``).
-        on_invalid: What happens to values outside of their domain: ``"repair"`` or
-            ``"raise"``. The latter is for curators who declare that there are none: whether it
-            raises is then public.
-        epsilon: What the release costs, in nats; finite, > 0.
+        on_invalid: What happens to values outside their domain: ``"repair"`` or ``"raise"``.
+            The latter is for curators who declare publicly that there are none.
+        epsilon: Price of the release, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
     """
 

@@ -218,7 +218,8 @@ class Search(Query[SearchRelease]):
         ):
             raise ParameterError(
                 "`estimator` must have the parameters epsilon and neighbours and a method "
-                f"plan(columns); a {type(self.estimator).__name__} has not"
+                f"plan(columns); a {type(self.estimator).__name__} has not: "
+                "dpselect.tuning.PrivateClassifier gives them to a private model"
             )
         return validation.table_neighbours(own["neighbours"])
 

@@ -36,8 +36,8 @@ class StableArgmax(Query[Release[Any]]):
         sensitivity, if that is admissible (Theorem 49 of ``docs/theory.md``).
 
     Attributes:
-        epsilon: What the release costs, in nats; finite, > 0.
-        delta: What it costs besides, far below one over the number of individuals; in (0, 1).
+        epsilon: Price of the release, in nats; finite, > 0.
+        delta: Delta of the guarantee, far below one over the number of individuals; in (0, 1).
         neighbours: The relation of the objective's sensitivity.
 
     Source: distance to instability: Thakurta and Smith, COLT 2013; the probabilities:

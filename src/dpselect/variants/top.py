@@ -32,33 +32,35 @@ MOST_PEOPLE = 10**6
 class TopVariants(Query[Release[Any]]):
     """The variants of a genome-wide study that are most associated with a disease.
 
-    A variant's score is how many people's genotypes can change while it stays significant by
-    the allelic test, or minus how many must change until it is. One person moves a score by at
-    most 1, whatever the frequency of the allele, where the statistic itself moves by several.
+    The score of a variant that is significant by the allelic test is the number of people whose
+    genotypes can change while it stays significant; otherwise it is minus the number who must
+    change until it is. One person changes a score by at most 1 at every allele frequency,
+    although they can change the statistic itself by several.
 
     Data are a table with a row for each variant, or an array of the four counts
     (``genotype_counts``). The answer has the variants in the order drawn, by their names or row
     numbers.
 
     Guarantee:
-        ``epsilon``-DP under ``Neighbours.SUBSTITUTE``: one person's genotypes are replaced, at
-        all variants. Who is a case is public, and so are the variants: one that was left
-        out for its counts, such as a rare one, tells of people. A missing call is to be counted
-        as no copy. All fields are public.
+        ``epsilon``-DP under ``Neighbours.SUBSTITUTE``: neighbours differ in the genotypes of
+        one person, at all variants. It is public who is a case, and which variants there are; a
+        variant must not be omitted because of its counts. Count a missing call as no copy. All
+        fields are public.
 
     Attributes:
-        label: The column of the variants' names.
+        label: Column of the names of the variants.
         counts: Four columns: cases with one copy and with two, controls with one and with two.
             Which allele is counted does not matter. The others have no copy.
-        variants: How many variants there are.
-        cases: How many people have the disease; at most 1,000,000.
-        controls: How many have not; at most 1,000,000.
+        variants: Number of variants.
+        cases: Number of people with the disease; at most 1,000,000.
+        controls: Number of people without the disease; at most 1,000,000.
         significance: The p-value at which a variant is significant; in [1e-300, 1). By default
-            that of a genome-wide study. Not to be read off the data.
-        k: How many variants.
-        epsilon: What the release costs, in nats; finite, > 0.
-        mechanism: How variants are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``; by default permute-and-flip.
+            that of a genome-wide study. Not derived from the data.
+        k: Number of variants to release.
+        epsilon: Price of the release, in nats; finite, > 0.
+        mechanism: Mechanism that draws the variants. A short name
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default
+            permute-and-flip.
 
     Source: Johnson and Shmatikov, KDD 2013 (distance to significance); Simmons and Berger,
         Cell Systems 2016 (in constant time for the allelic test).

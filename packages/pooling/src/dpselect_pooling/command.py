@@ -478,8 +478,8 @@ def _summarise(report: Report, out: Path | None) -> None:
     output.print_facts(
         {
             "method": report.method + ("" if report.converged else " (did not converge)"),
-            "positive": ", ".join(str(s) for s, row in named if row["positive"]) or "nobody",
-            "test again": ", ".join(str(s) for s, row in named if row["retest"]) or "nobody",
+            "positive": ", ".join(str(s) for s, row in named if row["positive"]) or "none",
+            "test again": ", ".join(str(s) for s, row in named if row["retest"]) or "none",
         }
     )
     if out is not None:
