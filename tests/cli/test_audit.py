@@ -32,7 +32,7 @@ def audit(run, tmp_path):
 @pytest.mark.parametrize(("name", "code"), [("correct", 0), ("wrong", 1)])
 def test_the_page_shows_what_is_printed(audit, name, code):
     found = re.search(
-        rf"```python\n(# {name}\.py\n.*?)```.*?audit {name}\.py\n```\n\n```text\n(.*?)```",
+        rf'```python title="{name}\.py"\n(.*?)```.*?audit {name}\.py\n```\n\n```text\n(.*?)```',
         PAGE,
         re.DOTALL,
     )

@@ -289,7 +289,7 @@ def test_a_text_file_says_that_other_fields_count_as_missing(run, tmp_path, more
     ran = run("percentile", path, *VALUE, "--separator", ";", *more)
 
     said = " ".join(ran.out.split())
-    assert "fields of days that are no number, such as '3,5', count as missing" in said
+    assert "fields of days that are not numbers, such as '3,5', count as missing" in said
     assert "--decimal ',' reads decimal commas" in said
 
 
@@ -317,7 +317,7 @@ def test_a_release_says_which_method_the_number_of_records_chose(run, stays):
 def test_the_help_says_what_the_relations_protect(run):
     said = " ".join(run("percentile", "--help", columns=200).out.split())
 
-    assert "The first protects whether one is there; the second what one says" in said
+    assert "add-remove hides whether any one is in the data" in said
 
 
 def test_all_that_is_missing_is_named_at_once(run, stays):

@@ -67,7 +67,9 @@ COMMANDS = {
     "domains": _ours("tree", "Write a template of a domains file from column names and types."),
     "select": _ours("select", "Release candidates by scores of your own."),
     "run": _ours("request", "Release all queries of a file, within a policy."),
-    "schema": _ours("request", "Print the JSON schema of the files of 'run', for editors."),
+    "schema": _ours(
+        "request", "Print the JSON schema of the files of 'dpselect run', for editors."
+    ),
     "compare": _ours("compare", "Compare all methods by their exact expected errors."),
     "audit": _ours("audit", "Check an objective or a mechanism of your own."),
     "budget": _ours("budget", "Show what a ledger has spent and what remains; or create one."),

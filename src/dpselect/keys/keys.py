@@ -63,9 +63,9 @@ class Keys(Query[KeyRelease]):
         max_per_user: Maximal number of different keys counted per person, over all groups. Or a
             ``Choose``, which selects it privately by the people or weights of keys near the
             threshold and above.
-        other: Whether to release the noisy number of everything that is not released, as one
-            more row of each group. It is a part of all that is counted, and needs noisy counts:
-            ``"laplace"`` or ``"gaussian"``.
+        other: Whether to release the noisy number of all the rest, as one more row of each
+            group. It is a part of all that is counted, and needs noisy counts: ``"laplace"`` or
+            ``"gaussian"``.
         other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
         method: How keys are selected. ``"rounds"`` gives more weight to the keys of persons who
             have few, and goes over the rows four times: keys that are found, or too rare to be

@@ -82,12 +82,12 @@ class TopKeys(Query[KeyRelease]):
     Attributes:
         column: Column of the key; or several, for keys that are tuples.
         k: Number of keys, of each group; at most the number of candidates or ``limit``.
-        above: Threshold, instead of ``k`` and with candidates: all keys with at least this
-            noisy count are released, largest first. Not derived from the data.
+        above: Threshold, instead of ``k``: all candidates with at least this noisy count are
+            released. The largest is first. Not derived from the data.
         candidates: The keys that can be released. Other values are dropped before the keys of a
             person are limited. Not derived from the data.
-        limit: Number of the most common keys that can be released, without candidates and by
-            the exponential mechanism. By default ``10 k`` and at least 1000.
+        limit: Number of the most common keys that the exponential mechanism can release. Only
+            without candidates. By default ``10 k`` and at least 1000.
         by: Column of groups; the most common keys of each are released.
         groups: The public groups; other rows are dropped. If not given, groups are released
             with their keys above the threshold; with candidates, or by the exponential
@@ -104,9 +104,9 @@ class TopKeys(Query[KeyRelease]):
             and no private groups.
         counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). A noisy
             sequence needs none, since it has counts.
-        other: Whether to release the noisy number of everything that is not released, as one
-            more row of each group. It is a part of all that is counted: of the candidates, or
-            of all keys. It needs noisy counts; not for draws without candidates.
+        other: Whether to release the noisy number of all the rest, as one more row of each
+            group. It is a part of all that is counted: of the candidates, or of all keys. It
+            needs noisy counts; not for draws without candidates.
         other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
         missing: Whether rows without a key are dropped, or are a key. ``"drop"``, or
             ``"key"``: a missing value is the key None.

@@ -72,7 +72,7 @@ class TopNodes(Query[Release[Any]]):
         target: Column of the other end.
         k: Number of nodes.
         above: Threshold, instead of ``k``: all nodes with at least this noisy score are
-            released, largest first. Not derived from the data.
+            released. The largest is first. Not derived from the data.
         metric: Score of the nodes; several with ``combine``. ``"degree"``, ``"ego-density"`` or
             ``"ego-betweenness"``, or any callable that takes a graph and returns an objective
             over its nodes; or a sequence of those.

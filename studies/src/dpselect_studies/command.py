@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dpselect_studies import Run
 
-HELP = """Measure numbered items of the papers anew, on public data.
+HELP = """Reproduce numbered results of the papers, on public data.
 
 [bold]dpselect papers list[/bold]
 

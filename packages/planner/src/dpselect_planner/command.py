@@ -28,7 +28,7 @@ TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "r
 MOST_POINTS = 5000
 """Values whose laws are computed."""
 
-HELP = f"""Say which mechanism, which epsilon or how many people a choice takes.
+HELP = f"""Compute which mechanism, epsilon or number of people a task needs.
 
 WHAT is a task, one of {", ".join(TASKS)}, for data of a shape; or a file of public or synthetic
 data, with --task and --column. Answers are exact and computed without noise.

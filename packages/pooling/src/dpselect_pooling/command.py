@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from dpselect_pooling.designs import Design
 
-HELP = """Test many samples in few pools.
+HELP = """Plan and decode pooled tests.
 
 [bold]dpselect pool plan --n 500 --prevalence 0.02 --max-pool-size 32 --sensitivity 0.95 \
 --specificity 0.99[/bold]
