@@ -95,7 +95,7 @@ def test_queries_come_from_a_table(run, points, tmp_path):
 def test_the_ledger_is_spent_from(run, points, ledger, tmp_path):
     out = ("--out", tmp_path / "map.parquet", "--ledger", ledger)
     first = run("map", points, *MAP, *out, "--json")
-    second = run("map", points, *MAP, *out)
+    second = run("map", points, *MAP, *out, "--again")
 
     assert first.json["remaining_budget"] == 1
     assert second.code == 2

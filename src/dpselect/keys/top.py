@@ -114,8 +114,7 @@ class TopKeys(Query[KeyRelease]):
             number or more is refused. Not derived from the data.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95, with
             candidates and a noisy sequence, for the counts of these people and each group
-            separately. It has no extra cost, and shows which keys are certainly among the most
-            common.
+            separately. It is free, and shows which keys are certainly among the most common.
         epsilon: Price of the release, in nats; finite, > 0.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
             without candidates, or if groups are released first.
