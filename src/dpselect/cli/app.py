@@ -50,8 +50,7 @@ COMMANDS = {
     "top": _ours("keys", "Release the k values of a column that most people have."),
     "keys": _ours("keys", "Release the values of a column that enough people have."),
     "series": _ours(
-        "series",
-        "Release the k values of a column that most people have had so far, after every period.",
+        "series", "Release the k values that most people have had so far, every period."
     ),
     "levels": _ours(
         "levels", "Release counts of codes, at the finest useful level of their tree."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.series import Series, SeriesRelease
 
-HELP = """Release the k values of a column that most people have had so far, after every period.
+HELP = """Release the k values that most people have had so far, every period.
 
 All periods together have one price. With --through and --file the counts up to one period are
 released: the first time pays for all periods, and later ones cost nothing. Without them all
