@@ -507,7 +507,7 @@ def test_running_counts_have_no_bias():
     ("more", "said"),
     [
         ({"periods": []}, "periods must be 1 to 1000"),
-        ({"periods": [1, 1]}, "groups must be at least one"),
+        ({"periods": [1, 1]}, "periods must be different values"),
         ({"k": 3}, "k must be at most the number of candidates, 2, not 3"),
         ({"k": 0}, "k must be"),
         ({"candidates": []}, "candidates must be at least one"),

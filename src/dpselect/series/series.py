@@ -102,8 +102,11 @@ class Series(Query[SeriesRelease]):
         validation.instance("column", self.column, str)
         validation.instance("period", self.period, str)
         periods = validation.listed("periods", self.periods) or ()
-        if not 1 <= len(periods) <= MOST_PERIODS:
+        can_be_told = all(isinstance(one, Hashable) for one in periods)
+        if not 1 <= len(periods) <= MOST_PERIODS or not can_be_told:
             raise ParameterError(f"`periods` must be 1 to {MOST_PERIODS} values of `period`")
+        if len(set(periods)) < len(periods):
+            raise ParameterError("`periods` must be different values")
         question = question_of(
             column=self.column,
             user=self.user,
