@@ -1,5 +1,7 @@
 """Values that a container holds and Python does not: each is missing, and no other changes."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -107,3 +109,25 @@ def test_persons_of_128_bits_are_counted_and_larger_ones_are_missing(lazy):
     assert dp.HeavyCells(
         x="f", y="f", bounds=(0, 0, 10, 10), grid=2, k=1, user="y", max_per_user=1, **AR
     ).release(made.lazy() if lazy else made)
+
+
+@pytest.mark.parametrize("minus", [None, "from"])
+def test_arrow_integers_that_floats_round_end_no_release(minus):
+    """One old point in time, or one number beyond 2^53, raised and was in the message."""
+    values = [2**53 + 1, *[3] * 99]
+    held = pa.array(values) if minus else pa.array([-(2**55), *[0] * 99]).cast("timestamp[us]")
+    rows = pa.table({"f": held, "from": pa.array([0] * 100)})
+    ends = (0, 9, 1) if minus else (datetime(1970, 1, 1), datetime(1970, 1, 9), timedelta(1))  # noqa: DTZ001
+    lower, upper, step = ends
+    query = dp.Percentiles(
+        column="f",
+        minus=minus,
+        p=50,
+        lower=lower,
+        upper=upper,
+        step=step,
+        epsilon=50.0,
+        neighbours="add-remove",
+    )
+
+    assert query.release(rows).candidate == (3 if minus else lower)

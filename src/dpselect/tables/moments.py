@@ -85,7 +85,9 @@ class Measure:
             check_columns(data, numeric=columns)
             self._check_declared(data, columns)
             table = _numbers(open_table(data), data, columns)
-            number = nw.col(column).cast(nw.Float64) - nw.col(columns[-1]).cast(nw.Float64)
+            for one in columns:
+                table = _as_floats(table, one, nw.col(one))
+            number = nw.col(column) - nw.col(columns[-1])
             return nw.to_native(table.with_columns(number.alias(column)))
         table = check_columns(data, plain=columns)
         held = {self._held(table, one, data) for one in columns}
@@ -98,7 +100,7 @@ class Measure:
         number = nw.col(column)
         if self.minus is not None:
             number = (number - nw.col(self.minus)) * unit
-        return nw.to_native(table.with_columns(number.cast(nw.Float64).alias(column)))
+        return nw.to_native(_as_floats(table, column, number))
 
     def _check_declared(self, data: object, columns: list[str]) -> None:
         """Refuse the difference of two columns of which no type is declared.
@@ -253,6 +255,15 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         number = value.dt.timestamp("us")
         number = number // DAY if moment == "day" else number
     return table.with_columns(number.alias(column))
+
+
+def _as_floats(table: Frame, column: str, number: nw.Expr) -> Frame:
+    """Return the table with numbers as floats; Arrow would refuse those that are rounded."""
+    if not table.implementation.is_pyarrow():
+        return table.with_columns(number.cast(nw.Float64).alias(column))
+    held = nw.to_native(table.lazy().select(number.alias(column)).collect().get_column(column))
+    floats = nw.from_native(held.cast("double", safe=False), series_only=True)
+    return table.with_columns(floats.alias(column))
 
 
 def _is_pandas(table: Frame) -> bool:
