@@ -56,6 +56,15 @@ def test_a_table_is_printed_within_80_columns(run, visits, tree):
     assert "above that of the best level" in " ".join(dry.out.split())
 
 
+def test_rows_that_are_too_many_to_print_are_named(run, visits, tmp_path):
+    path = tmp_path / "codes.txt"
+    path.write_text("\n".join(CODES + [f"A{a}{b}" for a in "23456" for b in "0123456"]))
+    ran = run("levels", visits, *ASKED, "--tree", path, "--prefixes", "1,2")
+
+    assert "47 finer rows: --out table.csv" in " ".join(ran.out.split())
+    assert "A00" not in ran.out
+
+
 @pytest.mark.parametrize(
     ("text", "more"),
     [

@@ -71,19 +71,18 @@ class LevelsRelease(Release[str]):
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the rows of the finest levels that are together few enough to print."""
-        depths = self.hierarchy.shape.depths
-        rows = (
-            np.flatnonzero((self._cells > 0) & (depths <= level))
-            for level in range(int(depths.max()), -1, -1)
-        )
-        fit = next((one for one in rows if one.size <= ROWS), np.array([0]))
-        found = self._rows(fit.tolist())
+        found = self._rows(self._printed.tolist())
         levels = found.pop("level")
         found["code"] = [
             INDENT * level + code for level, code in zip(levels, found["code"], strict=True)
         ]
         found["standard_error"] = [round(one, 1) for one in found["standard_error"]]
         return found
+
+    @property
+    def not_shown(self) -> int:
+        """How many rows of the table are too fine to print."""
+        return int((self._cells > 0).sum()) - len(self._printed)
 
     def leaves(self) -> dict[str, float]:
         """Return an estimate of the count of each leaf: an even share of its cell's count."""
@@ -107,6 +106,16 @@ class LevelsRelease(Release[str]):
             if shape.children[node]:
                 sums[:, node] += sums[:, list(shape.children[node])].sum(axis=1)
         return sums
+
+    @cached_property
+    def _printed(self) -> Indices:
+        """The nodes whose rows are printed."""
+        depths = self.hierarchy.shape.depths
+        rows = (
+            np.flatnonzero((self._cells > 0) & (depths <= level))
+            for level in range(int(depths.max()), -1, -1)
+        )
+        return next((one for one in rows if one.size <= ROWS), np.array([0]))
 
     @property
     def _cells(self) -> Indices:
