@@ -23,7 +23,7 @@ os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
 @pytest.fixture(autouse=True)
 def _write_beside_no_page(request: pytest.FixtureRequest) -> None:
     """Run the examples of a page in a folder of their own, where they may write files."""
-    if PAGES in request.path.parents:
+    if request.path.suffix == ".md":
         folder = request.getfixturevalue("tmp_path")
         request.getfixturevalue("monkeypatch").chdir(folder)
 
