@@ -1,7 +1,7 @@
-(** Writes [inversion.ml] and [inversion.mli], the program of Inversion.v. *)
+(** Writes [samplers.ml] and [samplers.mli], the programs of Inversion.v and ExponentialNoise.v. *)
 
-Require Import Inversion.
+Require Import Inversion ExponentialNoise.
 Require Extraction.
 Require Import ExtrOcamlBasic.
 
-Extraction "inversion.ml" of_bounds resume.
+Extraction "samplers.ml" of_bounds resume permute_and_flip_drawn.

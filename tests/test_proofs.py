@@ -3,12 +3,11 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-COQC = shutil.which("coqc")
-PROOFS = Path(__file__).parents[1] / "proofs"
+from support.prover import COQC, PROOFS, has_coquelicot
+
 FILES = (
     "UnitScores",
     "PermuteAndFlip",
@@ -24,6 +23,7 @@ FILES = (
     "Inversion",
     "LazyNoise",
     "LazyLaw",
+    "ExponentialNoise",
 )
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
@@ -46,11 +46,6 @@ def compiled(name, folder):
     return done.stdout
 
 
-def has_coquelicot():
-    where = subprocess.run([COQC, "-where"], capture_output=True, text=True, check=True)
-    return (Path(where.stdout.strip()) / "user-contrib" / "Coquelicot").is_dir()
-
-
 def test_the_proofs_are_complete():
     for name in FILES:
         text = (PROOFS / f"{name}.v").read_text(encoding="utf-8")
@@ -59,7 +54,7 @@ def test_the_proofs_are_complete():
 
 @pytest.mark.slow
 def test_the_proofs_compile_and_assume_only_the_reals(tmp_path):
-    if COQC is None or not has_coquelicot():
+    if not has_coquelicot():
         pytest.skip("the proof checker (coqc with Coquelicot) is not installed")
     for name in FILES:
         shutil.copy(PROOFS / f"{name}.v", tmp_path)
