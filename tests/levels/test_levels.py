@@ -95,6 +95,21 @@ def test_one_row_changes_two_cuts_differently_by_the_bound_and_no_more(tree):
     assert in_steps <= largest_step(shape) <= STEPS * most + 2
 
 
+def test_the_bound_of_rounded_steps_is_attained():
+    """Both changes are rounded: one step beyond the exact bound in steps, and no more."""
+    tree = {"a": "x", "b": "x", "c": "x", "x": "z"} | dict.fromkeys("defg", "z")
+    shape = Hierarchy.of(tree).shape
+    rng = np.random.default_rng(0)
+    most = 0
+    for _ in range(4000):
+        counts = rng.integers(0, 9, 7)
+        moved = unevenness(shape, counts + np.eye(7, dtype=int)[0]) - unevenness(shape, counts)
+        # Nodes beside the path, and the leaf, do not move.
+        most = max(most, int(np.ptp(moved)))
+
+    assert most == largest_step(shape) > STEPS * largest_difference(shape) + 1
+
+
 def test_the_bound_is_below_four():
     tree = {f"{a}{b}{c}": f"{a}{b}" for a, b, c in product("abcdefgh", repeat=3)}
     tree |= {f"{a}{b}": a for a, b in product("abcdefgh", repeat=2)}

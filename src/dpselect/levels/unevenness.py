@@ -22,7 +22,8 @@ rates differ by at most ``2j/n_v + 2 - 2(j + 1)/n_u``, which is largest for ``j 
 Both are the number above. ∎ It is largest for the root as ``u``, and below 4 always.
 
 Unevenness is rounded down to multiples of 2^-10. So either change is off by less than one such
-step, and their difference, an integer of steps, is at most one above the bound rounded up.
+step, and their difference, an integer of steps, is at most one above the bound rounded up:
+which is attained.
 """
 
 from __future__ import annotations
