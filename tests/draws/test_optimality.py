@@ -1,64 +1,17 @@
 """Theorems of docs/theory.md on what no mechanism can do better, by linear programmes."""
 
+import csv
 from itertools import combinations, product
 from math import comb, exp, inf, log
+from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
-from scipy import optimize, sparse
 
 import dpselect as dp
+from support.optimum import ONE_MORE, UNIVERSES, least_and_found, least_mean, one_apart
 
 COUNTS = list(product(range(5), repeat=2))
-ONE_MORE = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
-
-
-def least_mean(losses, steps, epsilon, fixed=()):
-    """The least mean loss of any epsilon-DP mechanism, and its law.
-
-    Args:
-        losses: Of each candidate on each database, shape ``(databases, candidates)``.
-        steps: Pairs of neighbours, each in both orders.
-        epsilon: In nats.
-        fixed: (database, probability of each candidate) that the law must have.
-    """
-    many, n = losses.shape
-    place = np.arange(many * n).reshape(many, n)
-    first, second = (place[[pair[side] for pair in steps]].ravel() for side in (0, 1))
-    rows = np.arange(first.size)
-    private = sparse.coo_array(
-        (
-            np.r_[np.ones(rows.size), np.full(rows.size, -exp(epsilon))],
-            (np.r_[rows, rows], np.r_[first, second]),
-        ),
-        shape=(rows.size, place.size),
-    )
-    laws = sparse.coo_array(
-        (np.ones(place.size), (np.repeat(np.arange(many), n), np.arange(place.size)))
-    )
-    bounds = np.full((place.size, 2), (0.0, 1.0))
-    for database, law in fixed:
-        bounds[place[database]] = np.transpose([law, law])
-    found = optimize.linprog(
-        losses.ravel() / many,
-        A_ub=private.tocsr(),
-        b_ub=np.zeros(rows.size),
-        A_eq=laws.tocsr(),
-        b_eq=np.ones(many),
-        bounds=bounds,
-    )
-    assert found.status == 0
-    return found.fun, found.x.reshape(many, n)
-
-
-def one_apart(databases):
-    return [
-        (i, j)
-        for i, x in enumerate(databases)
-        for j, y in enumerate(databases)
-        if sum(abs(a - b) for a, b in zip(x, y, strict=True)) == 1
-    ]
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
@@ -120,6 +73,32 @@ def test_errors_of_three_counts_lie_between_the_bounds(epsilon):
         assert least * (1 - 1e-12) <= error <= most * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_chains_of_ties_bound_the_error_of_three_counts(epsilon):
+    """Theorem 53: what is found is the least of any mechanism, but at the small epsilon."""
+    databases = list(product(range(4), repeat=3))
+    equal = [
+        (i, one, other)
+        for i, x in enumerate(databases)
+        for one, other in combinations(range(3), 2)
+        if x[one] == x[other]
+    ]
+    for i, (best, second, last) in enumerate(databases):
+        if not best > second >= last:
+            continue
+        of_two = exp(-epsilon * (second - last)) / 3
+        bound = max(
+            exp(-epsilon * (best - second)) * (1 + of_two) / 2,
+            exp(-epsilon * (best - last)) * 2 / 3,
+        )
+        wrong = np.zeros((len(databases), 3))
+        wrong[i] = (0.0, len(databases), len(databases))
+        least, _ = least_mean(wrong, one_apart(databases), epsilon, equal=equal)
+
+        assert least >= bound * (1 - 1e-6)
+        assert least <= bound * (1 + 1e-6 if epsilon >= 1 else 1.12)
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 def test_no_mechanism_resolves_a_smaller_lead(epsilon):
     """Theorem 51: the least probability of an error, of any mechanism, at a lead of q."""
@@ -159,73 +138,26 @@ def test_groups_have_their_own_delta(delta):
     assert chance[m] == pytest.approx(delta * (exp(m * epsilon) - 1) / (exp(epsilon) - 1))
 
 
-def percentile_of(x):
-    return dp.percentiles.percentile(list(x), p=50, upper=4.0)
-
-
-def graph_of(bits):
-    graph = nx.empty_graph(4)
-    graph.add_edges_from(
-        pair for pair, there in zip(combinations(range(4), 2), bits, strict=True) if there
-    )
-    return graph
-
-
-THREE = list(product(range(4), repeat=3))
-RECORDS = list(product(range(5), repeat=3))
-GRAPHS = list(product((0, 1), repeat=6))
-UNIVERSES = {
-    "counts": (
-        THREE,
-        lambda x: dp.Objective(list(x), ONE_MORE, monotone=True),
-        3.0,
-        (0.2020, 0.2020, 0.2020, 0.4352, 0.2635),
-    ),
-    "median": (RECORDS, percentile_of, 0.0, (0.4583, 0.6519, 0.6465, 0.5655, 0.6409)),
-    "density": (
-        GRAPHS,
-        lambda x: dp.networks.ego_density(graph_of(x)),
-        1.0,
-        (0.0495, 0.0798, 0.0716, 0.0724, 0.0902),
-    ),
-    "betweenness": (
-        GRAPHS,
-        lambda x: dp.networks.ego_betweenness(graph_of(x), max_degree=3),
-        3.0,
-        (0.2621, 0.5474, 0.4846, 0.4846, 0.5279),
-    ),
-}
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "optimum.csv"
+STORED = list(csv.DictReader(RESULTS.read_text(encoding="utf-8").splitlines()))
 
 
 @pytest.mark.parametrize("name", UNIVERSES)
-def test_the_table_of_least_shortfalls(name):
-    """The rows of epsilon 1 of docs/theory.md; no mechanism is below the programme."""
-    databases, objective, anchor, expected = UNIVERSES[name]
-    objectives = [objective(x) for x in databases]
-    scores = np.array([one.scores for one in objectives])
-    losses = scores.max(axis=1, keepdims=True) - scores
-    if name == "median":
-        steps = [
-            (i, j)
-            for i, x in enumerate(databases)
-            for j, y in enumerate(databases)
-            if sum(a != b for a, b in zip(x, y, strict=True)) == 1
-        ]
-    else:
-        steps = one_apart(databases)
-    flip = dp.draws.PermuteAndFlip()
-    found = [least_mean(losses, steps, 1.0)[0]]
-    for mechanism in (
-        dp.PermuteAndFlip(epsilon=1.0),
-        dp.ShiftedLocalDampening(epsilon=1.0, draw=flip, direction="non-decreasing"),
-        dp.AnchoredLocalDampening(epsilon=1.0, draw=flip, anchor=anchor),
-        dp.PairwiseLocalDampening(epsilon=1.0, draw=flip),
-    ):
-        laws = [mechanism.probabilities(one) for one in objectives]
-        found.append(np.mean([law @ loss for law, loss in zip(laws, losses, strict=True)]))
+def test_the_stored_table_of_least_shortfalls(name):
+    """At epsilon 1; no mechanism is below the programme."""
+    [row] = [one for one in STORED if one["universe"] == name and one["epsilon"] == "1.0"]
+    found = least_and_found(UNIVERSES[name], 1.0)
 
-    assert found == pytest.approx(expected, abs=6e-5)
-    assert min(found[1:]) >= found[0] - 1e-7
+    assert found == pytest.approx({key: float(row[key]) for key in found}, abs=2e-6)
+    assert min(found.values()) >= found["least"] - 1e-7
+
+
+def test_steps_to_a_best_one_are_those_of_counts():
+    """By adding to a count, or by taking from the others."""
+    universe = UNIVERSES["three counts of 0 to 3"]
+    at = universe.databases.index((3, 1, 0))
+
+    assert universe.steps_to_best()[at].tolist() == [0, 2, 3]
 
 
 def weights_of_sets(scores, k, epsilon):

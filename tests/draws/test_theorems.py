@@ -459,3 +459,34 @@ def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
     assert success(least * 0.999) < 1 - beta
     assert success(enough) >= 1 - beta
     assert enough - least <= log(1 / (beta * (1 - beta))) / epsilon
+
+
+def expected_sum(law, scores, rounds):
+    """Of what rounds without replacement draw, by exact laws."""
+    if rounds == 0:
+        return 0.0
+    return sum(
+        chance * (score + expected_sum(law, np.delete(scores, place), rounds - 1))
+        for place, (chance, score) in enumerate(zip(law(scores), scores, strict=True))
+    )
+
+
+def test_sums_over_rounds_of_permute_and_flip_are_not_below_exponential_ones():
+    """Searched, no theorem (docs/theory.md, Theorem 11)."""
+    rng = np.random.default_rng(4)
+    for n, rounds in [(3, 2), (4, 2), (4, 3)] * 15:
+        scores = rng.exponential(rng.choice([0.5, 2, 6]), n)
+        flip, exponential = (
+            expected_sum(lambda some, draw=draw: draw.law(some, 2.0), scores, rounds)
+            for draw in (PermuteAndFlip(), Exponential())
+        )
+        assert flip > exponential
+
+
+def test_a_worse_first_draw_may_leave_an_easier_second_one():
+    def after(first, *left):
+        return first + expected_sum(
+            lambda some: Exponential().law(some, 2.0), np.array(left, dtype=float), 1
+        )
+
+    assert (after(2, 3, 0), after(3, 2, 0)) == pytest.approx((4.86, 4.76), abs=0.005)
