@@ -5,7 +5,8 @@ released with their candidates, or all from a public threshold on. What is said 
 function of these, so it costs nothing, and the answer is the same with and without it.
 
 Guarantee:
-    Coverage, on all data, for the scores of these records; the noise is random. With
+    Coverage, on all data, for the scores of these records, where ``draws.grid`` does not clamp
+    them; the noise is random. With
     probability ``1 - α`` at least all released intervals hold their scores. Below a
     noisy score is what no noise exceeds, of all ``n``: whichever are released. Above it is what
     no noise of ``k`` candidates falls below: let ``T`` be ``k`` with the largest scores. If one
