@@ -14,8 +14,9 @@ import pytest
 import dpselect as dp
 from dpselect import draws
 from dpselect.audit import sampler_losses
+from dpselect.audit.replay import compose
 from dpselect.audit.sampler_losses import RULES, SCOPES, SECRET
-from dpselect.budget.zcdp import delta_of
+from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.range_exponential import Pieces
 from dpselect.draws.subset_distance import DistanceLaw, Part
@@ -183,6 +184,25 @@ def test_gaussian_noise_has_the_rho_of_its_move_and_a_delta_that_covers_the_exac
     for epsilon in (0.1, 1.0, 2.0):
         exact = np.maximum(p - exp(epsilon) * q, 0).sum()
         assert exact <= delta_of(loss.rho, epsilon) <= 20 * exact
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_fine_gaussian_noise_has_the_delta_of_normal_noise(epsilon):
+    """At a scale far below the one from which on it is taken as normal."""
+    scale, move = 2**12, 5000
+    z = np.arange(-12 * scale, 12 * scale)
+    p, q = (np.exp(-(((z - at) / scale) ** 2) / 2) for at in (move, 0))
+    exact = np.maximum(p - exp(epsilon) * q, 0).sum() / q.sum()
+    fine = RULES["dpselect.draws.exact.noisy_counts.discrete_gaussian"].loss(
+        np.array([move << 8]), np.array([0]), {"scale": sampler_losses.FINE}, 0
+    )
+
+    assert (fine.rho, fine.normal) == (0, (move / scale) ** 2 / 2)
+    assert exact == pytest.approx(delta_of_gaussian(move / scale, epsilon), rel=1e-6)
+    assert compose([fine], epsilon, 0.5) == (
+        epsilon,
+        pytest.approx(exact, rel=1e-6),
+    )
 
 
 def test_selections_by_count_lose_what_their_law_says_for_any_counts():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy.stats import norm
 
-from dpselect.budget.zcdp import delta_of, epsilon_of, rho_of_pure
+from dpselect.budget.zcdp import delta_of, delta_of_gaussian, epsilon_of, rho_of_pure
 
 ORDERS = [1 + Decimal(10) ** (Decimal(tenth) / 10) for tenth in range(-60, 41)]
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0]
@@ -165,3 +165,25 @@ def test_delta_is_the_least_whose_epsilon_is_enough(rho, epsilon):
 @pytest.mark.parametrize("delta", [sys.float_info.min, 1 - 2**-53])
 def test_epsilon_exists_at_the_extremes(rho, delta):
     assert 0 <= epsilon_of(rho, delta) < inf
+
+
+@pytest.mark.parametrize(("mu", "epsilon"), [(0.2, 1.0), (1.0, 0.3), (3.0, 8.0), (0.05, 0.1)])
+def test_the_price_of_gaussian_noise_is_the_integral_of_the_definition(mu, epsilon):
+    from scipy.integrate import quad
+
+    def excess(x):
+        density = np.exp(-((x - mu) ** 2) / 2) - exp(epsilon) * np.exp(-(x**2) / 2)
+        return max(0.0, density / np.sqrt(2 * np.pi))
+
+    start = epsilon / mu + mu / 2
+    delta = quad(excess, start, start + 12, epsabs=1e-15, epsrel=1e-13, limit=200)[0]
+
+    assert delta_of_gaussian(mu, epsilon) == pytest.approx(delta, abs=1e-12 * delta + 1e-17)
+
+
+def test_far_in_the_tail_the_price_is_rounded_up():
+    near = delta_of_gaussian(20.0, 299.0)
+    far = delta_of_gaussian(20.0, 301.0)
+
+    assert delta_of_gaussian(24.0, 300.0) > near > far > 0
+    assert delta_of_gaussian(1.0, 1e4) == 0

@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
-from math import exp, sqrt
+from math import sqrt
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
 from dpselect.keys.question import Question
-from dpselect.keys.rounds import STEPS, Bounds, RoundsLaw, delta_of_gaussian
+from dpselect.keys.rounds import STEPS, Bounds, RoundsLaw
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import hockey_stick, limited, subsets
@@ -255,28 +255,6 @@ def test_the_stated_chance_is_that_of_a_key_whose_weight_stays(people):
         found += released
 
     assert law.probabilities(np.array([people]))[0] == pytest.approx(found, abs=1e-9)
-
-
-@pytest.mark.parametrize(("mu", "epsilon"), [(0.2, 1.0), (1.0, 0.3), (3.0, 8.0), (0.05, 0.1)])
-def test_the_price_of_gaussian_noise_is_the_integral_of_the_definition(mu, epsilon):
-    from scipy.integrate import quad
-
-    def excess(x):
-        density = np.exp(-((x - mu) ** 2) / 2) - exp(epsilon) * np.exp(-(x**2) / 2)
-        return max(0.0, density / np.sqrt(2 * np.pi))
-
-    start = epsilon / mu + mu / 2
-    delta = quad(excess, start, start + 12, epsabs=1e-15, epsrel=1e-13, limit=200)[0]
-
-    assert delta_of_gaussian(mu, epsilon) == pytest.approx(delta, abs=1e-12 * delta + 1e-17)
-
-
-def test_far_in_the_tail_the_price_is_rounded_up():
-    near = delta_of_gaussian(20.0, 299.0)
-    far = delta_of_gaussian(20.0, 301.0)
-
-    assert delta_of_gaussian(24.0, 300.0) > near > far > 0
-    assert delta_of_gaussian(1.0, 1e4) == 0
 
 
 class ByDefinition:

@@ -25,6 +25,7 @@ class Loss:
             draw has a useful bound; ``pure`` is 0 then.
         rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
             of these; ``pure`` is 0 then.
+        normal: The same of noise so fine that its delta is that of normal noise.
         laws: The arguments of ``of_laws`` that it was made from, if it was.
     """
 
@@ -32,6 +33,7 @@ class Loss:
     delta: Callable[[float], float] | None = None
     drawn: float = 0.0
     rho: float = 0.0
+    normal: float = 0.0
     laws: tuple[Values, Values, Values] | None = None
 
 

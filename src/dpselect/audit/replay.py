@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import fsum, inf
+from math import fsum, inf, sqrt
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -35,7 +35,7 @@ from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
 from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
 from dpselect.audit.spending import plan_of
-from dpselect.budget.zcdp import delta_of
+from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import AuditError, ParameterError
 from dpselect.plan import ROUNDING, Plan
@@ -175,14 +175,17 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
     losses = joined(losses)
     drawn = abs(fsum(loss.drawn for loss in losses))
     pure = fsum(loss.pure for loss in losses) + drawn
+    normal = fsum(loss.normal for loss in losses)
     rho = fsum(loss.rho for loss in losses)
     curves = [loss.delta for loss in losses if loss.delta is not None]
     if rho > 0:
-        curves.append(lambda left: delta_of(rho, left))
+        curves.append(lambda left: delta_of(rho + normal, left))
+    elif normal > 0:
+        curves.append(lambda left: delta_of_gaussian(sqrt(2 * normal), left))
     elif pure <= epsilon * (1 + ROUNDING):
         return pure, 0.0
     if delta == 0 or not curves:
-        return inf if rho > 0 else pure, 0.0
+        return inf if rho + normal > 0 else pure, 0.0
     left = epsilon - drawn - fsum(loss.pure for loss in losses if loss.delta is None)
     if left < 0:
         return pure, 0.0

@@ -6,7 +6,8 @@ sampler                loss, for private inputs ``x`` and ``y``
 noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, with ``d`` the
                        difference of the scores on the grid of the candidates that are left
 ``discrete_laplace``   ``‖x - y‖_1 / scale``
-``discrete_gaussian``  ``ρ = ‖x - y‖_2^2 / 2 scale^2``, which is converted to a delta
+``discrete_gaussian``  ``ρ = ‖x - y‖_2^2 / 2 scale^2``, which is converted to a delta; from
+                       a scale of ``FINE`` on the delta of normal noise
 ``token``              none
 ``reveal``             ``δ(ε)``, from the exact laws of both
 ``flipped``            ``ln((1-ρ)/ρ)`` for each bit that differs
@@ -56,6 +57,9 @@ from dpselect.draws.path_exponential import Chain
 from dpselect.draws.place_exponential import Places
 from dpselect.draws.range_exponential import Pieces
 from dpselect.typing import Indices, Values
+
+FINE = 2.0**20
+"""Scale of discrete Gaussian noise whose deltas are those of normal noise, up to 2^-30."""
 
 LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
 """Called with both private inputs, the public arguments and the output; None if a public
@@ -119,7 +123,8 @@ def discrete_gaussian(
     if np.shape(here) != np.shape(there):
         return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
-    return Loss(0.0, rho=int((moved**2).sum()) / (2 * public["scale"] ** 2))
+    rho = int((moved**2).sum()) / (2 * public["scale"] ** 2)
+    return Loss(0.0, normal=rho) if public["scale"] >= FINE else Loss(0.0, rho=rho)
 
 
 def reveal(

@@ -10,7 +10,7 @@ Source: Bun & Steinke (2016), arXiv:1605.02065.
 from __future__ import annotations
 
 import sys
-from math import exp, expm1, inf, log, log1p, sqrt, tanh
+from math import erf, erfc, exp, expm1, inf, log, log1p, pi, sqrt, tanh
 
 from dpselect._numbers import boundary
 
@@ -22,6 +22,9 @@ MOST_STEPS = 60
 
 LARGEST_DELTA = 1 - 2.0**-40
 """Below 1, where no epsilon is needed."""
+
+TAIL_ROUNDING = 2.0**-50
+"""Relative, of a tail of the normal law."""
 
 
 def rho_of_pure(epsilon: float) -> float:
@@ -105,6 +108,27 @@ def delta_of(rho: float, epsilon: float) -> float:
         return epsilon_of(rho, min(exp(log_delta), LARGEST_DELTA)) <= epsilon
 
     return exp(boundary(enough, log(sys.float_info.min), 0.0)[1])
+
+
+def delta_of_gaussian(mu: float, epsilon: float) -> float:
+    """Return the exact delta of Gaussian noise, which is ``mu^2/2``-zCDP; rounded up.
+
+    Args:
+        mu: The sensitivity in scales of the noise; > 0.
+        epsilon: In nats; finite, >= 0.
+
+    Source:
+        Balle & Wang (2018), arXiv:1805.06530, Theorem 8.
+    """
+    up, down = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    first = erfc(up / sqrt(2)) / 2
+    # Mills' ratio from below, so that delta is rounded up.
+    density = exp(-(up**2) / 2) / sqrt(2 * pi)
+    second = (
+        exp(epsilon) * erfc(down / sqrt(2)) / 2 if down < 25 else density * down / (1 + down**2)
+    )
+    # Where the difference loses all digits, that for an epsilon of 0 is hardly larger.
+    return min(max(0.0, first - second) + TAIL_ROUNDING * first, erf(mu / sqrt(8)))
 
 
 def rho_for(epsilon: float, delta: float) -> float:

@@ -111,7 +111,9 @@ def _after(release: LevelsRelease, given: Given) -> dict[str, Any]:
     out = given.options["out"]
     facts: dict[str, Any] = {"cells": len(release.answer)}
     if out is None and release.not_shown:
-        facts["not printed"] = f"{release.not_shown} finer rows: --out table.csv writes them all"
+        facts["not printed"] = (
+            f"{release.not_shown} finer rows: --out table.csv writes them all"
+        )
     if out is not None:
         frame = release.to_frame()
         write = frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, erf, erfc, exp, expm1, floor, isqrt, log1p, log2, pi, sqrt
+from math import ceil, erfc, expm1, floor, isqrt, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._numbers import least
+from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
 from dpselect.errors import ParameterError
@@ -50,9 +51,6 @@ from dpselect.typing import Indices, Probabilities, Values
 
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal law's tails and of the noise."""
-
-ROUNDING = 2.0**-50
-"""Relative, of a tail of the normal law."""
 
 SPLITS = 25
 """Ways to split delta that are tried."""
@@ -262,19 +260,6 @@ class RoundsLaw:
             Spend("noise on the weights", self.epsilon, delta=of_noise, rho=rho),
             Spend("keys of one person", 0.0, delta=self.delta - of_noise),
         )
-
-
-def delta_of_gaussian(mu: float, epsilon: float) -> float:
-    """Return the exact delta of Gaussian noise, ``mu`` being the sensitivity in its scales."""
-    up, down = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    first = erfc(up / sqrt(2)) / 2
-    # Mills' ratio from below, so that delta is rounded up.
-    density = exp(-(up**2) / 2) / sqrt(2 * pi)
-    second = (
-        exp(epsilon) * erfc(down / sqrt(2)) / 2 if down < 25 else density * down / (1 + down**2)
-    )
-    # Where the difference loses all digits, that for an epsilon of 0 is hardly larger.
-    return min(max(0.0, first - second) + ROUNDING * first, erf(mu / sqrt(8)))
 
 
 def _largest_mu(epsilon: float, delta: float) -> float:
