@@ -78,7 +78,7 @@ def test_a_value_is_written_as_a_person_would(value, text):
 def test_what_is_hidden_is_of_the_unit(granted, hidden):
     assert words.hidden(granted) == hidden
     assert words.protected(granted).startswith(f"{hidden} ({granted.neighbours})")
-    assert ("more than 3 rows" in words.protected(granted)) is (
+    assert ("at most 3 rows each" in words.protected(granted)) is (
         granted.persons == Persons("patient", 3)
     )
 
