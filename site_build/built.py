@@ -14,7 +14,9 @@ from urllib.parse import unquote, urlsplit
 UNSEEN = {"code", "pre", "script", "style", "annotation"}
 TEX = ("\\varepsilon", "\\frac", "\\sum", "\\le", "\\cdot", "$$", ":math:")
 POWER = re.compile(r"\^[\w-]+\^")  # which the builder should have raised
+TORN = re.compile(r"[\s(]")  # which is in no power: two carets of one line were taken for one
 PROMPT = re.compile(r"^(?:>>>|\$) ", re.MULTILINE)  # a copy of the code would have it too
+LINK = re.compile(r"^\[[^\]\n]+\]\([^)\n]+\)", re.MULTILINE)  # indented too far
 LOADED = {"img": "src", "script": "src", "link": "href"}
 
 
@@ -29,8 +31,10 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
         self.text: list[str] = []
         self.code: list[str] = []
+        self.powers: list[str] = []
         self._unseen = 0
         self._code = 0
+        self._power = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -38,6 +42,7 @@ class Page(HTMLParser):
         self.formulas += tag == "math"
         self._unseen += tag in UNSEEN
         self._code += tag == "pre"
+        self._power = tag == "sup"
         for name, value in attrs:
             if value and LOADED.get(tag) == name and dict(attrs).get("rel") != "canonical":
                 self.loaded.append(value)
@@ -50,11 +55,14 @@ class Page(HTMLParser):
         """Note the end of code."""
         self._unseen -= tag in UNSEEN
         self._code -= tag == "pre"
+        self._power = False
         if tag == "pre":
             self.code.append("\n")
 
     def handle_data(self, data: str) -> None:
         """Note what a reader sees."""
+        if self._power:
+            self.powers.append(data)
         if self._code:
             self.code.append(data)
         if not self._unseen:
@@ -75,8 +83,11 @@ def problems(site: Path, formulas: dict[str, int]) -> list[str]:
         seen = " ".join(page.text)
         wrong += [f"{path.parent.name}: {tex} is no formula" for tex in TEX if tex in seen]
         wrong += [f"{path.parent.name}: {power} is no power" for power in POWER.findall(seen)]
-        if PROMPT.search("".join(page.code)):
+        wrong += [f"{path.parent.name}: {p} is no power" for p in page.powers if TORN.search(p)]
+        code = "".join(page.code)
+        if PROMPT.search(code):
             wrong.append(f"{path.parent.name}: its code has prompts")
+        wrong += [f"{path.parent.name}: {link} is no code" for link in LINK.findall(code)]
         wrong += [
             f"{path.parent.name}: {link} leads nowhere"
             for link in page.links

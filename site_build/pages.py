@@ -9,6 +9,12 @@ from pathlib import Path
 import dpselect_planner as planner
 from site_build import examples, mathml, notebooks
 
+CODE = re.compile(
+    r"^(?P<fence>[ ]*`{3,})[^\n]*\n.*?^(?P=fence)[ ]*$|`(?P<span>[^`]+)`",
+    re.DOTALL | re.MULTILINE,
+)
+LINE = 34
+"""Characters of code that fit on a line of a telephone, also in a list."""
 FIGURE = re.compile(r"(?<!\[)!\[[^\]]*\]\((?P<file>[^)\s]+)\)")
 
 
@@ -33,5 +39,13 @@ def _page(source: Path, target: Path) -> int:
     if source.suffix == ".ipynb":
         text = notebooks.as_page(text, target)
     page = FIGURE.sub(r"[\g<0>](\g<file>)", text.replace(".ipynb)", ".md)"))
-    target.write_text(mathml.with_mathml(examples.without_prompts(page)), "utf-8")
+    page = mathml.with_mathml(examples.without_prompts(page))
+    target.write_text(with_long_code_marked(page), "utf-8")
     return mathml.count(text)
+
+
+def with_long_code_marked(page: str) -> str:
+    """Return Markdown in which code of a sentence has a class where it may be broken."""
+    return CODE.sub(
+        lambda found: found[0] + "{.long}" * (len(found["span"] or "") > LINE), page
+    )

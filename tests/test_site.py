@@ -12,7 +12,7 @@ import markdown
 import polars as pl
 import pytest
 from benchmarks import scale
-from site_build import accuracy, built, docstrings, examples, mathml
+from site_build import accuracy, built, docstrings, examples, mathml, pages
 
 import dpselect as dp
 from support import chromium
@@ -66,6 +66,8 @@ def test_markdown_reads_no_character_of_a_formula():
         ("", ["index: 0 formulas of 1 were built"]),
         ("<math></math> $$x$$", ["site: $$ is no formula"]),
         ("<math></math> 10^6^ rows, 10<sup>6</sup>", ["site: ^6^ is no power"]),
+        ("<math></math>e<sup>(2x)/(e</sup>(2x)", ["site: (2x)/(e is no power"]),
+        ("<math></math><pre>[a](a.md)</pre>", ["site: [a](a.md) is no code"]),
         ('<math></math><a href="no/">x</a>', ["site: no/ leads nowhere"]),
         ('<math></math><a href="#there">x</a>', ["site: #there leads nowhere"]),
         ('<math></math><img src="no.png">', ["site: no.png leads nowhere"]),
@@ -161,6 +163,16 @@ $ 5
 ```
 """
     )
+
+
+def test_only_code_that_is_longer_than_a_short_line_may_be_broken():
+    long = "`dpselect budget clinic.budget\n--create --epsilon 2`"
+    block = "```sh\ndpselect `budget clinic.budget --create --epsilon 2`\n```"
+    text = f"`a` and a text that is longer than any line `b`, {long}.\n\n{block}\n\n[`c`](d.md)"
+
+    shown = pages.with_long_code_marked(text)
+
+    assert shown == text.replace(f"{long}.", f"{long}{{.long}}.")
 
 
 def test_an_example_of_a_docstring_is_a_block_of_code():
@@ -353,6 +365,36 @@ def test_no_page_scrolls_sideways_on_a_telephone_and_no_formula_is_cut(reader, a
 
     assert len(pages) > 40
     assert wrong == []
+
+
+FOUND = """(() => {
+    const all = node => [...node.querySelectorAll('*')].flatMap(
+        e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e]);
+    return all(document).filter(e => e.matches('a') && e.getRootNode() !== document)
+        .map(e => e.href).filter(href => href.includes('?h=WORDS'));
+})()"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("group by ward", "percentiles/?h=group+by+ward#group-by-ward"),
+        ("quantile", "percentiles/?h=quantile"),
+        ("histogram", "maps/?h=histogram#which-cells-a-histogram-or-a-quadtree"),
+        ("partition selection", "keys/?h=partition+selection#if-not-partition-selection"),
+    ],
+)
+def test_the_first_that_the_search_finds_is_the_how_to(reader, address, words, expected):
+    found = FOUND.replace("WORDS", words.replace(" ", "+"))
+    reader.resize(1400, 900)
+    reader.open(address)
+    reader.click(".md-search__button")
+    reader.wait("document.activeElement.shadowRoot !== null")
+    reader.type(words)
+    reader.wait(f"{found}.length")
+
+    assert reader.evaluate(found)[0] == address + expected
 
 
 @pytest.mark.slow
