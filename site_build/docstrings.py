@@ -16,6 +16,7 @@ TABLE = re.compile(
     r"(?P<rows>(?:(?!(?P=rule)).*\n)+)(?P=rule)$",
     re.MULTILINE,
 )
+SOURCE = re.compile(r"^Source: .+(?:\n[ ]+\S.*)+", re.MULTILINE)
 
 
 class Markdown(griffe.Extension):
@@ -53,8 +54,13 @@ def _of_private_bases(obj: griffe.Object) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Return a docstring with tables of Markdown and bare examples."""
-    return TABLE.sub(_table, fenced(text))
+    """Return a docstring with tables of Markdown, bare examples and sources as sentences.
+
+    With its later lines indented, a source would be taken for a section whose title is its
+    first line.
+    """
+    sentences = SOURCE.sub(lambda found: re.sub(r"\n[ ]+", "\n", found[0]), text)
+    return TABLE.sub(_table, fenced(sentences))
 
 
 def _table(found: re.Match[str]) -> str:

@@ -217,6 +217,14 @@ def test_a_table_of_a_docstring_is_one_of_markdown():
     )
 
 
+def test_a_source_of_two_lines_is_a_sentence():
+    text = "Do.\n\nRaises:\n    A: b\n        c.\n\nSource: Dwork (counts\n    on); x.\n\nEnd."
+
+    shown = docstrings.as_markdown(text)
+
+    assert shown == text.replace("\n    on)", "\non)")
+
+
 def listed(entries):
     """Yield all pages of a navigation."""
     for entry in entries:
