@@ -87,6 +87,21 @@ def test_groups_are_read_as_their_column_is(run, visits):
     assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
 
 
+def test_public_groups_and_candidates_have_a_row_of_all_others(run, visits, tmp_path):
+    listed = tmp_path / "codes.txt"
+    listed.write_text("D0\nD1\nD2\nD3\n")
+    asked = (
+        "top", visits, *OF_PATIENTS, "--epsilon", 1000, "--by", "ward", "--groups", "0,1",
+        "--candidates", listed, "--k", 1, "--other",
+    )  # fmt: skip
+    released, words = run(*asked, "--json").json, run(*asked)
+
+    assert released["answer"] == [[0, "D0"], [1, "D1"]]
+    assert released["counts"] == [400, 300]
+    assert released["other"] == [[0, 200], [1, 100]]
+    assert words.out.count("(other)") == 2
+
+
 def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_path):
     picture = tmp_path / "out.png"
     asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--by", "ward")

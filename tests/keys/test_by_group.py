@@ -366,6 +366,29 @@ def test_rests_of_candidates_are_all_others(relation):
             assert rest + counts[group, key] == sum(counts[group, one] for one in KEYS)
 
 
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("cap", [1, 2, 3, 5])
+def test_one_step_moves_all_rests_of_candidates_by_what_they_pay_for(relation, cap):
+    """Equal to the largest change over all pairs: a cap beyond all candidates costs no more."""
+    asked = query(
+        relation, dp.TopKeys, delta=0.0, groups=GROUPS, candidates=KEYS, above=1e6, other=True,
+        user="who", max_per_user=cap,
+    )  # fmt: skip
+    design, plan = asked.design(), asked.plan
+    exact = replace(design, rest=Exact())
+    rests = []
+    for one in subsets(PAIRS, len(PAIRS)):
+        release = exact.drawing(Held(counts_of((one,), asked)))(plan)
+        assert release.answer == ()
+        rests.append([rest for _, rest in release.other])
+    nobody = [0] * len(GROUPS)
+    pairs = product(rests, [nobody] if relation is ADDED else [nobody, *rests])
+
+    assert design.rest.changed == max(
+        sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in pairs
+    )
+
+
 def test_prices_of_the_rest():
     for kind, more in (
         (dp.Keys, {}), (dp.TopKeys, {"k": 1}),

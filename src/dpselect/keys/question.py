@@ -59,6 +59,13 @@ class Question:
         counts = k * max(1, len(self.groups))
         return Precision(noise, moved=min(self.max_per_user, counts) / counts, sampling=2.0)
 
+    def moved(self, neighbours: Neighbours) -> int:
+        """Return by how much one neighbour step moves the counts of all pairs together."""
+        changed = changed_keys(self.max_per_user, neighbours)
+        if self.candidates is None:
+            return changed
+        return min(changed, len(self.candidates) * max(1, len(self.groups)))
+
 
 def question_of(
     *,

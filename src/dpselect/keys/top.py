@@ -348,7 +348,7 @@ def _design(asked: TopKeys) -> TopDesign:
     epsilon = validation.positive("epsilon", asked.epsilon)
     if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
         raise ParameterError("`counts_share` must be at least 0 and below 1")
-    rest = Rest.of(asked, epsilon, changed_keys(question.max_per_user, relation))
+    rest = Rest.of(asked, epsilon, question.moved(relation))
     for_counts = without(epsilon, rest) * asked.counts_share
     make = _of_unknown if question.candidates is None else _of_known
     made = make(asked, question, relation, without(epsilon, rest), for_counts)
@@ -449,7 +449,7 @@ def _of_known(
     # A person has keys in at most so many groups.
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
-    most = float(min(changed, len(candidates) * max(1, len(groups))))
+    most = float(question.moved(relation))
     draw = TopK.choose(
         facts,
         k=asked.k,
