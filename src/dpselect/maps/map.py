@@ -36,6 +36,10 @@ Objectives: TypeAlias = Literal["relative", "absolute"]
 """Errors that a map can be tuned for by name."""
 
 
+DISTRICTS = 16
+"""A cap is chosen for the estimate of a district with one of so many parts of the points."""
+
+
 @query
 class Map(Query[MapRelease]):
     """Noisy counts of points, in cells that are chosen privately for given queries.
@@ -82,7 +86,7 @@ class Map(Query[MapRelease]):
         user: Column of the person that a point belongs to.
         max_per_user: Maximal number of points counted per person. They are selected at random;
             the total and all estimates are of counted points. Or a ``Choose``, which selects it
-            privately by the precision of the mean count of 16 x 16 cells.
+            privately by the precision of the count of a district with 1/16 of the points.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: Total price of the release, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
@@ -205,13 +209,13 @@ class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
 
     @property
     def precision(self) -> Precision:
-        moved = self.rows.max_per_user / CoarseGrid.cells().cells
+        moved = self.rows.max_per_user / DISTRICTS
         return Precision(2 * self.steps.counts_scale, moved=moved)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], MapRelease]]:
-        points, cells = self.rows.read(data), CoarseGrid.cells().cells
+        points = self.rows.read(data)
         number = int(points.in_cells(uniform_grid(1)).sum())
-        return number / cells, self._of_points(points)
+        return number / DISTRICTS, self._of_points(points)
 
     def _of_points(self, points: Counts) -> Callable[[Plan], MapRelease]:
         if self.measure is not None:

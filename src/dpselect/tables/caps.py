@@ -23,7 +23,7 @@ What is counted is what one person moves least, for its size:
   keys; ``d_m = m``, ``b_m`` is the threshold, and ``λ = 0``.
 - The ``k`` most common keys: the mean of the ``k`` largest counts; ``d_m = min(m, k)/k``, and
   ``λ = 2``. The heaviest cells: the same of points; ``d_m = m/k``.
-- Maps: points in one of ``n`` cells; ``d_m = m/n``, and ``λ = 1``.
+- Maps: points in a district with one ``n``-th of them; ``d_m = m/n``, and ``λ = 1``.
 
 If the number of keys of ``c`` people falls as a power of ``c``, the first is in proportion to
 the number of keys above the threshold, whichever power it is; where the law of the noise has
