@@ -1,10 +1,12 @@
 """Edges that stay in their engine: the same objectives, so the same law of every draw."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpselect as dp
@@ -122,3 +124,24 @@ def test_an_id_of_pandas_that_is_no_node_decides_nothing(nodes):
     table = EdgeTable(frame, source="f", target="g", nodes=nodes)
 
     assert table.degrees.sum() == 4
+
+
+@pytest.mark.parametrize("nodes", [4, [1, 2, 3], [-1, 2, 3], [-5, -2]])
+@pytest.mark.parametrize(
+    "kinds", list(product([pa.uint8(), pa.int64(), pa.uint64()], repeat=2))
+)
+def test_an_id_beyond_signed_integers_is_no_node_of_arrow(nodes, kinds):
+    """Arrow raises where such an id is compared with a signed one, and names it."""
+    far = [2**63 if kind == pa.uint64() else 9 for kind in kinds]
+    columns = {
+        name: pa.array([*ends, one], kind)
+        for name, ends, one, kind in zip(
+            ENDS.values(), [(1, 2), (2, 3)], far, kinds, strict=True
+        )
+    }
+    ours = EdgeTable(pa.table(columns), nodes=nodes, **ENDS)
+    without = EdgeTable(pa.table(columns).slice(0, 2), nodes=nodes, **ENDS)
+
+    assert ours.degrees.tolist() == without.degrees.tolist()
+    with pytest.raises(PublicClaimError):
+        EdgeTable(pa.table(columns), nodes=nodes, on_invalid="raise", **ENDS)

@@ -265,21 +265,39 @@ def _ends(
     ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"))
     if not integer or of.is_csv:
         return ends
-    there = {end: _is_between(nw.col(end), nodes) for end in ("source", "target")}
+    # Arrow compares unsigned integers with signed ones as if none were beyond these.
+    unsigned = {
+        end
+        for end, one in columns.items()
+        if ends.implementation.is_pyarrow() and types[one].is_unsigned_integer()
+    }
+    there = {end: _is_between(end, nodes, unsigned) for end in columns}
     if dropped:
         return ends.filter(*there.values()).with_columns(nw.col(*there).cast(nw.Int64))
     # A null would turn the integers of pandas into floats, which cannot be cast back.
-    absent = -1 if isinstance(nodes, range) else next(i for i in count() if i not in nodes)
+    is_range = isinstance(nodes, range)
+    absent = len(nodes) if is_range else next(i for i in count() if i not in nodes)
     return ends.with_columns(
-        nw.when(known).then(nw.col(end)).otherwise(nw.lit(absent)).cast(nw.Int64).alias(end)
+        nw.when(known)
+        .then(nw.col(end))
+        .otherwise(_literal(absent, unsigned=end in unsigned))
+        .cast(nw.Int64)
+        .alias(end)
         for end, known in there.items()
     )
 
 
-def _is_between(end: nw.Expr, nodes: Sequence[Any]) -> nw.Expr:
+def _is_between(end: str, nodes: Sequence[Any], unsigned: set[str]) -> nw.Expr:
     """Return whether an id is at least the least node and at most the largest."""
     least, most = (0, len(nodes) - 1) if isinstance(nodes, range) else (min(nodes), max(nodes))
-    return (end >= least) & (end <= most)
+    if end in unsigned:
+        least, most = (max(least, 0), most) if most >= 0 else (1, 0)
+    low, high = (_literal(one, unsigned=end in unsigned) for one in (least, most))
+    return (nw.col(end) >= low) & (nw.col(end) <= high)
+
+
+def _literal(value: int, *, unsigned: bool) -> nw.Expr:
+    return nw.lit(value, nw.UInt64) if unsigned else nw.lit(value)
 
 
 def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> None:
