@@ -273,7 +273,10 @@ def _ends(
     }
     there = {end: _is_between(end, nodes, unsigned) for end in columns}
     if dropped:
-        return ends.filter(*there.values()).with_columns(nw.col(*there).cast(nw.Int64))
+        # One by one: pandas cannot join missing truth values of one kind with those of another.
+        for known in there.values():
+            ends = ends.filter(known)
+        return ends.with_columns(nw.col(*there).cast(nw.Int64))
     # A null would turn the integers of pandas into floats, which cannot be cast back.
     is_range = isinstance(nodes, range)
     absent = len(nodes) if is_range else next(i for i in count() if i not in nodes)
