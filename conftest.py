@@ -16,8 +16,16 @@ settings.register_profile("exploring", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 PAGES = Path(__file__).parent / "docs"
+WHOLE = {PAGES / "requests.md", PAGES / "subsets.md"}
+"""Pages whose examples read what their commands wrote: tests/test_pages.py runs both in order."""
+
 BESIDE = Path(__file__).parents[1] / "shared" / "data"
 os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out the examples of pages that cannot be run without their commands."""
+    return True if collection_path in WHOLE else None
 
 
 @pytest.fixture(autouse=True)
