@@ -17,7 +17,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 PAGES = Path(__file__).parent / "docs"
 WHOLE = {PAGES / "requests.md", PAGES / "subsets.md"}
-"""Pages whose examples read what their commands wrote: tests/test_pages.py runs both in order."""
+"""Pages whose examples read what commands wrote: tests/test_pages.py runs both in order."""
 
 BESIDE = Path(__file__).parents[1] / "shared" / "data"
 os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
