@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -24,7 +25,7 @@ NOTHING, REST = "(none)", "(other)"
 
 
 @dataclass(frozen=True, repr=False)
-class ReleaseByGroup(Release[Any]):
+class ReleaseByGroup(Release[Any], ABC):
     """Candidates as the rows of a table; with groups, pairs of a group and a candidate.
 
     Attributes:
@@ -47,9 +48,9 @@ class ReleaseByGroup(Release[Any]):
         return found
 
     @property
+    @abstractmethod
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
         """The names of a candidate's parts, the name of its noisy count, and the counts."""
-        raise NotImplementedError
 
     def table(self) -> dict[str, list[Any]]:
         """Return groups, parts of candidates, noisy counts and intervals as columns.
