@@ -145,3 +145,15 @@ def test_an_id_beyond_signed_integers_is_no_node_of_arrow(nodes, kinds):
     assert ours.degrees.tolist() == without.degrees.tolist()
     with pytest.raises(PublicClaimError):
         EdgeTable(pa.table(columns), nodes=nodes, on_invalid="raise", **ENDS)
+
+
+def test_missing_ends_of_two_kinds_of_pandas_are_left_out():
+    """Truth values of a masked column and of an Arrow column have different missing ones."""
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([0, None, 2, 1], dtype="Int64"),
+            "b": pd.array([1, 2, None, 2], dtype=pd.ArrowDtype(pa.int64())),
+        }
+    )
+
+    assert EdgeTable(frame, nodes=3, **ENDS).degrees.tolist() == [1, 2, 1]
