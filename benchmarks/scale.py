@@ -1,14 +1,13 @@
 """Time and memory of every application from 10^6 to 10^8 rows, and how they grow.
 
 Run: ``python benchmarks/scale.py FOLDER [--rows 1e6,1e7] [--edges 1e6] [--engines ...]
-[--tasks ...] [--repeats 1]`` with FOLDER on a large disk; ``--show`` prints the tables of
+[--tasks ...] [--repeats 1]`` with FOLDER on a large disk; ``--show`` prints the table of
 ``docs/measurements.md``. Every run is a whole release from a Parquet file (22 bytes a
 record, 6 an edge) in a process of its own that has made the same release of a small file
 before: imports, compiled kernels and the start of the engine do not count. Time is that of
 all processors, which other work on the machine changes little; memory is the most that the
 process ever had, for Spark with its Java process. Results:
-``benchmarks/results/scale.csv``. An exponent is the slope of the least-squares line through
-the logarithms, of the least time and the median memory of each size.
+``benchmarks/results/scale.csv``; shown are the least time and the median memory.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.typing import Values
 
 RESULTS = Path(__file__).parent / "results" / "scale.csv"
+SHOWN = 10**7
+"""Number of rows of the table that is shown."""
 CHUNK = 1_000_000
 SMALL = 1000
 THREADS = 2
@@ -251,38 +251,27 @@ def record(asked: argparse.Namespace) -> None:
                     print(task, engine, rows, found, flush=True)
 
 
-def exponent(rows: Values, figures: Values) -> str:
-    """Return the slope of the least-squares line through the logarithms, if there is one."""
-    return f"{np.polyfit(np.log(rows), np.log(figures), 1)[0]:.2f}" if rows.size > 1 else ""
-
-
 def show() -> None:
-    """Print the stored results as tables, one an engine."""
+    """Print the stored results of one number of rows as a table."""
     found = (
         pl.read_csv(RESULTS)
-        .group_by("application", "engine", "rows", maintain_order=True)
+        .filter(rows=SHOWN)
+        .group_by("application", "engine")
         .agg(pl.min("processors"), pl.median("mebibytes"))
-        .sort("rows", maintain_order=True)
     )
-    for engine in ("polars", "duckdb", "memory", "spark"):
-        held = found.filter(engine=engine)
-        if held.is_empty():
-            continue
-        sizes = held["rows"].unique().sort().to_list()
-        names = [f"10^{np.log10(size):.0f}^" for size in sizes]
-        print(
-            f"\n| {engine} | {' | '.join(names)} | exponent | {' | '.join(names)} | exponent |"
-        )
-        print(f"| --- |{' ---: |' * (2 * len(sizes) + 2)}")
-        for task in TASKS:
-            one = held.filter(application=task)
-            cells = []
-            for column, form in (("processors", ".2f"), ("mebibytes", ".0f")):
-                by_size = dict(zip(one["rows"], one[column], strict=True))
-                cells += [format(by_size[n], form) if n in by_size else "" for n in sizes]
-                cells.append(exponent(one["rows"].to_numpy(), one[column].to_numpy()))
-            if one.height:
-                print(f"| {task} | {' | '.join(cells)} |")
+    forms = {"processors": ".1f", "mebibytes": ".0f"}
+    cells = {
+        (task, engine, column): format(value, forms[column])
+        for task, engine, *values in found.rows()
+        for column, value in zip(forms, values, strict=True)
+    }
+    engines = ("polars", "duckdb", "memory")
+    heads = [f"{unit}, {engine}" for unit in ("s", "MiB") for engine in engines]
+    print(f"| release | {' | '.join(heads)} |")
+    print(f"| --- |{' ---: |' * len(heads)}")
+    for task in TASKS:
+        row = [cells.get((task, one, column), "") for column in forms for one in engines]
+        print(f"| {task} | {' | '.join(row)} |")
 
 
 def main() -> None:

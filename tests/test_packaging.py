@@ -22,7 +22,7 @@ def test_the_citation_is_of_this_version():
 
     assert citation["version"] == PROJECT["version"] == dp.__version__
     assert citation["license"] == PROJECT["license"]
-    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
     assert f"version = {{{dp.__version__}}}" in page
     assert f"title   = {{{citation['title']}}}" in page
     foot = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["copyright"]
@@ -56,7 +56,7 @@ def test_the_extra_standard_stands_beside_opendp_with_polars():
 
 
 def test_every_python_is_in_the_table_of_what_was_run():
-    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
     pythons = set(re.findall(r"^\| ([\d., ]+) \|", page, re.MULTILINE))
     listed = {python for row in pythons for python in row.split(", ")}
     kind = "Programming Language :: Python :: "

@@ -53,7 +53,8 @@ def test_a_small_run_repeats_itself_and_is_stored(name, tmp_path):
     assert first.frame.equals(again.frame)
     assert pl.read_parquet(path).equals(first.frame)
     assert path.with_suffix(".png").stat().st_size > 1000
-    assert studies.load(name).title in page(tmp_path)
+    mark = f"<!-- results {name.partition('/')[0]} -->\n"
+    assert studies.load(name).title in page(mark, tmp_path)
 
 
 @every_study

@@ -1,7 +1,7 @@
 """AboveThreshold: the first queries above a public threshold, whatever their number.
 
 It needs no objective: queries are looked at in order, and only those that are found above cost
-epsilon. ``docs/above-threshold.md`` says when it is the right mechanism.
+epsilon. ``docs/own.md`` says when it is the right mechanism.
 """
 
 from __future__ import annotations

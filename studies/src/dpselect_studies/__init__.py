@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpselect_studies import datasets
-    from dpselect_studies.catalogue import PAPERS, STUDIES, load
+    from dpselect_studies.catalogue import STUDIES, load
     from dpselect_studies.comparison import compare
     from dpselect_studies.report import Provenance, listed, page, store
     from dpselect_studies.running import Changes, Run, run
     from dpselect_studies.study import Null, Printed, Reason, Study
 
 _HOME = {
-    "PAPERS": "catalogue",
     "STUDIES": "catalogue",
     "load": "catalogue",
     "Provenance": "report",
@@ -39,7 +38,6 @@ _HOME = {
 }
 
 __all__ = [
-    "PAPERS",
     "STUDIES",
     "Changes",
     "Null",

@@ -8,14 +8,6 @@ from typing import Any
 from dpselect.errors import ParameterError
 from dpselect_studies.study import Study
 
-PAPERS = {
-    "farias-2023": "Local dampening (Farias et al., VLDB J. 2023)",
-    "farias-2024": "PrivPareto and PrivAgg (Farias et al., arXiv:2412.14380)",
-    "fanaeepour-2017": "E2EPriv (Fanaeepour and Rubinstein, arXiv:1702.05607)",
-    "gonen-2025": "Subset retrieval (Gonen, Langberg and Sprintson, arXiv:2501.13278)",
-}
-"""Papers by the folder of their studies."""
-
 STUDIES = (
     "farias-2023/examples",
     "farias-2023/figure-7",

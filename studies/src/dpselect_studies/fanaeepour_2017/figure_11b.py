@@ -72,10 +72,9 @@ STUDY = Study(
     measure=measure,
     plot=plot,
     discussion="""
-No number is printed. The text says that errors are almost the same for a share of up to a
-half, and larger at three quarters: for queries of 1 % the published form has .093, .096, .111
-and .152. So it is on this substitute, if a fifth more is almost the same. The published, the
-repaired and the default form do not differ here: what matters is the epsilon that is left for
-the counts.
+No number is printed. The text says that errors are almost the same for a share of up to a half,
+and larger at three quarters: for queries of 1 % the published form has .093, .096, .111 and
+.152. The published, the repaired and the default form do not differ: what matters is the
+epsilon that is left for the counts.
 """,
 )

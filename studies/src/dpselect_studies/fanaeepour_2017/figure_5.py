@@ -122,11 +122,10 @@ STUDY = Study(
         for points, grid in ((8_938, 30.0), (869_976, 295.0), (6_442_841, 803.0))
     ],
     discussion="""
-Storage cannot be had, and farmers' markets stand in for it; queries are of 1 % of the area at
-100 random positions, of which 15 hold no point and are left out here. The shape is that of the
-paper: aggregation falls, noise rises, and their sum has a flat minimum, here between 40 and 60
-cells along an axis (.074 at 40). Heuristic's 30 has .087. That this is "far from optimal"
-cannot be said of these points. Heuristic's sizes for the paper's three numbers of points come
-out as printed.
+Storage is not available, and farmers' markets take its place; queries are 1 % of the area at
+100 random positions, of which 15 contain no point and are left out. The shape is as in the
+paper: the error of aggregation falls, that of noise rises, and their sum has a flat minimum
+between 40 and 60 cells a side (.074 at 40). Heuristic's 30 has .087, which is not "far from
+optimal" here. Heuristic's sizes agree.
 """,
 )

@@ -326,14 +326,11 @@ STUDY = Study(
     ],
     seconds=5,
     discussion="""
-The graph of Figures 1b, 2a and 6 is not in the text as it is at hand, and was rebuilt from
-what the examples say of it; local sensitivities come from all 3,683 graphs at most three edges
-away. Everything but Example 8 comes out as printed.
+The graph of Figures 1b, 2a and 6 is not in the text that we have. It was rebuilt from the
+examples; local sensitivities are enumerated over all 3,683 graphs at most three edges away.
 
 **Example 8 does not add up.** Its own sensitivities give -0.5/3 = -.167 for a, where .1 is
-printed, and probabilities that are printed sum to .97. The printed .0046 of v is e^(epsilon D),
-without the half, at D = -2.5. With the enumerated sensitivities (5 at distance 2 for a and b, 4
-or 3 for the others) a has .4015, and v .039 or .021. That is more than the .323 of Example 5,
-so what the example is to show stays true.
+printed, and the printed probabilities sum to .97. The printed .0046 of v is e^(epsilon D),
+without the factor 1/2. The conclusion of the example remains true.
 """,
 )

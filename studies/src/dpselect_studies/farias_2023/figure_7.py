@@ -103,7 +103,6 @@ STUDY = Study(
     plot=plot,
     discussion="""
 No number is printed, nor the range of beta. As beta grows the error falls from 9.67, that of
-the exponential mechanism, to 0, as Example 9 says. The example divides by a difference of
-inverses where it needs their product; the order of the curve is as it claims.
+the exponential mechanism, to 0, as Example 9 says.
 """,
 )

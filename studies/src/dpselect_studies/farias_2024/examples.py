@@ -133,8 +133,8 @@ STUDY = Study(
         for what, value in several.items()
     ],
     discussion="""
-All agree. In Example 4.6 the paper leaves b out of the sets, as it must and its Definition 4.5
-does not: read literally, where b is its own rival, the definition gives 2. In Example 6.2 the
-two databases differ by a substitution, while Lemma 6.1 is proved for records added or removed.
+In Example 4.6 the paper leaves b out of its own rivals, as it must, but its Definition 4.5 does
+not: read literally it gives 2. In Example 6.2 the databases differ by a substitution, while
+Lemma 6.1 is proved for records added or removed.
 """,
 )

@@ -224,14 +224,10 @@ STUDY = Study(
     discussion="""
 What the text states of the local form agrees: all of the true top 5 at epsilon 1 on Enron and
 GitHub and at 5 on DBLP, and .706 there at 1 for the printed .71, though the graph is a
-substitute. That is with the paper's sensitivity of ego density, by the degree alone, put right;
-our tighter one has .81 there. The global form needs 1.8 to 2.0 orders of magnitude more for
-half of the top 5, where the text has 1 to 2. The text, the caption and the axis give three
-ranges of epsilon; these are those of the axis. The sensitivity of the sum is Theorem 5.4's, the
-weighted sum of both.
+substitute. That is with the paper's sensitivity of ego density, corrected; our tighter one has
+.81. The global form needs 1.8 to 2.0 orders of magnitude more, where the text has 1 to 2.
 
-The sum is dominated by the degree, so **degree alone, by the plain exponential mechanism, is
-better still on every graph**: an edge changes a degree by one at most. The shifted form, which
-the paper does not draw here, is between the two at most epsilons.
+The degree dominates the sum, so **degree alone, by the exponential mechanism, is better on
+every graph**.
 """,
 )

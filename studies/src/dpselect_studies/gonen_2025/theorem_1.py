@@ -125,17 +125,14 @@ STUDY = Study(
     plot=plot,
     printed=[_claimed(*claim, what) for what in (SPHERE, BALL) for claim in CLAIMS],
     discussion="""
-The paper prints formulas and no numbers; each is compared as the bound that it is. Algorithm
-A1 as stated draws from the sphere, *exactly* beta swaps away, and **breaks its own theorem**:
-.500 for .333 at 4 of 10 people and beta 2. The ball, *at most* beta swaps, which the proof
-speaks of, keeps the bound in all four and is better than it (.261). At epsilon 0 the ball is
-the optimum, so the gap between the two printed bounds, .167 to .333, is closed. Above epsilon
-0 a tilt by distance is better than the ball (.185 at epsilon 1), and the [closed
-form](theory.md#why-nothing-is-better) is the least of all mechanisms. The printed lower
-bound subtracts e^epsilon - 1 and is soon 0; ours is by the same
-argument.
+The paper prints formulas and no numbers; each is compared as the bound that it is. Algorithm A1
+as stated draws from the sphere, *exactly* beta swaps away, and **breaks its own theorem**: .500
+for .333 at 4 of 10 people and beta 2. The ball, *at most* beta swaps, which the proof has,
+keeps the bound and is better than it (.261). At epsilon 0 the ball is the optimum. Above
+epsilon 0 the [closed form](theory.md#why-nothing-is-better) is the least of all mechanisms
+(.185 at epsilon 1).
 
-**At nearly every beta a neighbour is ruled out in a large share of the releases**: that is
-what the paper's definition asks for.
+**At nearly every beta a neighbour is ruled out in a large share of the releases**: that is what
+the paper's definition allows.
 """,
 )

@@ -126,10 +126,9 @@ STUDY = Study(
         )
     ],
     discussion="""
-Algorithm A2 adds beta people drawn blindly and never misses a member. Its delta is 1 - beta/n
-at every epsilon and for every beta up to n, the least of all blind choices. The printed 1 -
-(beta - 1)/(n - d) holds wherever the printed condition 2 d beta^2 < n does, and **if and only
-if n >= beta d**: at 3 of 5 people and beta 2 it would be .5, and is .6. It says nothing at
-beta 1. The printed lower bound holds; at epsilon 0 the gap is (1/(n - d) - 1/n) beta.
+Algorithm A2 adds beta people at random and never misses a member. Its delta is 1 - beta/n at
+every epsilon, the least of all choices that do not know the members. The printed 1 - (beta -
+1)/(n - d) holds **if and only if n >= beta d**: at 3 of 5 people and beta 2 it would be .5, and
+is .6.
 """,
 )

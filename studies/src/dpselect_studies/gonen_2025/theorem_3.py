@@ -145,13 +145,10 @@ STUDY = Study(
     plot=plot,
     printed=_claims(),
     discussion="""
-(b) asks for pools that let the decoder find the members and the replaced people; no number of
-pools is given. **A Kautz-Singleton design for d + beta positives with COMP finds them in every
-draw, one for d alone does in .43 of the draws at 2 of 100 people and beta 1, in .27 at 5 of 100
-and beta 5, and in at most .01 elsewhere.**
-COMP misses no member with either: what the smaller design adds are people who are neither. The
-number of pools is in the frame. Delta is 1 - beta/n, below the printed bound; the lower bound
-(23) is that of Theorem 1 and says little where d is small. All of this needs that collector
-and laboratory do not talk: who knows the replaced people has no noise at all.
+(b) requires pools that let the decoder find the members and the replaced people. **A
+Kautz-Singleton design for d + beta positives with COMP finds them in every draw; one for d
+alone in .43 of the draws at 2 of 100 people and beta 1, in .27 at 5 of 100 and beta 5, and in
+at most .01 elsewhere.** COMP misses no member with either. All of this requires that collector
+and laboratory do not talk.
 """,
 )
