@@ -391,7 +391,7 @@ FOUND = """(() => {
         ),
         ("local sensitivity", "own/?h=local+sensitivity#a-local-sensitivity"),
         ("duckdb", "scale/?h=duckdb#duckdb"),
-        ("spark", "scale/?h=spark"),
+        ("spark", "scale/?h=spark#spark"),
         ("notebook", "notebook/?h=notebook"),
     ],
 )
