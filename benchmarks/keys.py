@@ -27,8 +27,8 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.laws import law_of
 from dpselect.keys.question import question_of
+from dpselect.keys.selection import selection_of
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -94,7 +94,7 @@ def people() -> None:
     print("|--:" * (len(names) + 2) + "|")
     for epsilon in (0.1, 1.0):
         for keys in (1, 2, 5, 10, 30, 100):
-            halves = [str(law_of(name, epsilon, DELTA, keys).half) for name in names[:4]]  # type: ignore[arg-type]
+            halves = [str(selection_of(name, epsilon, DELTA, keys).half) for name in names[:4]]  # type: ignore[arg-type]
             halves.append(str(peer_threshold(epsilon, keys)[1]))
             print(f"| {epsilon:g} | {keys} | {' | '.join(halves)} |")
 

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 import dpselect as dp
-from dpselect.keys.laws import law_of
-from dpselect.keys.rounds import RoundsLaw, _largest_mu
+from dpselect.keys.rounds import RoundsSelection, _largest_mu
+from dpselect.keys.selection import selection_of
 from dpselect_studies import datasets
 
 DELTA = 1e-6
@@ -137,7 +137,7 @@ def twice(users: Array, keys: Array, epsilon: float, most: int) -> float:
 
 def in_rounds(users: Array, keys: Array, epsilon: float, most: int) -> Array:
     """Return the numbers of keys of runs of the library's rounds."""
-    law, found = RoundsLaw(epsilon, DELTA, most, 1), []
+    law, found = RoundsSelection(epsilon, DELTA, most, 1), []
     for run in range(RUNS):
         rng, size = np.random.default_rng(run), keys.max() + 1
         left, released = np.ones(keys.size, dtype=bool), 0
@@ -161,7 +161,7 @@ def measure() -> None:
             users, keys = limited(rows, most)
             size, people = keys.max() + 1, np.bincount(keys)
             found = {
-                method: law_of(method, epsilon, DELTA, most).probabilities(people).sum()
+                method: selection_of(method, epsilon, DELTA, most).probabilities(people).sum()
                 for method in ("optimal", "gaussian")
             }
             scales, least = noise(epsilon, most, (1.0,))

@@ -90,7 +90,7 @@ def picture(path: str) -> None:
         records = Records(ADD_REMOVE)
         joint = Joint((25.0, 75.0), candidates, records, epsilon)
         chain = joint.chain(records.of(values))
-        law = path_exponential.joint_law(chain, float(joint.decay), 0)
+        law = path_exponential.joint_probabilities(chain, float(joint.decay), 0)
         logs = np.log10(np.maximum(law, 1e-6))
         shown = ax.imshow(
             np.where(law > 0, logs, np.nan).T, origin="lower", cmap="viridis", vmin=-6, vmax=-1

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import dpselect as dp
-from dpselect.draws.above_threshold import law_of_stops
+from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank, rank_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Numbers, Records
@@ -127,7 +127,7 @@ def of_single(single: Single, case: Case) -> float:
         return float(single.probabilities(case.numbers) @ np.abs(single.points - case.truth))
     if isinstance(single, ByThreshold):
         queries = single.queries(case.numbers)
-        law = law_of_stops(queries, single.threshold, *single.scales, 1)[0]
+        law = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
         answers = np.append(single.visited, single.visited[-1])
         return float(law @ np.abs(answers - case.truth))
     assert isinstance(single, ByPieces)  # noqa: S101 -- for type checkers
@@ -136,13 +136,13 @@ def of_single(single: Single, case: Case) -> float:
     first = np.concatenate([[0], last[:-1] + 1])
     low, step = single.points.lower, single.points.step
     distances = _mean_distance(low + first * step, low + last * step, case.truth)
-    return float(pieces.law(single.decay) @ distances)
+    return float(pieces.probabilities(single.decay) @ distances)
 
 
 def one_per_cent(case: Case) -> float:
     """Return the error of AboveThreshold upwards over a grid that grows by 1 %."""
     single, visited, queries = of_one_per_cent(case)
-    law = law_of_stops(queries, single.threshold, *single.scales, 1)[0]
+    law = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
     return float(law @ np.abs(np.append(visited, visited[-1]) - case.truth))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import dpselect as dp
 from dpselect.percentiles import percentile_rank, rank_of
 from dpselect.percentiles.objectives import RankForm
-from dpselect.percentiles.single import sorted_laws
+from dpselect.percentiles.single import sorted_probabilities
 from dpselect.typing import Values
 from dpselect_studies import datasets
 
@@ -61,7 +61,7 @@ def one_by_one(
         )
         for p in percents
     ]
-    return float((sorted_laws(candidates, laws) * distances).sum() / len(percents))
+    return float((sorted_probabilities(candidates, laws) * distances).sum() / len(percents))
 
 
 def recursive(values: Values, percents: list[float], candidates: Values) -> Values:

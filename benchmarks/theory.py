@@ -26,7 +26,10 @@ def curve(axes: Axes) -> None:
     axes.plot(a, np.minimum(low, high), ":", label="any epsilon-DP")
     gaps = np.linspace(-3, 5, 17)
     pairs = [
-        [PermuteAndFlip().law(np.array(one), epsilon)[0] for one in ([gap, 0], [gap + 1, -1])]
+        [
+            PermuteAndFlip().probabilities(np.array(one), epsilon)[0]
+            for one in ([gap, 0], [gap + 1, -1])
+        ]
         for gap in gaps
     ]
     axes.plot(*np.transpose(pairs), "o", ms=3, label="two candidates")
@@ -54,7 +57,9 @@ def sandwich(axes: Axes) -> None:
         ("permute-and-flip", PermuteAndFlip(), 1.0),
         ("exponential, twice epsilon", Exponential(), 2.0),
     ):
-        errors = [1 - draw.law(np.r_[lead, np.zeros(9)], epsilon)[0] for lead in leads]
+        errors = [
+            1 - draw.probabilities(np.r_[lead, np.zeros(9)], epsilon)[0] for lead in leads
+        ]
         axes.plot(leads, errors, label=name)
     axes.set(title="9: between two exponential draws", xlabel="lead", ylabel="P(wrong)")
     axes.set_yscale("log")
@@ -65,8 +70,8 @@ def optimum(axes: Axes) -> None:
     steps, epsilon = np.arange(13), 1.0
     flip = PermuteAndFlip()
     least = np.exp(-epsilon * steps) / 2
-    pairwise = [flip.law(np.array([float(h), -float(h)]), epsilon)[1] for h in steps]
-    inverse = [flip.law(np.array([0.0, -float(h)]), epsilon)[1] for h in steps]
+    pairwise = [flip.probabilities(np.array([float(h), -float(h)]), epsilon)[1] for h in steps]
+    inverse = [flip.probabilities(np.array([0.0, -float(h)]), epsilon)[1] for h in steps]
     axes.plot(steps, least, "k:", label="least of any mechanism")
     axes.plot(steps, pairwise, "o", ms=3, label="pairwise")
     axes.plot(steps, inverse, "s", ms=3, label="inverse sensitivity")

@@ -261,7 +261,7 @@ def leads() -> None:
         stable = StableArgmax(epsilon=epsilon, delta=delta, neighbours="add-remove")
         for n in (10, 10**4, 10**6):
             needed = [
-                least_lead(n, partial(draw.law, epsilon=2 * epsilon))
+                least_lead(n, partial(draw.probabilities, epsilon=2 * epsilon))
                 for draw in (ExponentialDraw(), PermuteAndFlipDraw())
             ]
             print(epsilon, delta, n, stable.lead_for(0.95), *needed)

@@ -195,17 +195,18 @@ def compare(
     simulations: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> Comparison:
-    """Compare mechanisms on one objective by their exact laws, or by simulations.
+    """Compare mechanisms on one objective by their exact distributions, or by simulations.
 
-    One candidate, and several by a ``NoisySequence`` whose law is feasible, are compared
-    exactly; rounds of other mechanisms are simulated. Each row says which.
+    One candidate, and several by a ``NoisySequence`` whose distribution is feasible, are
+    compared exactly; rounds of other mechanisms are simulated. Each row says which.
 
     Args:
         objective: Public or synthetic scores; the result is as private as they are.
         mechanisms: At least one.
         epsilons: Compare each mechanism at each of these; at its own if not given.
         k: How many candidates a release has; 1 to ``n``.
-        simulations: How often a release is simulated where its law is not computed; >= 1.
+        simulations: How often a release is simulated where its distribution is not computed; >=
+            1.
         rng: The generator for these; one with the seed 0 if not given.
 
     Raises:
@@ -411,8 +412,8 @@ def dominates(
     """Return whether shifted dampening by one sensitivity is never worse than by another.
 
     Definition 17 in the order that holds, summed over the distances, which is all that the
-    shifted law depends on. With an ``other`` of global sensitivity it compares with the
-    exponential mechanism.
+    shifted distribution depends on. With an ``other`` of global sensitivity it compares with
+    the exponential mechanism.
 
     Args:
         objective: Scores with the one sensitivity.

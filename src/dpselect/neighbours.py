@@ -1,7 +1,7 @@
 """Which pairs of databases epsilon protects.
 
-An epsilon means nothing without this relation: it bounds how far the law of a release may
-move between two *neighbouring* databases, so the relation says what one individual is.
+An epsilon means nothing without this relation: it bounds how far the distribution of a release
+may move between two *neighbouring* databases, so the relation says what one individual is.
 """
 
 from __future__ import annotations

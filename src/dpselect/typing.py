@@ -14,7 +14,7 @@ Values: TypeAlias = NDArray[np.float64]
 """Floats of any shape."""
 
 Probabilities: TypeAlias = NDArray[np.float64]
-"""Shape ``(n,)``: the exact law of a draw; as private as the scores."""
+"""Shape ``(n,)``: the exact distribution of a draw; as private as the scores."""
 
 Direction: TypeAlias = Literal["non-decreasing", "non-increasing"]
 """Whether candidates with larger scores have larger sensitivities, or smaller ones."""

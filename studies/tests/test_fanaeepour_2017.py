@@ -82,7 +82,9 @@ def test_the_errors_and_sensitivities_of_the_pair_are_exact_fractions():
 @pytest.mark.parametrize(("epsilon", "ratio"), [(1.0, 1.0963), (4.0, 1.0963)])
 def test_the_published_choice_loses_more_than_its_epsilon(epsilon, ratio):
     laws = [
-        PublishedNotPrivate(*np.array(published_in_fractions(size), dtype=float).T).law(epsilon)
+        PublishedNotPrivate(
+            *np.array(published_in_fractions(size), dtype=float).T
+        ).probabilities(epsilon)
         for size in (29, 30)
     ]
 
@@ -99,7 +101,7 @@ def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
         error(gap, scale * cover, np.zeros(2), floor), sensitivity(scale * cover, size, delta)
     )
 
-    law = published.law(epsilon)
+    law = published.probabilities(epsilon)
 
     assert published.errors == pytest.approx([31.47, 9.00], abs=5e-3)
     assert published.sensitivities == pytest.approx([0.04746, 0.01230], abs=5e-6)
@@ -108,7 +110,7 @@ def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
     largest = published.sensitivities.max()
     tau = epsilon * (31.47 - 9.00) / (2 * largest) - np.log(2)
     assert np.exp(-tau) < 1e-19
-    with_one = PublishedNotPrivate(published.errors, np.full(2, largest)).law(epsilon)
+    with_one = PublishedNotPrivate(published.errors, np.full(2, largest)).probabilities(epsilon)
     assert with_one[0] <= np.exp(-tau)
 
 
@@ -126,7 +128,7 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
     assert found[0].sensitivities == pytest.approx([
         1 / (0.9 * 27.1) + noise / (26.1 * 27.1) + 1 / 27 for noise in (COVERED, share)
     ])  # fmt: skip
-    assert loss(found[0].law(1.0), found[1].law(1.0)) > 1.09
+    assert loss(found[0].probabilities(1.0), found[1].probabilities(1.0)) > 1.09
 
 
 @pytest.mark.parametrize(

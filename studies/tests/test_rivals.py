@@ -34,7 +34,7 @@ def are_neighbours(x, y):
 @pytest.mark.parametrize("p", [25, 50, 90])
 def test_laws_are_private_on_every_small_database(kind, p):
     report = dp.audit.check_private(
-        lambda x: rival(kind, x, p).law(POINTS), SMALL, are_neighbours, EPSILON
+        lambda x: rival(kind, x, p).probabilities_at(POINTS), SMALL, are_neighbours, EPSILON
     )
 
     assert report.ok, str(report)
@@ -44,7 +44,7 @@ def test_laws_are_private_on_every_small_database(kind, p):
 def test_a_twentieth_of_the_noise_is_caught():
     for kind in OF_NUMBERS:
         report = dp.audit.check_private(
-            lambda x, kind=kind: rival(kind, x, epsilon=20 * EPSILON).law(POINTS),
+            lambda x, kind=kind: rival(kind, x, epsilon=20 * EPSILON).probabilities_at(POINTS),
             SMALL, are_neighbours, EPSILON,
         )  # fmt: skip
         assert not report.ok
@@ -60,7 +60,7 @@ def test_inverse_sensitivity_counts_replacements(p):
             min(replaced(x, y) for y in universe if y[rank_of(p, 4) - 1] == c) for c in POINTS
         ]
         weights = np.exp(-EPSILON / 2 * np.array(least))
-        law = rival(rivals.InverseSensitivity, x, p).law(POINTS)
+        law = rival(rivals.InverseSensitivity, x, p).probabilities_at(POINTS)
 
         assert law == pytest.approx(weights / weights.sum())
 
@@ -89,7 +89,7 @@ def test_the_piecewise_laplace_law_is_the_integral_of_its_density():
     share = (fine - ends[places]) / (ends[places + 1] - ends[places])
     density = np.exp(-EPSILON / 2 * np.abs(places + share - rank_of(50, 4)))
     cells = np.bincount(np.rint(fine).astype(int), density)
-    law = rival(rivals.PiecewiseLaplace, values).law(POINTS)
+    law = rival(rivals.PiecewiseLaplace, values).probabilities_at(POINTS)
 
     assert law == pytest.approx(cells / cells.sum(), rel=1e-4)
 

@@ -366,10 +366,13 @@ def test_a_loss_that_underflows_is_found_by_logarithms(draw):
 
     pair = [(0,), (1,)]
     hidden = dp.audit.check_private(
-        lambda x: draw.law(2 * scores(x), 1.0), pair, dp.Neighbours.SUBSTITUTE, epsilon=1.0
+        lambda x: draw.probabilities(2 * scores(x), 1.0),
+        pair,
+        dp.Neighbours.SUBSTITUTE,
+        epsilon=1.0,
     )
     found = dp.audit.check_private(
-        lambda x: draw.log_law(2 * scores(x), 1.0),
+        lambda x: draw.log_probabilities(2 * scores(x), 1.0),
         pair,
         dp.Neighbours.SUBSTITUTE,
         epsilon=1.0,
@@ -386,7 +389,7 @@ def test_a_loss_that_underflows_is_found_by_logarithms(draw):
 
 
 def test_logarithms_must_be_those_of_a_law():
-    with pytest.raises(ParameterError, match="exp of what law_of returns"):
+    with pytest.raises(ParameterError, match="exp of what distribution returns"):
         dp.audit.check_private(
             lambda _: [0.0, 0.0], [(0,), (1,)], dp.Neighbours.SUBSTITUTE, 1.0, log=True
         )

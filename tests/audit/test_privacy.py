@@ -94,7 +94,7 @@ def test_equal_laws_are_no_distance_apart(measure):
     "wrong", [[0.5, 0.4], [-0.5, 1.5], [[0.5, 0.5]], [nan, 1.0], ["a", "b"], [], 1.0]
 )
 def test_a_law_must_be_one(measure, wrong):
-    with pytest.raises(ParameterError, match="law_y must be probabilities"):
+    with pytest.raises(ParameterError, match="q must be probabilities"):
         measure([0.5, 0.5], wrong)
 
 

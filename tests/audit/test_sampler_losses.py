@@ -19,7 +19,7 @@ from dpselect.audit.sampler_losses import RULES, SCOPES, SECRET
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.range_exponential import Pieces
-from dpselect.draws.subset_distance import DistanceLaw, Part
+from dpselect.draws.subset_distance import DistanceDistribution, Part
 
 N = 4
 SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)]
@@ -89,12 +89,12 @@ def agrees(loss, p, q):
 def test_a_retrieval_loses_what_its_law_says_for_any_two_subsets(d, parts):
     most = min(d, N - d)
     part = Part(0, most, 1.0, 0.6) if parts == "pure" else Part(0, most - 1, 1.0, 0.3)
-    law = DistanceLaw(N, d, (part,))
+    law = DistanceDistribution(N, d, (part,))
     laws = [swapped_law(members, law) for members in SUBSETS]
 
     for (one, p), (other, q) in product(zip(SUBSETS, laws, strict=True), repeat=2):
         if len(one ^ other) <= 2:
-            loss = sampler_losses.swapped(sorted(one), sorted(other), {"law": law}, [])
+            loss = sampler_losses.swapped(sorted(one), sorted(other), {"distribution": law}, [])
             agrees(loss, p, q)
 
 
@@ -149,12 +149,14 @@ def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
         here = rng.integers(-3, 4, 4) / 1.0
         there = here + rng.integers(-2, 3, 4)
         bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
-        law = dp.audit.privacy_loss(draw.law(here, 1.0), draw.law(there, 1.0))
+        law = dp.audit.privacy_loss(
+            draw.probabilities(here, 1.0), draw.probabilities(there, 1.0)
+        )
         assert law <= bound * SENSITIVITY / STEPS_PER_UNIT + 1e-9
 
     here, there = np.array([0.0, 40.0, 80.0]), np.array([1.0, 40.0, 79.0])
     bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
-    law = dp.audit.privacy_loss(draw.law(here, 1.0), draw.law(there, 1.0))
+    law = dp.audit.privacy_loss(draw.probabilities(here, 1.0), draw.probabilities(there, 1.0))
     assert law == pytest.approx(bound, rel=1e-4)
 
 
@@ -241,7 +243,7 @@ def test_a_draw_of_pieces_loses_what_its_law_says():
             wanted = Fraction(int(rng.integers(0, 40)), 4)
             sides.append(Pieces(np.append(inner, 12), low, high, wanted))
         laws = [
-            dict(enumerate(np.repeat(one.law(decay) / one.sizes, one.sizes).tolist()))
+            dict(enumerate(np.repeat(one.probabilities(decay) / one.sizes, one.sizes).tolist()))
             for one in sides
         ]
         agrees(sampler_losses.positions(*sides, {"decay": decay}, 0), *laws)

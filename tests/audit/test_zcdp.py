@@ -21,7 +21,9 @@ DRAWS = [dp.draws.Exponential(), dp.draws.PermuteAndFlip(), dp.draws.LaplaceNois
 
 def worst_share(draw, epsilon, before, after):
     """The largest D_alpha / alpha of a pair, in units of the claimed rho."""
-    p, q = (draw.law(np.array(scores, dtype=float), epsilon) for scores in (before, after))
+    p, q = (
+        draw.probabilities(np.array(scores, dtype=float), epsilon) for scores in (before, after)
+    )
     divergences = [
         dp.audit.renyi(a, b, order) / order for order in ORDERS for a, b in ((p, q), (q, p))
     ]

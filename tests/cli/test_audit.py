@@ -52,13 +52,13 @@ def test_a_release_is_replayed_on_every_pair(audit, epsilon, code):
 
 
 @pytest.mark.parametrize(("epsilon", "code"), [(1.1, 0), (1.0, 1)])
-def test_a_law_of_one_s_own_is_checked(audit, epsilon, code):
-    law = "law = lambda people: [0.75, 0.25] if 'a' in people else [0.25, 0.75]\n"
-    ran = audit(f"{START}{law}epsilon = {epsilon}\n", "--json")
+def test_probabilities_of_one_s_own_are_checked(audit, epsilon, code):
+    own = "probabilities = lambda people: [0.75, 0.25] if 'a' in people else [0.25, 0.75]\n"
+    ran = audit(f"{START}{own}epsilon = {epsilon}\n", "--json")
 
     assert ran.code == code
     assert ran.json["ok"] is (code == 0)
-    assert [check["check"] for check in ran.json["checks"]] == ["law"]
+    assert [check["check"] for check in ran.json["checks"]] == ["probabilities"]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_law_of_one_s_own_is_checked(audit, epsilon, code):
     [
         ("", "must define universe"),
         ("universe = [1]", "must define neighbours"),
-        (START, "must define objective(x), law(x) with epsilon, or release(x)"),
-        (f"{START}law = print", "defines law, which needs epsilon"),
+        (START, "must define objective(x), probabilities(x) with epsilon, or release(x)"),
+        (f"{START}probabilities = print", "defines probabilities, which needs epsilon"),
         (f"{START}release = print\nmechanism = 1", "defines mechanism, which needs objective"),
         ("universe = [", "fails in line 1: SyntaxError"),
         (f"{START}\ndef release(x):\n    return 1 / 0\n", "in line 5: ZeroDivisionError"),
@@ -87,6 +87,6 @@ def test_a_missing_file_is_refused(run, tmp_path):
 
 def test_a_module_beside_the_file_can_be_imported(audit, tmp_path):
     (tmp_path / "beside_mine.py").write_text("epsilon = 1.5\n", encoding="utf-8")
-    law = "from beside_mine import epsilon\nlaw = lambda people: [0.5, 0.5]\n"
+    own = "from beside_mine import epsilon\nprobabilities = lambda people: [0.5, 0.5]\n"
 
-    assert audit(START + law).code == 0
+    assert audit(START + own).code == 0

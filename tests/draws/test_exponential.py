@@ -14,7 +14,7 @@ def by_enumeration(scores, epsilon, k):
     for order in permutations(range(scores.size), k):
         chance, left = 1.0, list(range(scores.size))
         for drawn in order:
-            chance *= Exponential().law(scores[left], epsilon / k)[left.index(drawn)]
+            chance *= Exponential().probabilities(scores[left], epsilon / k)[left.index(drawn)]
             left.remove(drawn)
         sets[frozenset(order)] = sets.get(frozenset(order), 0.0) + chance
     return sets

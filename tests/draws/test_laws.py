@@ -60,14 +60,14 @@ def noisy_max_by_quadrature(scores, noise):
 def test_exponential_is_proportional_to_the_exponential(scores, epsilon):
     weights = np.exp(epsilon / 2 * (np.array(scores) - max(scores)))
 
-    assert Exponential().law(np.array(scores), epsilon) == pytest.approx(
+    assert Exponential().probabilities(np.array(scores), epsilon) == pytest.approx(
         weights / weights.sum()
     )
 
 
 @given(score_lists, epsilons)
 def test_permute_and_flip_runs_its_algorithm(scores, epsilon):
-    assert PermuteAndFlip().law(np.array(scores), epsilon) == pytest.approx(
+    assert PermuteAndFlip().probabilities(np.array(scores), epsilon) == pytest.approx(
         permute_and_flip_by_definition(scores, epsilon), abs=1e-12
     )
 
@@ -76,7 +76,7 @@ def test_permute_and_flip_runs_its_algorithm(scores, epsilon):
 @pytest.mark.parametrize("scores", [[0, 1, 3, 3], [0, 0.2, -5.3], [4.0], [-1.0, -1.0]])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_laplace_is_the_noisy_maximum(scores, epsilon):
-    law = LaplaceNoisyMax().law(np.array(scores, dtype=float), epsilon)
+    law = LaplaceNoisyMax().probabilities(np.array(scores, dtype=float), epsilon)
 
     assert law == pytest.approx(
         noisy_max_by_quadrature(scores, stats.laplace(scale=2 / epsilon)), abs=1e-10
@@ -87,7 +87,7 @@ def test_laplace_is_the_noisy_maximum(scores, epsilon):
 def test_laplace_of_two_candidates_has_a_closed_form(gap):
     """The difference of two Laplace variables is above g with probability e^-g (2 + g)/4."""
     units = gap / 2
-    law = LaplaceNoisyMax().law(np.array([gap, 0.0]), 1.0)
+    law = LaplaceNoisyMax().probabilities(np.array([gap, 0.0]), 1.0)
 
     assert law == pytest.approx([1 - law[1], np.exp(-units) * (2 + units) / 4], rel=1e-12)
 
@@ -107,21 +107,21 @@ def test_the_linear_time_law_equals_the_exact_rule(spread, leaders):
 def test_a_law_of_many_candidates_sums_to_one(draw):
     scores = -np.random.default_rng(1).exponential(100, size=200_000)
 
-    assert draw.law(scores, 0.5).sum() == pytest.approx(1, abs=1e-12)
+    assert draw.probabilities(scores, 0.5).sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_laplace_on_equal_panels_stays_close(monkeypatch):
     scores = -np.random.default_rng(2).exponential(2, size=300)
-    exact = LaplaceNoisyMax().law(scores, 1.0)
+    exact = LaplaceNoisyMax().probabilities(scores, 1.0)
     monkeypatch.setattr(noisy_max, "MOST_PANELS", 128)
 
-    assert LaplaceNoisyMax().law(scores, 1.0) == pytest.approx(exact, abs=1e-8)
+    assert LaplaceNoisyMax().probabilities(scores, 1.0) == pytest.approx(exact, abs=1e-8)
 
 
 @every_draw
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_privacy_loss_is_at_most_epsilon(draw, pair, epsilon):
-    p, q = (draw.law(scores, epsilon) for scores in pair)
+    p, q = (draw.probabilities(scores, epsilon) for scores in pair)
 
     # Probabilities below 1e-250 have left the floats' normal range.
     seen = np.minimum(p, q) > 1e-250
@@ -135,7 +135,7 @@ def test_privacy_loss_reaches_epsilon():
     other = scores + 1.0
     other[0] -= 2.0
     for draw in (Exponential(), PermuteAndFlip()):
-        p, q = draw.law(scores, 0.5), draw.law(other, 0.5)
+        p, q = draw.probabilities(scores, 0.5), draw.probabilities(other, 0.5)
         assert np.log(q[1] / p[1]) == pytest.approx(0.5, rel=1e-9)
 
 
@@ -146,15 +146,17 @@ def test_raising_a_score_raises_its_probability(draw, scores, epsilon, data):
     raised = np.array(scores)
     raised[r] += data.draw(st.floats(0, 5))
 
-    assert draw.law(raised, epsilon)[r] >= draw.law(np.array(scores), epsilon)[r] * (1 - 1e-9)
+    assert draw.probabilities(raised, epsilon)[r] >= draw.probabilities(
+        np.array(scores), epsilon
+    )[r] * (1 - 1e-9)
 
 
 @every_draw
 @given(scores=score_lists, epsilon=epsilons)
 def test_a_law_knows_neither_place_nor_zero(draw, scores, epsilon):
-    law = draw.law(np.array(scores), epsilon)
+    law = draw.probabilities(np.array(scores), epsilon)
 
-    assert draw.law(np.array(scores)[::-1] + 3.25, epsilon) == pytest.approx(
+    assert draw.probabilities(np.array(scores)[::-1] + 3.25, epsilon) == pytest.approx(
         law[::-1], rel=1e-6, abs=1e-12
     )
 
@@ -163,7 +165,8 @@ def test_a_law_knows_neither_place_nor_zero(draw, scores, epsilon):
 def test_permute_and_flip_is_never_worse_than_exponential(scores, epsilon):
     gaps = max(scores) - np.array(scores)
     flip, exponential = (
-        draw.law(np.array(scores), epsilon) @ gaps for draw in (PermuteAndFlip(), Exponential())
+        draw.probabilities(np.array(scores), epsilon) @ gaps
+        for draw in (PermuteAndFlip(), Exponential())
     )
 
     assert flip <= exponential * (1 + 1e-9) + 1e-12

@@ -33,7 +33,7 @@ def test_opendp_draws_by_the_same_law(draw):
     with opendp_samplers():
         observed = Counter(draw.sample(SCORES, 2.0, 1)[0] for _ in range(1000))
 
-    expected = 1000 * draw.law(SCORES, 2.0)
+    expected = 1000 * draw.probabilities(SCORES, 2.0)
     assert stats.chisquare([observed[at] for at in range(4)], expected).pvalue > FALSE_ALARM
 
 

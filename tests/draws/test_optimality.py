@@ -47,7 +47,7 @@ def test_pairwise_is_optimal_for_two_counts_on_every_database(epsilon):
 def test_inverse_sensitivity_has_half_of_the_exponent_of_pairwise():
     """Neither dominates: here it is behind, where the dampened lead is less than the steps."""
     epsilon, lead = 1.0, 4
-    law = dp.draws.PermuteAndFlip().law(np.array([0.0, -lead]), epsilon)
+    law = dp.draws.PermuteAndFlip().probabilities(np.array([0.0, -lead]), epsilon)
 
     assert law[1] == pytest.approx(exp(-epsilon * lead / 2) / 2, rel=1e-12)
 
@@ -119,7 +119,7 @@ def test_no_mechanism_resolves_a_smaller_lead(epsilon):
 def test_a_common_translation_is_not_monotone():
     """Theorem 1: doubled scores must move in one direction without a translation."""
     before, after = (
-        dp.draws.Exponential().law(2 * np.array(scores), 1.0)
+        dp.draws.Exponential().probabilities(2 * np.array(scores), 1.0)
         for scores in ([2.0, 0.0], [0.0, 0.0])
     )
 

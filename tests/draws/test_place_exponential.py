@@ -46,7 +46,7 @@ def test_the_law_is_that_of_every_place(wanted, decay):
     places = few(wanted)
     law = by_definition(places, decay)
 
-    assert places.law(decay) == pytest.approx(of_runs(law, places))
+    assert places.probabilities(decay) == pytest.approx(of_runs(law, places))
     for (place, share), chance in np.ndenumerate(law):
         log = places.log_probability(decay, place, share)
         assert np.exp(log) == pytest.approx(chance, rel=1e-12)
@@ -72,7 +72,7 @@ def test_bits_decide_with_the_probability_of_the_law(wanted, decay):
 @pytest.mark.parametrize("decay", [*DECAYS, Fraction(1, 500)])
 def test_the_bounds_enclose_the_law(wanted, decay):
     places = Places(np.array([3, 4, 9, 10**12]), np.array([2, 0, 700, 5]), 0, 10**13, 4, wanted)
-    whole = places.law(decay).cumsum()
+    whole = places.probabilities(decay).cumsum()
     for bits in (8, 96):
         bounds = place_exponential.weights(places, decay, bits)
         total = bounds.most[-1] + bounds.beyond

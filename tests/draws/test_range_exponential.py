@@ -35,7 +35,7 @@ def by_definition(pieces, decay):
 @pytest.mark.parametrize("decay", DECAYS)
 @pytest.mark.parametrize("pieces", [*PIECES, ALONE])
 def test_the_law_is_that_of_every_position(pieces, decay):
-    law = np.repeat(pieces.law(decay) / pieces.sizes, pieces.sizes)
+    law = np.repeat(pieces.probabilities(decay) / pieces.sizes, pieces.sizes)
 
     assert law == pytest.approx(by_definition(pieces, decay))
 

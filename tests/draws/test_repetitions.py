@@ -10,15 +10,15 @@ import pytest
 from dpselect.draws import repetitions
 from dpselect.draws.exact import bits
 from dpselect.draws.exact.inversion import resolve
-from dpselect.draws.repetitions import NumberLaw, draw_number
+from dpselect.draws.repetitions import NumberDistribution, draw_number
 
 LAWS = [
-    NumberLaw(Fraction(3, 4), Fraction(1)),
-    NumberLaw(Fraction(1, 2), Fraction(0)),
-    NumberLaw(Fraction(9, 10), Fraction(-1, 2)),
-    NumberLaw(Fraction(2, 3), Fraction(5, 2)),
-    NumberLaw(Fraction(1, 2), None),
-    NumberLaw(Fraction(3), None),
+    NumberDistribution(Fraction(3, 4), Fraction(1)),
+    NumberDistribution(Fraction(1, 2), Fraction(0)),
+    NumberDistribution(Fraction(9, 10), Fraction(-1, 2)),
+    NumberDistribution(Fraction(2, 3), Fraction(5, 2)),
+    NumberDistribution(Fraction(1, 2), None),
+    NumberDistribution(Fraction(3), None),
 ]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from dpselect.draws import subset_distance
 from dpselect.draws.exact.exp_bounds import exp_minus
 from dpselect.draws.exact.inversion import resolve
-from dpselect.draws.subset_distance import DistanceLaw, Part
+from dpselect.draws.subset_distance import DistanceDistribution, Part
 
 
 def by_inversion(n, d, first, last, ratio, uniform):
@@ -31,7 +31,7 @@ def test_a_decided_draw_is_the_one_by_inversion(data, n):
     last = data.draw(st.integers(0, min(d, n - d)))
     first = data.draw(st.integers(0, last))
     decay = data.draw(st.sampled_from([0.0, 0.5, 3.0, 40.0]))
-    law = DistanceLaw(n, d, (Part(first, last, 1.0, decay),))
+    law = DistanceDistribution(n, d, (Part(first, last, 1.0, decay),))
     bits = data.draw(st.sampled_from([1, 2, 3, 8, 64, 192]))
     uniform = data.draw(st.integers(0, 2**bits - 1))
     low, high = exp_minus(Fraction(decay), 600)
@@ -53,7 +53,9 @@ def test_a_decided_draw_is_the_one_by_inversion(data, n):
 @pytest.mark.parametrize("bits", [4, 9, 40])
 def test_the_window_encloses_every_weight_and_what_is_outside(decay, bits):
     n, d = 60, 25
-    window = subset_distance.weights(DistanceLaw(n, d, ()), Part(2, 20, 1.0, decay), bits)
+    window = subset_distance.weights(
+        DistanceDistribution(n, d, ()), Part(2, 20, 1.0, decay), bits
+    )
     low, high = exp_minus(Fraction(decay), 600)
     ends = pairwise(zip(window.least, window.most, strict=True))
     bounds = [(there[0] - here[0], there[1] - here[1]) for here, there in ends]
@@ -73,7 +75,7 @@ def test_the_window_encloses_every_weight_and_what_is_outside(decay, bits):
 
 
 def test_nearly_every_first_draw_is_decided():
-    law = DistanceLaw(10**5, 5000, (Part(0, 5000, 1.0, 0.25),))
+    law = DistanceDistribution(10**5, 5000, (Part(0, 5000, 1.0, 0.25),))
     first = subset_distance.weights(law, law.parts[0], 192)
 
     for _ in range(20):
@@ -82,14 +84,14 @@ def test_nearly_every_first_draw_is_decided():
 
 def test_one_bit_seldom_decides_and_more_are_drawn(monkeypatch):
     monkeypatch.setattr(subset_distance, "FIRST_BITS", 1)
-    law = DistanceLaw(10, 4, (Part(0, 4, 1.0, 0.5),))
+    law = DistanceDistribution(10, 4, (Part(0, 4, 1.0, 0.5),))
 
     assert {subset_distance.draw_distance(law) for _ in range(200)} <= set(range(5))
 
 
 def test_a_part_of_the_stated_mass_is_drawn():
     parts = (Part(0, 1, 0.75, 0.0), Part(2, 3, 0.25, 0.0))
-    law = DistanceLaw(10, 4, parts)
+    law = DistanceDistribution(10, 4, parts)
     beyond = sum(subset_distance.draw_distance(law) >= 2 for _ in range(2000))
 
     assert 380 < beyond < 620

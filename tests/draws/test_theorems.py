@@ -57,7 +57,7 @@ def test_the_curve_of_the_page_is_that_of_laplace(epsilon):
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_a_noisy_maximum_is_dominated_by_laplace(draw, pair, epsilon):
     """Theorem 3, for every event, in both directions."""
-    p, q = (events(draw.law(scores, epsilon)) for scores in pair)
+    p, q = (events(draw.probabilities(scores, epsilon)) for scores in pair)
 
     assert (q <= laplace_curve(epsilon, p) + 1e-11).all()
     assert (p <= laplace_curve(epsilon, q) + 1e-11).all()
@@ -65,7 +65,7 @@ def test_a_noisy_maximum_is_dominated_by_laplace(draw, pair, epsilon):
 
 def test_a_noise_of_twice_the_hazard_rate_is_not():
     """What the test above would see if the noise were made for half of epsilon."""
-    p, q = (PermuteAndFlip().law(np.array(s), 2.0) for s in ([0.5, 0.0], [-0.5, 1.0]))
+    p, q = (PermuteAndFlip().probabilities(np.array(s), 2.0) for s in ([0.5, 0.0], [-0.5, 1.0]))
 
     assert (events(q) > laplace_curve(1.0, events(p)) + 0.01).any()
 
@@ -75,7 +75,7 @@ def test_two_candidates_attain_the_curve_of_laplace(epsilon):
     """Theorem 4: the trade-off function of permute-and-flip is that of Laplace noise."""
     for gap in np.linspace(-6, 6, 241) / min(epsilon, 1):
         p, q = (
-            PermuteAndFlip().law(np.array(scores), epsilon)
+            PermuteAndFlip().probabilities(np.array(scores), epsilon)
             for scores in ([gap, 0.0], [gap + 1, -1.0])
         )
         assert q[0] == pytest.approx(laplace_curve(epsilon, p[0]), abs=1e-14)
@@ -87,7 +87,7 @@ def test_the_exact_delta_of_permute_and_flip(epsilon, part):
     """The largest is at a gap that puts the losing candidate's probability at the kink."""
     gaps = [0.0, 1.0, 2.0, 1 - part, 1 + part, *np.linspace(-1, 3, 81)]
     pairs = [
-        [PermuteAndFlip().law(np.array(s), epsilon) for s in ([g, 0.0], [g - 1, 1.0])]
+        [PermuteAndFlip().probabilities(np.array(s), epsilon) for s in ([g, 0.0], [g - 1, 1.0])]
         for g in gaps
     ]
     largest = max(dp.audit.delta(p, q, part * epsilon) for p, q in pairs)
@@ -117,7 +117,7 @@ def test_rho_of_laplace_holds_at_every_order(epsilon):
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_rho_of_the_exponential_draw_holds_at_every_order(pair, epsilon):
     """Theorem 8."""
-    p, q = (Exponential().law(scores, epsilon) for scores in pair)
+    p, q = (Exponential().probabilities(scores, epsilon) for scores in pair)
     for order in (1, 1 + 1e-4, 1.1, 2, 8, 100, inf):
         bound = zcdp.of_bounded_range(epsilon) * (1 + 1e-8) + 1e-12
         assert dp.audit.renyi(p, q, order) <= order * bound or order == inf
@@ -129,7 +129,7 @@ def test_the_kullback_leibler_divergence_of_the_exponential_draw_is_attained(eps
     largest = 0.0
     for gap in gaps:
         p, q = (
-            Exponential().law(np.array(scores), epsilon)
+            Exponential().probabilities(np.array(scores), epsilon)
             for scores in ([gap, 0.0], [gap - 1, 1.0])
         )
         largest = max(largest, dp.audit.renyi(p, q, 1))
@@ -151,7 +151,7 @@ def under_the_curve(p, q, epsilon):
 @given(pair=neighbouring_scores(), epsilon=epsilons)
 def test_two_candidates_have_any_two_likelihood_ratios_of_permute_and_flip(pair, epsilon):
     """Searched, and more than Theorem 5 says: for any two of the outcomes at once."""
-    p, q = (PermuteAndFlip().law(scores, epsilon) for scores in pair)
+    p, q = (PermuteAndFlip().probabilities(scores, epsilon) for scores in pair)
 
     assert under_the_curve(p, q, epsilon)
 
@@ -190,9 +190,9 @@ def test_three_kinds_are_a_mixture_of_two_kinds(kinds, epsilon, part):
             places = sorted(block)
             assert len({kinds[place] for place in places}) == 2
             # Scores are logarithms of acceptance probabilities: an epsilon of 2.
-            mixed[places] += chance * PermuteAndFlip().law(scores[places], 2.0)
+            mixed[places] += chance * PermuteAndFlip().probabilities(scores[places], 2.0)
 
-        assert mixed == pytest.approx(PermuteAndFlip().law(scores, 2.0), rel=1e-12)
+        assert mixed == pytest.approx(PermuteAndFlip().probabilities(scores, 2.0), rel=1e-12)
 
 
 def accepted(accept):
@@ -376,11 +376,11 @@ def is_better(law, other, scores):
 def test_permute_and_flip_lies_between_two_exponential_draws(scores, epsilon):
     """Theorem 9: EM(epsilon) <= PF(epsilon) <= EM(2 epsilon)."""
     scores = np.array(scores)
-    flip = PermuteAndFlip().law(scores, epsilon)
+    flip = PermuteAndFlip().probabilities(scores, epsilon)
 
-    assert is_better(flip, Exponential().law(scores, epsilon), scores)
-    assert is_better(Exponential().law(scores, 2 * epsilon), flip, scores)
-    assert (flip >= Exponential().law(scores, epsilon) / 2 * (1 - 1e-12)).all()
+    assert is_better(flip, Exponential().probabilities(scores, epsilon), scores)
+    assert is_better(Exponential().probabilities(scores, 2 * epsilon), flip, scores)
+    assert (flip >= Exponential().probabilities(scores, epsilon) / 2 * (1 - 1e-12)).all()
 
 
 @given(
@@ -454,7 +454,7 @@ def test_the_least_lead_is_between_the_bounds(draw, n, epsilon):
     def success(q):
         scores = np.zeros(n)
         scores[0] = 2 * q
-        return draw.law(scores, epsilon)[0]
+        return draw.probabilities(scores, epsilon)[0]
 
     assert success(least * 0.999) < 1 - beta
     assert success(enough) >= 1 - beta
@@ -477,7 +477,7 @@ def test_sums_over_rounds_of_permute_and_flip_are_not_below_exponential_ones():
     for n, rounds in [(3, 2), (4, 2), (4, 3)] * 15:
         scores = rng.exponential(rng.choice([0.5, 2, 6]), n)
         flip, exponential = (
-            expected_sum(lambda some, draw=draw: draw.law(some, 2.0), scores, rounds)
+            expected_sum(lambda some, draw=draw: draw.probabilities(some, 2.0), scores, rounds)
             for draw in (PermuteAndFlip(), Exponential())
         )
         assert flip > exponential
@@ -486,7 +486,7 @@ def test_sums_over_rounds_of_permute_and_flip_are_not_below_exponential_ones():
 def test_a_worse_first_draw_may_leave_an_easier_second_one():
     def after(first, *left):
         return first + expected_sum(
-            lambda some: Exponential().law(some, 2.0), np.array(left, dtype=float), 1
+            lambda some: Exponential().probabilities(some, 2.0), np.array(left, dtype=float), 1
         )
 
     assert (after(2, 3, 0), after(3, 2, 0)) == pytest.approx((4.86, 4.76), abs=0.005)

@@ -111,7 +111,7 @@ class Exact:
 def released(design, counts):
     """Yield every release of keys with its probability, and the exact rests."""
     parts = Parts.of(Held(counts), design.question)
-    chances = design.law.probabilities(parts.people).tolist()
+    chances = design.selection.probabilities(parts.people).tolist()
     for places, probability in independent(chances).items():
         order = lambda keys, _noisy: range(len(keys))  # noqa: E731 -- one line
         draw = parts.drawing(Scripted(places), order, rest=Exact())

@@ -138,7 +138,7 @@ def law_of(design, kind=Persons, *, found=lambda chances, _: chances):
     def law(database):
         people = kind(database, per_user)
         there = people.of_groups().from_count(1)
-        chances = found(design.of_groups.law.probabilities(there.people), there.people)
+        chances = found(design.of_groups.selection.probabilities(there.people), there.people)
         out = {}
         for places, probability in independent(chances.tolist()).items():
             groups = tuple(there.keys[place] for place in places)

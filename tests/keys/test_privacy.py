@@ -8,14 +8,14 @@ import pytest
 import dpselect as dp
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted
-from dpselect.keys.laws import (
-    GaussianLaw,
-    LaplaceLaw,
-    OptimalLaw,
-    composed_delta,
-    law_of,
-)
 from dpselect.keys.objectives import by_count, of_most_common, offset_of_stop
+from dpselect.keys.selection import (
+    GaussianSelection,
+    LaplaceSelection,
+    OptimalSelection,
+    composed_delta,
+    selection_of,
+)
 from support.key_definitions import (
     add_person,
     exact_delta,
@@ -29,7 +29,7 @@ from support.key_definitions import (
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
-LAWS = [OptimalLaw, LaplaceLaw, GaussianLaw]
+LAWS = [OptimalSelection, LaplaceSelection, GaussianSelection]
 ROUNDED = 1e-15
 """Of sums of probabilities in floating point."""
 
@@ -83,7 +83,7 @@ def test_a_set_of_keys_costs_its_delta(law, per_user, epsilon, delta):
     spent = exact_delta(pairs, set_law(law(epsilon, delta, per_user)), epsilon)
 
     assert spent <= delta + ROUNDED
-    if law is OptimalLaw and per_user == 1:
+    if law is OptimalSelection and per_user == 1:
         assert spent == pytest.approx(delta, rel=1e-12)
 
 
@@ -122,7 +122,7 @@ def test_one_person_who_is_replaced_costs_the_same(per_user):
 
     assert exact_delta(pairs, top, 0.5) <= 0.02
     for method in ("optimal", "laplace", "gaussian"):
-        keys = set_law(law_of(method, 0.5, 0.02, 2 * per_user))
+        keys = set_law(selection_of(method, 0.5, 0.02, 2 * per_user))
         assert exact_delta(pairs, keys, 0.5) <= 0.02 + ROUNDED
 
 
@@ -190,7 +190,7 @@ def test_keys_counted_by_rows_are_caught():
 
     pairs = [with_three_rows(pair) for pair in neighbouring(2, 4, 1)]
 
-    assert exact_delta(pairs, set_law(OptimalLaw(1.0, 0.01, 1)), 1.0) > 0.03
+    assert exact_delta(pairs, set_law(OptimalSelection(1.0, 0.01, 1)), 1.0) > 0.03
     assert exact_delta(pairs, limited_domain(1, 1, 1, epsilon=1.0, delta=0.01), 1.0) > 0.03
 
 
@@ -217,7 +217,7 @@ def test_a_stop_one_person_lower_is_caught():
 # The laws themselves.
 
 
-@pytest.mark.parametrize(("law", "half"), [(OptimalLaw, 86), (LaplaceLaw, 110)])
+@pytest.mark.parametrize(("law", "half"), [(OptimalSelection, 86), (LaplaceSelection, 110)])
 def test_half_a_chance_comes_with_as_many_people_as_in_the_paper(law, half):
     chances = law(0.1, 1e-5, 1).probabilities(np.arange(200))
 
@@ -234,7 +234,7 @@ def test_no_private_law_of_one_key_is_above_the_optimal_one(epsilon, delta):
         last, grown = largest[-1], np.exp(epsilon)
         largest.append(min(grown * last + delta, 1 - (1 - last - delta) / grown, 1.0))
 
-    ours = OptimalLaw(epsilon, delta, 1).probabilities(np.arange(len(largest)))
+    ours = OptimalSelection(epsilon, delta, 1).probabilities(np.arange(len(largest)))
 
     np.testing.assert_allclose(ours, largest, rtol=1e-9)
 
@@ -254,7 +254,7 @@ def test_draws_of_keys_follow_the_law(law, changed):
     chances = drawn.probabilities(people)
     for found, chance in zip(held.reshape(4, repeats).sum(axis=1), chances, strict=True):
         assert stats.binomtest(int(found), repeats, chance).pvalue > 1e-6 / 4
-    assert (noisy is None) == (law is OptimalLaw)
+    assert (noisy is None) == (law is OptimalSelection)
 
 
 def test_composition_is_that_of_products_of_randomised_responses():
@@ -270,7 +270,9 @@ def test_composition_is_that_of_products_of_randomised_responses():
 
 
 def test_the_method_is_the_one_that_needs_fewest_people():
-    assert law_of(None, 1.0, 1e-6, 1).name == "optimal"
-    assert law_of(None, 1.0, 1e-6, 100).name == "gaussian"
-    every = [law_of(name, 1.0, 1e-6, 3).half for name in ("optimal", "laplace", "gaussian")]
-    assert law_of(None, 1.0, 1e-6, 3).half == min(every)
+    assert selection_of(None, 1.0, 1e-6, 1).name == "optimal"
+    assert selection_of(None, 1.0, 1e-6, 100).name == "gaussian"
+    every = [
+        selection_of(name, 1.0, 1e-6, 3).half for name in ("optimal", "laplace", "gaussian")
+    ]
+    assert selection_of(None, 1.0, 1e-6, 3).half == min(every)

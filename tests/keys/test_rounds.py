@@ -14,7 +14,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
 from dpselect.keys.question import Question
-from dpselect.keys.rounds import STEPS, Bounds, RoundsLaw
+from dpselect.keys.rounds import STEPS, Bounds, RoundsSelection
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import hockey_stick, limited, subsets
@@ -126,7 +126,7 @@ def crowded(law, keys):
 
 
 def test_the_law_of_a_database_sums_to_one():
-    law = RoundsLaw(EPSILON, DELTA, 3, 1)
+    law = RoundsSelection(EPSILON, DELTA, 3, 1)
 
     for database in [((0, 1), (1, 2), (0, 1, 2)), ((0,),) * 9, ((0, 1),) * 5 + ((2,),) * 3]:
         assert sum(release_law(law, database).values()) == pytest.approx(1, abs=1e-9)
@@ -135,14 +135,14 @@ def test_the_law_of_a_database_sums_to_one():
 @pytest.mark.parametrize("most", [1, 3])
 @pytest.mark.parametrize("delta", [DELTA, 1e-4])
 def test_keys_in_rounds_cost_at_most_their_delta(most, delta):
-    law = RoundsLaw(EPSILON, delta, most, 1)
+    law = RoundsSelection(EPSILON, delta, most, 1)
     pairs = [*added(2 if most == 1 else 1, most), *crowded(law, min(most, 2))]
 
     assert delta / 4 < exact_delta(law, pairs) <= delta
 
 
 def test_a_person_who_is_replaced_costs_the_same():
-    law = RoundsLaw(EPSILON, DELTA, 2, 2)
+    law = RoundsSelection(EPSILON, DELTA, 2, 2)
     small = [keys for keys in SETS if len(keys) <= 2]
     pairs = [
         ((*base, one), (*base, other))
@@ -157,7 +157,7 @@ def test_a_person_who_is_replaced_costs_the_same():
 @pytest.mark.parametrize("persons", [1, 2])
 def test_what_a_person_gives_in_a_round_is_a_vector_of_length_one(persons):
     """Over all databases, sets of keys that are in, and persons who come or are replaced."""
-    weights = RoundsLaw(EPSILON, DELTA, 3, persons).weights
+    weights = RoundsSelection(EPSILON, DELTA, 3, persons).weights
     largest = 0
     bases = [d for n in range(3) for d in combinations_with_replacement(SETS[1:], n)]
     for base, alive, one in product(bases, SETS[1:], SETS):
@@ -174,7 +174,7 @@ def test_what_a_person_gives_in_a_round_is_a_vector_of_length_one(persons):
 
 
 def test_a_person_moves_the_score_of_a_cap_by_the_root_of_her_keys():
-    law, largest = RoundsLaw(EPSILON, DELTA, 3, 1), 0.0
+    law, largest = RoundsSelection(EPSILON, DELTA, 3, 1), 0.0
     for base in (d for n in range(3) for d in combinations_with_replacement(SETS[1:], n)):
         for one in SETS[1:]:
             here, there = (
@@ -187,7 +187,7 @@ def test_a_person_moves_the_score_of_a_cap_by_the_root_of_her_keys():
     assert largest > 1 - 1e-9
 
 
-class Planted(RoundsLaw):
+class Planted(RoundsSelection):
     """A law with a wrong public table."""
 
     def __init__(self, *options, weights=lambda w: w, bounds=lambda b: b):
@@ -216,7 +216,7 @@ def of_own_keys(law):
 
 @pytest.mark.parametrize("delta", [DELTA, 1e-4])
 def test_keys_of_one_person_cost_their_part_of_delta(delta):
-    one, three = (RoundsLaw(EPSILON, delta, most, 1) for most in (1, 3))
+    one, three = (RoundsSelection(EPSILON, delta, most, 1) for most in (1, 3))
 
     def without_weight(bounds):
         number = one.bounds.index(bounds) + 1
@@ -235,8 +235,8 @@ def test_keys_of_one_person_cost_their_part_of_delta(delta):
 
 def test_rounds_at_the_price_of_one_are_caught():
     pairs = [(((0,),) * n, ((0,),) * (n + 1)) for n in range(1, 14)]
-    right = exact_delta(RoundsLaw(EPSILON, DELTA, 1, 1), pairs)
-    law = RoundsLaw(EPSILON, DELTA, 1, 1)
+    right = exact_delta(RoundsSelection(EPSILON, DELTA, 1, 1), pairs)
+    law = RoundsSelection(EPSILON, DELTA, 1, 1)
     noise = law.noise
     cheap = noise._replace(scale=noise.scale / 2)
     law.__dict__["noise"] = cheap
@@ -247,7 +247,7 @@ def test_rounds_at_the_price_of_one_are_caught():
 
 @pytest.mark.parametrize("people", [1, 3, 8, 12, 40])
 def test_the_stated_chance_is_that_of_a_key_whose_weight_stays(people):
-    law = RoundsLaw(EPSILON, DELTA, 4, 1)
+    law = RoundsSelection(EPSILON, DELTA, 4, 1)
     sums, found = (np.zeros(1), np.ones(1)), 0.0
     for bounds in law.bounds:
         weight = people * int(law.weights[4])
@@ -274,7 +274,7 @@ def test_draws_in_rounds_follow_the_law():
     """Unseeded: false alarm 1 in 10^6; a shift of 12 % of mass is seen 99 times in 100."""
     from scipy import stats
 
-    law = RoundsLaw(EPSILON, DELTA, 3, 1)
+    law = RoundsSelection(EPSILON, DELTA, 3, 1)
     database = ((0,),) * 5 + ((1, 2),) * 4 + ((0, 1, 2),) * 3
     exact = release_law(law, database)
     held = ByDefinition(database)

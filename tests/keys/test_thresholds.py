@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.laws import LaplaceLaw
+from dpselect.keys.selection import LaplaceSelection
 from dpselect.keys.thresholds import TopAboveThreshold
 from support.key_definitions import add_person, exact_delta, neighbouring
 
@@ -60,7 +60,7 @@ def law_of(scale, threshold):
 
 
 def laplace(relation, per_user, epsilon=EPSILON):
-    law = LaplaceLaw(epsilon, DELTA, per_user * (2 if relation is REPLACED else 1))
+    law = LaplaceSelection(epsilon, DELTA, per_user * (2 if relation is REPLACED else 1))
     return law.scale, law.threshold
 
 

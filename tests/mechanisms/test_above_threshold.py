@@ -192,7 +192,7 @@ def test_published_variants_are_judged_as_their_critics_did(name):
 @pytest.mark.parametrize("stops", [1, 2])
 def test_the_law_is_the_sum_over_all_noise(stops):
     queries, scales = np.array([0, 2, 1, 4, 3]), (1.5, 0.75)
-    law = draws.law_of_stops(queries, THRESHOLD, *scales, stops)
+    law = draws.stop_probabilities(queries, THRESHOLD, *scales, stops)
     by_output = dict(
         zip(outputs(5, stops), law_of_outputs(queries, stops, scales), strict=True)
     )
@@ -202,7 +202,7 @@ def test_the_law_is_the_sum_over_all_noise(stops):
             expected[stop, found[stop] if stop < len(found) else 5] += chance
 
     assert law == pytest.approx(expected, abs=1e-12)
-    alarm = above_threshold(epsilon=0.4, stops=stops).law(queries).false_alarm
+    alarm = above_threshold(epsilon=0.4, stops=stops).distribution(queries).false_alarm
     wide = draws.scales_for(0.4, rise=1, move=2 * stops)
     by_output = zip(outputs(5, stops), law_of_outputs(queries, stops, wide), strict=True)
     assert alarm == pytest.approx(sum(p for found, p in by_output if {0, 2} & set(found)))
@@ -219,7 +219,9 @@ def test_the_law_is_that_of_the_noise_by_definition():
         ]
         law[above.index(True) if any(above) else 2] += p[rho] * q[first] * q[second]
 
-    assert draws.law_of_stops(np.array(queries), THRESHOLD, b1, b2, 1)[0] == pytest.approx(law)
+    assert draws.stop_probabilities(np.array(queries), THRESHOLD, b1, b2, 1)[
+        0
+    ] == pytest.approx(law)
 
 
 def test_releases_follow_the_law():
@@ -313,7 +315,7 @@ def test_a_large_epsilon_finds_what_is_above():
     assert query.release([2**70, -(2**70)]).answer == (0,)
     assert query.release([2**70, np.int64(-3)]).answer == (0,)
     assert query.release([]).answer == ()
-    assert above_threshold(epsilon=1e3).law([0, 2]).expected_queries == 2
+    assert above_threshold(epsilon=1e3).distribution([0, 2]).expected_queries == 2
 
 
 def test_the_price_does_not_depend_on_the_number_of_queries():

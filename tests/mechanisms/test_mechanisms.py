@@ -101,7 +101,7 @@ def test_positions_are_drawn_as_by_a_release(mechanism):
 
 def test_laws_are_laws_of_the_draw_of_unit_scores():
     for mechanism in MECHANISMS:
-        law = mechanism.draw.law(mechanism.unit_scores(OBJECTIVE), mechanism.epsilon)
+        law = mechanism.draw.probabilities(mechanism.unit_scores(OBJECTIVE), mechanism.epsilon)
         assert mechanism.probabilities(OBJECTIVE).tolist() == law.tolist()
 
 

@@ -302,7 +302,7 @@ def test_laws_of_many_agree_with_simulations():
 
 def test_on_a_fine_grid_the_law_is_that_of_continuous_noise():
     objective = dp.Objective([0.5, 2.25, 2.0], dp.GlobalSensitivity(1, AR, l1=1))
-    continuous = dp.draws.LaplaceNoisyMax().law(objective.scores, 2.0)
+    continuous = dp.draws.LaplaceNoisyMax().probabilities(objective.scores, 2.0)
 
     assert dp.NoisySequence(epsilon=1.0).probabilities(objective) == pytest.approx(
         continuous, rel=0.01

@@ -343,7 +343,7 @@ def law_of_rounds(mechanism, objective, k):
     for chosen in permutations(range(scores.size), k):
         left, probability = list(range(scores.size)), 1.0
         for node in chosen:
-            one_round = mechanism.draw.law(scores[left], mechanism.epsilon / k)
+            one_round = mechanism.draw.probabilities(scores[left], mechanism.epsilon / k)
             probability *= one_round[left.index(node)]
             left.remove(node)
         law[chosen] = probability

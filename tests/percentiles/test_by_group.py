@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dpselect as dp
-from dpselect.draws.above_threshold import first_above_of_each, law_of_stops
+from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.errors import ColumnError, DataError, ParameterError
@@ -303,7 +303,7 @@ def test_draws_of_rows_follow_the_law_of_one():
     assert chisquare(np.bincount(drawn, minlength=4), 20_000 * law).pvalue > 1e-6
 
     queries = np.array([-5, -1, 2, 0, 9])
-    law = law_of_stops(queries, 1, 2.0, 3.0, 1)[0]
+    law = stop_probabilities(queries, 1, 2.0, 3.0, 1)[0]
     drawn = first_above_of_each(np.tile(queries, (20_000, 1)), 1, 2.0, 3.0)
     held = np.bincount(drawn, minlength=6)[law > 0]
     assert chisquare(held, 20_000 * law[law > 0] / law.sum()).pvalue > 1e-6

@@ -45,7 +45,7 @@ def masses(count, scale, outcomes):
 
 @cache
 def stops(queries, threshold, scale):
-    law = above_threshold.law_of_stops(np.array(queries), threshold, scale, scale, 1)[0]
+    law = above_threshold.stop_probabilities(np.array(queries), threshold, scale, scale, 1)[0]
     law[-2] += law[-1]
     return dict(enumerate(law[:-1].tolist()))
 

@@ -69,7 +69,9 @@ def test_the_law_is_that_of_the_definition(percents, database):
         pairs = np.zeros((3, 3))
         for path, chance in zip(paths(len(percents)), expected, strict=True):
             pairs[path[j], path[j + 1]] += chance
-        assert path_exponential.joint_law(chain, float(by.decay), j) == pytest.approx(pairs)
+        assert path_exponential.joint_probabilities(chain, float(by.decay), j) == pytest.approx(
+            pairs
+        )
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def of_range(relation):
 
 def by_places(places, decay):
     """Return the law of every place and share."""
-    law, sizes = places.law(decay), places.sizes
+    law, sizes = places.probabilities(decay), places.sizes
     held = sizes > 0
     return np.repeat(law[held] / sizes[held, None], sizes[held], axis=0)
 

@@ -30,7 +30,7 @@ def law(values, p, relation, candidates=HALVES):
     share = Fraction(p) / 100
     bound = max(share, 1 - share) if relation is BOTH[0] else 1
     sizes = pieces.sizes
-    return np.repeat(pieces.law(Fraction(EPSILON) / (2 * bound)) / sizes, sizes)
+    return np.repeat(pieces.probabilities(Fraction(EPSILON) / (2 * bound)) / sizes, sizes)
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws.above_threshold import law_of_stops, log_probability, scales_for
+from dpselect.draws.above_threshold import log_probability, scales_for, stop_probabilities
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
@@ -143,7 +143,7 @@ def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
     for step in (0.5, 5.0):
         by = single(99, BOTH[0], upwards=False, points=Range(0, 1e4, step), beyond=20.0)
         source = by.records.of(values)
-        law = law_of_stops(by.queries(source), by.threshold, *by.scales, 1)[0]
+        law = stop_probabilities(by.queries(source), by.threshold, *by.scales, 1)[0]
         chances.append(law[:-1][by.visited > 1000].sum())
 
     assert chances[1] == pytest.approx(chances[0], rel=0.01)
@@ -161,7 +161,7 @@ def test_raised_thresholds_leave_the_loss_as_it_is():
 def test_the_error_bound_holds_on_the_exact_law():
     values, by = np.arange(60.0), single(75, BOTH[0], upwards=True, points=np.arange(61.0))
     queries = by.queries(by.records.of(values))
-    law = law_of_stops(queries, by.threshold, *by.scales, 1)[0]
+    law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
     counts = np.searchsorted(values, by.visited, side="right")
     before = np.concatenate([[0], counts[:-1]])
     wanted = 0.75 * 61

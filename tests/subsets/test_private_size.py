@@ -45,7 +45,7 @@ def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size)
     n = 5
     public = {"n": n, "d": size, "beta": min(1, size, n - size), "failure": 0.1}
     mechanism = Subset(**public, epsilon=0.5, scheme="optimal")
-    weights = np.exp(mechanism.law().log_weights())
+    weights = np.exp(mechanism.distribution().log_weights())
     outputs = [frozenset(s) for s in combinations(range(n), size)]
 
     def law(subset):
@@ -92,7 +92,7 @@ def law_of_release(subset, query):
             mass = q ** (n - len(subset)) / (1 + q)
         else:
             mass = (1 - q) / (1 + q) * q ** abs(shift)
-        weights = np.exp(design.retrieval(size).law().log_weights())
+        weights = np.exp(design.retrieval(size).distribution().log_weights())
         for trimmed, p in trimmed_law(subset, size, n).items():
             for output in map(frozenset, combinations(range(n), size)):
                 law[output] += mass * p * weights[len(trimmed - output)]
@@ -146,7 +146,7 @@ def test_private_sizes_need_sound_arguments(wrong, says):
 
 def test_laws_need_a_public_size():
     with pytest.raises(ParameterError, match="give d"):
-        Subset(**OPTIMAL).law()
+        Subset(**OPTIMAL).distribution()
 
 
 def test_a_large_epsilon_still_flips_by_an_exact_fraction():

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws.subset_distance import DistanceLaw, Part
+from dpselect.draws.subset_distance import DistanceDistribution, Part
 from dpselect.errors import DataError, InsufficientBudgetError, ParameterError, PublicClaimError
-from dpselect.subsets import Subset, laws
+from dpselect.subsets import Subset, schemes
 
 CASES = [
     (n, d, beta)
@@ -41,7 +41,7 @@ def kernel(mechanism):
             rows.append({o: count / comb(n, beta) for o, count in drawn.items()})
         outputs = sorted(set().union(*rows), key=sorted)
         return inputs, np.array([[row.get(o, 0.0) for o in outputs] for row in rows])
-    weights = np.exp(mechanism.law().log_weights())
+    weights = np.exp(mechanism.distribution().log_weights())
     return inputs, np.array([[weights[len(e - o)] for o in inputs] for e in inputs])
 
 
@@ -72,7 +72,7 @@ def test_delta_is_the_least_over_all_neighbours_and_events(n, d, beta, scheme):
 
 @pytest.mark.parametrize("parts", [((1, 1, 1.0),), ((0, 1, 0.1), (2, 2, 0.9)), ((1, 2, 1.0),)])
 def test_delta_holds_for_laws_that_rise_with_the_distance(parts):
-    law = DistanceLaw(6, 3, tuple(Part(*part, 0.25) for part in parts))
+    law = DistanceDistribution(6, 3, tuple(Part(*part, 0.25) for part in parts))
     weights = np.exp(law.log_weights())
     inputs = [frozenset(s) for s in combinations(range(6), 3)]
     table = np.array([[weights[len(e - o)] for o in inputs] for e in inputs])
@@ -80,14 +80,14 @@ def test_delta_holds_for_laws_that_rise_with_the_distance(parts):
     assert table.sum(axis=1) == pytest.approx(1)
     for epsilon in EPSILONS:
         exact = delta_by_definition(inputs, table, epsilon)
-        assert laws.delta_of(law, epsilon) == pytest.approx(exact, abs=1e-12)
-        assert exact <= laws.delta_rounded_up(law, epsilon) <= exact + 1e-6
+        assert schemes.delta_of(law, epsilon) == pytest.approx(exact, abs=1e-12)
+        assert exact <= schemes.delta_rounded_up(law, epsilon) <= exact + 1e-6
 
 
 def test_the_pure_scheme_falls_by_epsilon_with_every_swap():
     mechanism = retrieval(n=8, d=4, beta=1, epsilon=0.7, scheme="pure")
 
-    assert np.diff(mechanism.law().log_weights()) == pytest.approx(-0.7)
+    assert np.diff(mechanism.distribution().log_weights()) == pytest.approx(-0.7)
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_a_million_people_agree_with_the_ratio_of_integers():
     exact = up / (ball * d * (n - d))
 
     mechanism = retrieval(n=n, d=d, beta=beta, epsilon=0, scheme="ball")
-    assert mechanism.delta_at() == pytest.approx(exact, rel=laws.RELATIVE_ERROR)
+    assert mechanism.delta_at() == pytest.approx(exact, rel=schemes.RELATIVE_ERROR)
     assert len(mechanism.release(range(d)).answer) == d
 
 

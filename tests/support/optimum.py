@@ -174,6 +174,6 @@ def least_and_found(universe: Universe, epsilon: float) -> dict[str, float]:
         "pairwise": dp.PairwiseLocalDampening(epsilon=epsilon, draw=flip),
     }
     found = {name: universe.mean_loss(one) for name, one in mechanisms.items()}
-    inverse = np.array([flip.law(-one, epsilon) for one in universe.steps_to_best()])
+    inverse = np.array([flip.probabilities(-one, epsilon) for one in universe.steps_to_best()])
     by_steps = float((inverse * universe.losses()).sum(axis=1).mean())
     return {"least": least, **found, "inverse sensitivity": by_steps}

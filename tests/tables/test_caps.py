@@ -99,7 +99,7 @@ def test_keys_near_a_threshold_reach_the_bound(law, caps, epsilon):
     found = CapScores([one.precision for one in designs])
     steps = []
     for place, (design, cap) in enumerate(zip(designs, caps, strict=True)):
-        several = [tuple(range(cap))] * design.law.half
+        several = [tuple(range(cap))] * design.selection.half
         before, after = (
             found.of([one.counted(rows(people))[0] for one in designs])[place]
             for people in (several, [*several, tuple(range(cap))])

@@ -23,7 +23,12 @@ from dpselect.tuning import (
     best_probabilities,
     renyi_of_best,
 )
-from dpselect.tuning.repetitions import LAWS as NAMED, ORDERS, as_repetitions, rho_of_best
+from dpselect.tuning.repetitions import (
+    DISTRIBUTIONS as NAMED,
+    ORDERS,
+    as_repetitions,
+    rho_of_best,
+)
 
 LAWS = [
     Geometric(mean=1),
@@ -120,7 +125,7 @@ def test_the_printed_prices_are_upper_bounds():
 @every_law
 def test_numbers_of_runs_are_drawn_by_their_law(law):
     """By the ratios of neighbouring probabilities."""
-    numbers, drawn = law.probabilities(60), law.number_law
+    numbers, drawn = law.probabilities(60), law.number_distribution
 
     assert numbers[: drawn.first].sum() == 0
     for k in range(drawn.first, 60):

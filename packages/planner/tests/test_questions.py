@@ -194,7 +194,9 @@ def test_counts_of_values_stand_for_people(neighbours):
     )
     law = by_name("exponential", 0.7).probabilities(objective)
 
-    np.testing.assert_allclose(question.laws("exponential", epsilon=0.7)[0], law, atol=1e-15)
+    np.testing.assert_allclose(
+        question.probabilities("exponential", epsilon=0.7)[0], law, atol=1e-15
+    )
 
 
 def test_what_is_solved_is_least():

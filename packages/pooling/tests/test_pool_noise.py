@@ -123,7 +123,7 @@ def test_noise_before_pooling_is_a_case_of_noise_after_it(design, beta):
         union = union_law(people, members, beta)
         exact = syndrome_law(design, union)
         truth = outcomes(design, np.isin(np.arange(people), list(members)))
-        law = noise.law(int(truth @ bits))
+        law = noise.outcome_weights(int(truth @ bits))
         assert law / law.sum() == pytest.approx(exact)
     delta = noise.delta(design, epsilon=1.0, neighbours="swap")
     assert delta <= ReplacedSamples(people=people, beta=beta).plan.delta + 1e-9

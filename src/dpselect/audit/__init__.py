@@ -1,9 +1,9 @@
 """Checks of privacy claims by enumeration of small universes of databases.
 
-``check_admissible`` compares a sensitivity with its definition, ``check_private`` an exact law
-with its epsilon, ``check_spends_first`` a release with its budget, and ``replay`` a release
-with its plan on two neighbouring databases. They take synthetic databases and may show them in
-their reports; never give them private data.
+``check_admissible`` compares a sensitivity with its definition, ``check_private`` an exact
+distribution with its epsilon, ``check_spends_first`` a release with its budget, and ``replay``
+a release with its plan on two neighbouring databases. They take synthetic databases and may
+show them in their reports; never give them private data.
 """
 
 from dpselect.audit.admissibility import check_admissible

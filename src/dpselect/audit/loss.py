@@ -1,4 +1,4 @@
-"""The privacy loss of one draw, and between two laws of its outputs."""
+"""The privacy loss of one draw, and between two distributions of its outputs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ class Loss:
     """The privacy loss of one draw.
 
     Attributes:
-        pure: The largest log ratio of the two laws over all outputs, in both directions; nats.
+        pure: The largest log ratio of the two distributions over all outputs, in both
+            directions; nats.
         delta: ``δ(ε)``, the larger of both directions; None where only the pure loss is known.
-        drawn: The log ratio of the two laws at the output that was drawn, where no single
-            draw has a useful bound; ``pure`` is 0 then.
+        drawn: The log ratio of the two distributions at the output that was drawn, where no
+            single draw has a useful bound; ``pure`` is 0 then.
         rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
             of these; ``pure`` is 0 then.
         normal: The same of noise so fine that its delta is that of normal noise.
-        laws: The arguments of ``of_laws`` that it was made from, if it was.
+        distributions: The arguments of ``loss_between`` that it was made from, if it was.
     """
 
     pure: float
@@ -34,13 +35,13 @@ class Loss:
     drawn: float = 0.0
     rho: float = 0.0
     normal: float = 0.0
-    laws: tuple[Values, Values, Values] | None = None
+    distributions: tuple[Values, Values, Values] | None = None
 
 
-def of_laws(outputs: Values, here: Values, there: Values) -> Loss:
-    """Return the loss between two laws, by kinds of outputs.
+def loss_between(outputs: Values, here: Values, there: Values) -> Loss:
+    """Return the loss between two distributions, by kinds of outputs.
 
-    All outputs of one kind have the same probability, in each of the laws.
+    All outputs of one kind have the same probability, in each of the distributions.
 
     Args:
         outputs: Log of the number of outputs of each kind.
@@ -60,24 +61,28 @@ def of_laws(outputs: Values, here: Values, there: Values) -> Loss:
             )
         )
 
-    return Loss(pure, delta, laws=(outputs, here, there))
+    return Loss(pure, delta, distributions=(outputs, here, there))
 
 
 def joined(losses: Sequence[Loss]) -> list[Loss]:
-    """Return the losses with the independent draws of known laws taken as one draw.
+    """Return the losses with the independent draws of known distributions taken as one draw.
 
     The delta of all of them at an epsilon is exact then; deltas at parts of that epsilon add
     up to more. Draws of more than ``KINDS`` kinds of outputs together stay apart.
     """
-    known = [loss for loss in losses if loss.laws is not None]
-    if len(known) < 2 or prod(len(loss.laws[0]) for loss in known if loss.laws) > KINDS:
+    known = [loss for loss in losses if loss.distributions is not None]
+    if (
+        len(known) < 2
+        or prod(len(loss.distributions[0]) for loss in known if loss.distributions) > KINDS
+    ):
         return list(losses)
     kinds = [np.zeros(1)] * 3
     for loss in known:
         kinds = [
-            np.add.outer(a, b).ravel() for a, b in zip(kinds, loss.laws or (), strict=True)
+            np.add.outer(a, b).ravel()
+            for a, b in zip(kinds, loss.distributions or (), strict=True)
         ]
-    return [*(loss for loss in losses if loss.laws is None), of_laws(*kinds)]
+    return [*(loss for loss in losses if loss.distributions is None), loss_between(*kinds)]
 
 
 def _hockey_stick(outputs: Values, here: Values, there: Values, epsilon: float) -> float:

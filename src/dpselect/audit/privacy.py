@@ -1,13 +1,13 @@
-"""Distances between two exact laws, and the check of a law on all pairs of neighbours.
+"""Divergences between two exact distributions, and a check over all pairs of neighbours.
 
-The distances take two laws on the same outcomes in the same order, such as
-``mechanism.probabilities(objective)`` on two neighbouring databases. An outcome that neither
-law can give counts nowhere.
+The divergences take the probabilities of the same outcomes in the same order, such as
+``mechanism.probabilities(objective)`` on two neighbouring databases. Outcomes of probability 0
+under both are ignored.
 
-A probability too small for a float is 0. Where one law is 0 only for that reason the loss is
-infinite instead of finite; where both are, the loss is not seen, whatever it is. Logarithms, as
+A probability too small for a float is 0. If only one of the two is 0 for that reason, the loss
+is infinite instead of finite; if both are, the loss is not seen. Logarithms, as
 ``mechanism.log_probabilities(objective)`` returns them, have no such limit: ``check_private``
-takes them with ``log=True``, and counts the cases in which two laws are both 0.
+takes them with ``log=True``, and counts the cases in which both probabilities are 0.
 """
 
 from __future__ import annotations
@@ -26,73 +26,75 @@ from dpselect.errors import AuditError, ParameterError
 from dpselect.typing import Probabilities, Values
 
 ROUNDING = 1e-6
-"""Largest distance of the sum of a law from 1."""
+"""Largest difference between 1 and the sum of given probabilities."""
 
 TOLERANCE = 1e-9
 """Relative and absolute rounding error allowed above epsilon."""
 
 
-def privacy_loss(law_x: ArrayLike, law_y: ArrayLike) -> float:
+def privacy_loss(p: ArrayLike, q: ArrayLike) -> float:
     """Return ``max_r |ln P_x(r) - ln P_y(r)|``, the least epsilon for this pair.
 
     Args:
-        law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
-        law_y: Likewise.
+        p: Probabilities on one database, shape ``(n,)``; >= 0, sum 1.
+        q: Probabilities on its neighbour, likewise.
 
     Returns:
-        Nats; infinite if one law gives an outcome that the other cannot.
+        Nats; infinite if an outcome is possible under one of the two only.
 
     Raises:
-        ParameterError: An argument is no law, or they are of different lengths.
+        ParameterError: An argument is not a vector of probabilities, or the lengths
+            differ.
 
     Examples:
         >>> round(privacy_loss([0.5, 0.5], [0.25, 0.75]), 4)
         0.6931
     """
-    return float(np.abs(_losses(*_pair(law_x, law_y))[1]).max())
+    return float(np.abs(_losses(*_pair(p, q))[1]).max())
 
 
-def bounded_range(law_x: ArrayLike, law_y: ArrayLike) -> float:
+def bounded_range(p: ArrayLike, q: ArrayLike) -> float:
     """Return ``max_r ℓ_r - min_r ℓ_r`` for ``ℓ = ln P_x - ln P_y``.
 
     A draw for which this is at most epsilon on all neighbours is epsilon-bounded-range, and
     composes better than epsilon-DP says.
 
     Args:
-        law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
-        law_y: Likewise.
+        p: Probabilities on one database, shape ``(n,)``; >= 0, sum 1.
+        q: Probabilities on its neighbour, likewise.
 
     Raises:
-        ParameterError: An argument is no law, or they are of different lengths.
+        ParameterError: An argument is not a vector of probabilities, or the lengths
+            differ.
 
     Source: Durfee and Rogers, NeurIPS 2019.
     """
-    losses = _losses(*_pair(law_x, law_y))[1]
+    losses = _losses(*_pair(p, q))[1]
     return inf if np.isinf(losses).any() else float(np.ptp(losses))
 
 
-def delta(law_x: ArrayLike, law_y: ArrayLike, epsilon: float) -> float:
+def delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
     """Return the least delta with which the pair is (epsilon, delta)-indistinguishable.
 
-    It is the larger of ``∑_r max(0, P_x(r) - e^ε P_y(r))`` and the same with the laws
-    exchanged.
+    It is the larger of ``∑_r max(0, P_x(r) - e^ε P_y(r))`` and the same with ``P_x``
+    and ``P_y`` exchanged.
 
     Args:
-        law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
-        law_y: Likewise.
+        p: Probabilities on one database, shape ``(n,)``; >= 0, sum 1.
+        q: Probabilities on its neighbour, likewise.
         epsilon: Nats; finite, >= 0.
 
     Raises:
-        ParameterError: An argument is no law, they are of different lengths, or ``epsilon``
-            is negative or not finite.
+        ParameterError: An argument is not a vector of probabilities, the lengths differ, or
+            ``epsilon`` is negative or not finite.
     """
     epsilon = validation.within("epsilon", epsilon, 0, np.finfo(np.float64).max)
-    p, q = _pair(law_x, law_y)
+    p, q = _pair(p, q)
     return max(_hockey_stick(p, q, epsilon), _hockey_stick(q, p, epsilon))
 
 
-def renyi(law_x: ArrayLike, law_y: ArrayLike, alpha: float) -> float:
-    """Return the Rényi divergence of ``law_x`` from ``law_y``, in nats.
+def renyi(p: ArrayLike, q: ArrayLike, alpha: float) -> float:
+    """Return the Rényi divergence of ``p`` from ``q``, in nats.
 
         D_α = (1/(α - 1)) ln ∑_r P_x(r)^α P_y(r)^(1 - α)
 
@@ -101,18 +103,18 @@ def renyi(law_x: ArrayLike, law_y: ArrayLike, alpha: float) -> float:
     in both orders.
 
     Args:
-        law_x: Probabilities, shape ``(n,)``; >= 0, sum 1.
-        law_y: Likewise.
+        p: Probabilities on one database, shape ``(n,)``; >= 0, sum 1.
+        q: Probabilities on its neighbour, likewise.
         alpha: Order; >= 1, infinity allowed.
 
     Raises:
-        ParameterError: An argument is no law, they are of different lengths, or ``alpha``
-            is below 1 or NaN.
+        ParameterError: An argument is not a vector of probabilities, the lengths differ, or
+            ``alpha`` is below 1 or NaN.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or isnan(alpha) or alpha < 1:
         raise ParameterError("alpha must be a number >= 1")
     order = float(alpha)
-    weights, losses = _losses(*_pair(law_x, law_y))
+    weights, losses = _losses(*_pair(p, q))
     weights, losses = weights[weights > 0], losses[weights > 0]
     if isinf(order) or np.isinf(losses).any():
         return float(losses.max())
@@ -138,23 +140,23 @@ def _losses(p: Probabilities, q: Probabilities) -> tuple[Values, Values]:
         return p[occurs], np.log(p[occurs]) - np.log(q[occurs])
 
 
-def _pair(law_x: ArrayLike, law_y: ArrayLike) -> tuple[Probabilities, Probabilities]:
-    p, q = _checked_law("law_x", law_x), _checked_law("law_y", law_y)
+def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Probabilities, Probabilities]:
+    p, q = _checked("`p`", p), _checked("`q`", q)
     if p.size != q.size:
         raise ParameterError(
-            f"law_x and law_y must be on the same outcomes; they have {p.size} and {q.size}"
+            f"`p` and `q` must be on the same outcomes; they have {p.size} and {q.size}"
         )
     return p, q
 
 
-def _checked_law(name: str, law: ArrayLike) -> Probabilities:
-    """Return a law as a float64 vector.
+def _checked(name: str, given: ArrayLike) -> Probabilities:
+    """Return probabilities as a float64 vector.
 
     Raises:
-        ParameterError: It is not a vector of numbers >= 0 that add up to 1.
+        ParameterError: They are not a vector of numbers >= 0 that add up to 1.
     """
     try:
-        values = np.asarray(law, dtype=np.float64)
+        values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be probabilities, shape (n,)") from None
     if values.ndim != 1 or not (values >= 0).all() or not abs(values.sum() - 1) < ROUNDING:
@@ -214,27 +216,28 @@ class PrivacyReport:
 
 
 def check_private(
-    law_of: Callable[[Hashable], ArrayLike],
+    distribution: Callable[[Hashable], ArrayLike],
     universe: Iterable[Hashable],
     neighbours: Relation,
     epsilon: float,
     *,
     log: bool = False,
 ) -> PrivacyReport:
-    """Compare the exact laws of a mechanism on all pairs of neighbours.
+    """Compare the exact distributions of a mechanism on all pairs of neighbours.
 
     Args:
-        law_of: The law on a database, shape ``(n,)``, the same outcomes for each; such as
+        distribution: Function that returns the probabilities of all outcomes on a database,
+            shape ``(n,)``, with the same outcomes for every database; such as
             ``lambda x: mechanism.probabilities(objective_of(x))``.
         universe: As in ``check_admissible``.
         neighbours: As in ``check_admissible``.
         epsilon: The claim, in nats; finite, > 0.
-        log: Whether ``law_of`` returns natural logarithms, minus infinity for what cannot
-            occur, such as ``lambda x: mechanism.log_probabilities(objective_of(x))``.
+        log: Whether ``distribution`` returns natural logarithms, minus infinity for impossible
+            outcomes, such as ``lambda x: mechanism.log_probabilities(objective_of(x))``.
 
     Raises:
-        ParameterError: A law is none, or has outcomes of its own; or as in
-            ``check_admissible``.
+        ParameterError: What ``distribution`` returns are not probabilities, or their number
+            differs between databases; or as in ``check_admissible``.
         NeighboursError: ``neighbours`` is neither a relation nor a function.
 
     Examples:
@@ -249,12 +252,12 @@ def check_private(
     """
     epsilon = validation.positive("epsilon", epsilon)
     space = build(universe, neighbours)
-    check = _checked_log_law if log else _logs_of_checked_law
-    laws = [check("what law_of returns", law_of(x)) for x in space.databases]
-    if len({law.size for law in laws}) > 1:
-        raise ParameterError("law_of must give the same outcomes for every database")
-    losses = _all_losses(np.array(laws), space.left, space.right)
-    # Both impossible: infinity less infinity, and no loss that could be seen.
+    check = _checked_logs if log else _logs_of_checked
+    logs = [check("what `distribution` returns", distribution(x)) for x in space.databases]
+    if len({one.size for one in logs}) > 1:
+        raise ParameterError("`distribution` must give the same outcomes for every database")
+    losses = _all_losses(np.array(logs), space.left, space.right)
+    # Both are 0: the difference of two infinities, which shows no loss.
     unseen = np.isnan(losses)
     losses[unseen] = 0.0
     pair, outcome = np.unravel_index(losses.argmax(), losses.shape)
@@ -274,18 +277,18 @@ def _all_losses(logs: Values, left: np.ndarray, right: np.ndarray) -> Values:
         return np.abs(logs[left] - logs[right])
 
 
-def _logs_of_checked_law(name: str, law: ArrayLike) -> Values:
+def _logs_of_checked(name: str, given: ArrayLike) -> Values:
     with np.errstate(divide="ignore"):
-        return np.log(_checked_law(name, law))
+        return np.log(_checked(name, given))
 
 
-def _checked_log_law(name: str, law: ArrayLike) -> Values:
-    """Return a law that is given by its logarithms."""
+def _checked_logs(name: str, given: ArrayLike) -> Values:
+    """Return logarithms of probabilities as a float64 vector."""
     try:
-        logs = np.asarray(law, dtype=np.float64)
+        logs = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
             f"{name} must be logarithms of probabilities, shape (n,)"
         ) from None
-    _checked_law(f"exp of {name}", np.exp(logs))
+    _checked(f"exp of {name}", np.exp(logs))
     return logs

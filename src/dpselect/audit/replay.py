@@ -104,12 +104,12 @@ def replay(
     It sees no noise but that of ``dpselect.draws`` in this process: noise of NumPy passes where
     a seed makes it the same in both runs and the outcomes agree.
 
-    Checked are: the samplers and their number; their public arguments (epsilon, scale, k, laws,
-    the number of candidates or counts); the plans; the two outcomes, which must be equal since
-    they may depend on the noisy outputs alone (labels, candidates and bounds included); and the
-    exact privacy losses of all draws, together at most the plan's epsilon and delta. Something
-    must be drawn, in one thread, and the outcome may not say that it is not exact, as that of a
-    ``Draw`` of one's own does.
+    Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
+    distributions, the number of candidates or counts); the plans; the two outcomes, which must
+    be equal since they may depend on the noisy outputs alone (labels, candidates and bounds
+    included); and the exact privacy losses of all draws, together at most the plan's epsilon
+    and delta. Something must be drawn, in one thread, and the outcome may not say that it is
+    not exact, as that of a ``Draw`` of one's own does.
 
     Args:
         release: Makes one release of a database, without a budget. Use synthetic data.
@@ -170,7 +170,7 @@ def compose(losses: Sequence[Loss], epsilon: float, delta: float) -> tuple[float
 
     Pure losses add up, and the rho of draws that have one. If they are above ``epsilon``, or
     there is a rho, and a delta is stated, draws that have a delta of their own share what the
-    others leave of epsilon equally; those whose laws are known count as one.
+    others leave of epsilon equally; those whose distributions are known count as one.
     """
     losses = joined(losses)
     drawn = abs(fsum(loss.drawn for loss in losses))

@@ -9,7 +9,7 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``discrete_gaussian``  ``ρ = ‖x - y‖_2^2 / 2 scale^2``, which is converted to a delta; from
                        a scale of ``FINE`` on the delta of normal noise
 ``token``              none
-``reveal``             ``δ(ε)``, from the exact laws of both
+``reveal``             ``δ(ε)``, from the exact distributions of both
 ``flipped``            ``ln((1-ρ)/ρ)`` for each bit that differs
 ``exceeds``            ``∑ ln P_x(b)/P_y(b)`` over the decisions ``b`` that were drawn
 ``first_above``        ``ln P_x(o)/P_y(o)`` at the output ``o`` that was drawn
@@ -19,7 +19,7 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``draw_place``         the same
 ``draw_set``           the same
 ``draw_with_own``      the same
-others                 ``δ(ε)``, from the exact laws of both
+others                 ``δ(ε)``, from the exact distributions of both
 =====================  ====================================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
@@ -41,7 +41,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.audit.loss import Loss, log_binomial, of_laws
+from dpselect.audit.loss import Loss, log_binomial, loss_between
 from dpselect.audit.subset_losses import joined, swapped
 from dpselect.draws import (
     above_threshold,
@@ -132,15 +132,16 @@ def reveal(
 ) -> Loss:
     """Return the loss of revealing one of two positions, or the same one, or none."""
     chances = public["chances"]
-    laws = []
+    distributions = []
     for position, lead in (here, there):
         chance = chances[min(lead, chances.sure)] / 2**BITS
-        laws.append({position: chance, None: 1 - chance})
-    outputs = list(laws[0] | laws[1])
+        distributions.append({position: chance, None: 1 - chance})
+    outputs = list(distributions[0] | distributions[1])
     logs = [
-        np.array([log(law[one]) if law.get(one) else -inf for one in outputs]) for law in laws
+        np.array([log(distribution[one]) if distribution.get(one) else -inf for one in outputs])
+        for distribution in distributions
     ]
-    return of_laws(np.zeros(len(outputs)), *logs)
+    return loss_between(np.zeros(len(outputs)), *logs)
 
 
 def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
@@ -311,7 +312,7 @@ def select(
             up = np.arange(number + 1)
             more = [log_binomial(number, up), *(_log_tosses(up, number, one) for one in (p, q))]
             kinds = [np.add.outer(a, b).ravel() for a, b in zip(kinds, more, strict=True)]
-    return of_laws(*kinds)
+    return loss_between(*kinds)
 
 
 def _log_tosses(up: Indices, number: int, chance: int) -> Values:
@@ -331,7 +332,7 @@ def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) ->
         return None
     ends = np.union1d(here.ends, there.ends)
     sizes = np.log(np.diff(ends, prepend=0))
-    laws = []
+    distributions = []
     for pieces in (here, there):
         at = np.searchsorted(pieces.ends, ends)
         low, high = pieces.low[at].tolist(), pieces.high[at].tolist()
@@ -339,8 +340,8 @@ def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) ->
             max(a - pieces.wanted, pieces.wanted - b) for a, b in zip(low, high, strict=True)
         ]
         weights = np.array([-float(public["decay"] * (one - min(far))) for one in far])
-        laws.append(weights - np.logaddexp.reduce(sizes + weights))
-    return of_laws(sizes, *laws)
+        distributions.append(weights - np.logaddexp.reduce(sizes + weights))
+    return loss_between(sizes, *distributions)
 
 
 _MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
@@ -395,7 +396,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.exact.bernoulli.reveal": Rule(("leader", "chances"), "leader", reveal),
         "dpselect.draws.exact.uniform.token": Rule(("size",), "size", token),
         "dpselect.draws.exact.bernoulli.flipped": Rule(("bits", "chance"), "bits", flipped),
-        "dpselect.draws.subset_distance.swapped": Rule(("members", "law"), "members", swapped),
+        "dpselect.draws.subset_distance.swapped": Rule(
+            ("members", "distribution"), "members", swapped
+        ),
         "dpselect.draws.subset_distance.joined": Rule(
             ("members", "n", "beta"), "members", joined
         ),

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpselect.audit.loss import Loss, log_binomial, of_laws
-from dpselect.draws.subset_distance import DistanceLaw
+from dpselect.audit.loss import Loss, log_binomial, loss_between
+from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.typing import Values
 
 
@@ -17,19 +17,19 @@ def swapped(
     here: list[int], there: list[int], public: Mapping[str, Any], _: list[int]
 ) -> Loss | None:
     """Return the loss of a retrieval; the number of members may differ."""
-    law: DistanceLaw = public["law"]
+    distribution: DistanceDistribution = public["distribution"]
     common, only_here, only_there = _parts(here, there)
-    rest = law.n - common - only_here - only_there
+    rest = distribution.n - common - only_here - only_there
     a, b, c = np.indices((common + 1, only_here + 1, only_there + 1)).reshape(3, -1)
-    others = law.d - a - b - c
+    others = distribution.d - a - b - c
     possible = (others >= 0) & (others <= rest)
     a, b, c, others = (part[possible] for part in (a, b, c, others))
     outputs = log_binomial(common, a) + log_binomial(only_here, b)
     outputs += log_binomial(only_there, c) + log_binomial(rest, others)
-    return of_laws(
+    return loss_between(
         outputs,
-        _log_law_of_swaps(len(here), law)[a + b],
-        _log_law_of_swaps(len(there), law)[a + c],
+        _logs_of_swaps(len(here), distribution)[a + b],
+        _logs_of_swaps(len(there), distribution)[a + c],
     )
 
 
@@ -54,30 +54,32 @@ def joined(
             lost = [0.0, -inf, -inf]
             lost[1 + side] = log(mass)
             both = [np.append(logs_, one) for logs_, one in zip(both, lost, strict=True)]
-    return of_laws(*both)
+    return loss_between(*both)
 
 
-def _log_law_of_swaps(members: int, law: DistanceLaw) -> Values:
+def _logs_of_swaps(members: int, distribution: DistanceDistribution) -> Values:
     """Return the log probability of an output, by how many members are in it.
 
     Given an output with ``i`` members, the subset that was brought to size ``d`` has a
     hypergeometric number of people in common with it.
     """
-    weights = law.log_weights()
-    logs = np.full(min(members, law.d) + 1, -inf)
+    weights = distribution.log_weights()
+    logs = np.full(min(members, distribution.d) + 1, -inf)
     for i in range(logs.size):
-        if members >= law.d:
+        if members >= distribution.d:
             shared = np.arange(i + 1)
-            chance = log_binomial(i, shared) + log_binomial(members - i, law.d - shared)
-            chance -= log_binomial(members, np.array(law.d))
+            chance = log_binomial(i, shared) + log_binomial(
+                members - i, distribution.d - shared
+            )
+            chance -= log_binomial(members, np.array(distribution.d))
         else:
-            added = np.arange(law.d - i + 1)
-            outside, more = law.n - members, law.d - members
-            chance = log_binomial(law.d - i, added)
-            chance = chance + log_binomial(outside - (law.d - i), more - added)
+            added = np.arange(distribution.d - i + 1)
+            outside, more = distribution.n - members, distribution.d - members
+            chance = log_binomial(distribution.d - i, added)
+            chance = chance + log_binomial(outside - (distribution.d - i), more - added)
             chance -= log_binomial(outside, np.array(more))
             shared = i + added
-        distance = law.d - shared
+        distance = distribution.d - shared
         reachable = (chance > -inf) & (distance < weights.size)
         if reachable.any():
             logs[i] = np.logaddexp.reduce(chance[reachable] + weights[distance[reachable]])

@@ -24,35 +24,34 @@ keep is, for every two neighbours in either order, ``∑_o [P(o) - e^(c_i(o)) Q(
 ``0 ≤ c_i(o) ≤ ε_i``, and ``ρ_i``-zCDP if ``δ_i = 0``. Without a refund ``c_i = ε_i`` and this
 is ``(ε_i, δ_i)``-DP. The sums of the rule are those of the net epsilons at every admission.
 
-Lemma. Let P, Q be the laws of such a release on two neighbours. There are measures ``P° ≤ P``,
-``Q° ≤ Q`` of one mass, at least ``1 - δ_i``, with
-``e^(-c_i(o)) Q°(o) ≤ P°(o) ≤ e^(c_i(o)) Q°(o)`` for every o; made probabilities, they are
-``ρ_i``-zCDP, where beside a delta ``ρ_i`` is what ``ε_i`` implies (``rho_of_pure``). Proof.
-With ``δ_i = 0`` they are P and Q. Else let ``P' = min(P, e^(c_i) Q)`` and
-``Q' = min(Q, e^(c_i) P)``. Both have a mass of at least ``1 - δ_i``, and ``P' ≤ e^(c_i) Q'``,
-``Q' ≤ e^(c_i) P'``. Let P' be the one of larger mass. The mass of Q' lies between those of
-``e^(-c_i) Q'`` and P', and ``e^(-c_i) Q' ≤ P'``; so some ``P°`` between these two has it, and
-``Q° = Q'``. Of equal mass, they keep their factors, at most ``e^(ε_i)``, when they are made
-probabilities.
+Lemma. Let P, Q be the distributions of such a release on two neighbours. There are measures
+``P° ≤ P``, ``Q° ≤ Q`` of one mass, at least ``1 - δ_i``, with ``e^(-c_i(o)) Q°(o) ≤ P°(o) ≤
+e^(c_i(o)) Q°(o)`` for every o; made probabilities, they are ``ρ_i``-zCDP, where beside a delta
+``ρ_i`` is what ``ε_i`` implies (``rho_of_pure``). Proof. With ``δ_i = 0`` they are P and Q.
+Else let ``P' = min(P, e^(c_i) Q)`` and ``Q' = min(Q, e^(c_i) P)``. Both have a mass of at least
+``1 - δ_i``, and ``P' ≤ e^(c_i) Q'``, ``Q' ≤ e^(c_i) P'``. Let P' be the one of larger mass. The
+mass of Q' lies between those of ``e^(-c_i) Q'`` and P', and ``e^(-c_i) Q' ≤ P'``; so some
+``P°`` between these two has it, and ``Q° = Q'``. Of equal mass, they keep their factors, at
+most ``e^(ε_i)``, when they are made probabilities.
 
 Proof of the guarantee. Fix the analyst's strategy (a random one is a mixture) and two
-neighbours; let P and Q be the laws of the transcript. Put ``P°_i, Q°_i`` of the lemma for the
-laws of every release, given what was drawn before: on a path y their products are
-``P°(y) ≤ P(y)`` and ``Q°(y) ≤ Q(y)``. Which releases are admitted, and so their ``δ_i``, is
+neighbours; let P and Q be the distributions of the transcript. Put ``P°_i, Q°_i`` of the lemma
+for the distributions of every release, given what was drawn before: on a path y their products
+are ``P°(y) ≤ P(y)`` and ``Q°(y) ≤ Q(y)``. Which releases are admitted, and so their ``δ_i``, is
 determined by the outcomes before. Release i takes at most ``δ_i`` off the mass of the paths
-that came to it, and these sum up to at most ``δ_s`` along each path, so
-``∑_y P(y) - P°(y) ≤ δ_s``, and
+that came to it, and these sum up to at most ``δ_s`` along each path, so ``∑_y P(y) - P°(y) ≤
+δ_s``, and
 
     ∑_y [P(y) - e^ε Q(y)]_+ ≤ δ_s + ∑_y [P°(y) - e^ε Q°(y)]_+.
 
 On a path y the product of the factors is at most ``e^(∑ c_i(o_i))``, where ``∑ c_i(o_i)`` is at
 most the net sum at the last admission. If that is at most ε, y adds nothing. Any other y was
 admitted last by the zCDP limit and, sums of rho being monotone, within it all along. So the
-filter with the limits of delta and of zCDP alone admits and refuses the same along y. Let
-``P̂, Q̂`` be the laws of its transcript where each release draws from the ``P°_i, Q°_i`` made
-probabilities. It is ``(ε, δ_z)``-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each Renyi
-order). ``P°(y)`` and ``Q°(y)`` are ``P̂(y)`` and ``Q̂(y)`` times the same product of masses, at
-most 1; so these y add at most ``δ_z`` together.
+filter with the limits of delta and of zCDP alone admits and refuses the same along y. Let ``P̂,
+Q̂`` be the distributions of its transcript where each release draws from the ``P°_i, Q°_i``
+made probabilities. It is ``(ε, δ_z)``-DP (Feldman & Zrnic 2021, arXiv:2008.11193, for each
+Renyi order). ``P°(y)`` and ``Q°(y)`` are ``P̂(y)`` and ``Q̂(y)`` times the same product of
+masses, at most 1; so these y add at most ``δ_z`` together.
 
 Why ``δ_s + δ_z`` cannot be more than δ: few paths with a large loss may use up ``δ_z``, while
 all others buy failures worth ``δ_s``. The tests let the best analyst play that game by exact

@@ -2,7 +2,7 @@
 
 Let a release be (ε, δ)-DP for one row more or less, and let x and y differ in one person, who
 has at most m rows. Then there are ``x = z_0, z_1, ..., z_m = y``, each a neighbour of the one
-before. With ``P_i`` the law on ``z_i``,
+before. With ``P_i`` the distribution on ``z_i``,
 
     P_0 - e^(mε) P_m = ∑_(i<m) e^(iε) (P_i - e^ε P_(i+1)),
     ∑_o [P_0 - e^(mε) P_m]_+ ≤ δ ∑_(i<m) e^(iε) = δ (e^(mε) - 1)/(e^ε - 1).

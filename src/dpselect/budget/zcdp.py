@@ -1,8 +1,8 @@
 """Conversions between pure DP, zCDP and approximate DP.
 
-A mechanism is ρ-zCDP when, on neighbouring databases, the Renyi divergence of its laws is at
-most ``α ρ`` for every order ``α > 1``. The ρ of adaptive releases add up. Both conversions
-round upwards.
+A mechanism is ρ-zCDP when, on neighbouring databases, the Renyi divergence of its distributions
+is at most ``α ρ`` for every order ``α > 1``. The ρ of adaptive releases add up. Both
+conversions round upwards.
 
 Source: Bun & Steinke (2016), arXiv:1605.02065.
 """
@@ -24,7 +24,7 @@ LARGEST_DELTA = 1 - 2.0**-40
 """Below 1, where no epsilon is needed."""
 
 TAIL_ROUNDING = 2.0**-50
-"""Relative, of a tail of the normal law."""
+"""Relative, of a tail of the normal distribution."""
 
 
 def rho_of_pure(epsilon: float) -> float:
@@ -32,7 +32,8 @@ def rho_of_pure(epsilon: float) -> float:
 
         ρ = ε tanh(ε / 2) ≤ min(ε^2/2, ε)
 
-    Proof: among the pairs of laws whose log ratio stays within ``±ε``, randomised response
+    Proof: among the pairs of distributions whose log ratio stays within ``±ε``, randomised
+        response
     diverges most. With ``f(t) = ln cosh(tε)`` its divergence of order α is
     ``[f(α - 1/2) - f(1/2)] / (α - 1)``: the mean of ``f'``, which is concave, over an interval
     around ``α/2``. So it is at most ``f'(α/2) = ε tanh(αε/2) ≤ α ε tanh(ε/2)``, with equality

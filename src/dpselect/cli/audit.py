@@ -31,8 +31,8 @@ bool; and at least one of
 [bold]objective(x)[/bold]: the Objective of a database; its sensitivity is checked. With
 [bold]mechanism[/bold], a dpselect mechanism, its distribution is checked as well.
 
-[bold]law(x)[/bold] and [bold]epsilon[/bold]: probabilities of all outcomes, and the
-claimed epsilon.
+[bold]probabilities(x)[/bold] and [bold]epsilon[/bold]: the probabilities of all outcomes on a
+database, and the claimed epsilon.
 
 [bold]release(x)[/bold]: makes a release that carries its plan; it is replayed on every pair.
 
@@ -82,11 +82,11 @@ def _checks(defined: dict[str, Any], file: Path) -> Iterator[_Check]:
     for name in ("universe", "neighbours"):
         if name not in defined:
             raise ParameterError(f"{file} must define {name}")
-    if not {"objective", "law", "release"} & defined.keys():
+    if not {"objective", "probabilities", "release"} & defined.keys():
         raise ParameterError(
-            f"{file} must define objective(x), law(x) with epsilon, or release(x)"
+            f"{file} must define objective(x), probabilities(x) with epsilon, or release(x)"
         )
-    for name, needed in (("mechanism", "objective"), ("law", "epsilon")):
+    for name, needed in (("mechanism", "objective"), ("probabilities", "epsilon")):
         if name in defined and needed not in defined:
             raise ParameterError(f"{file} defines {name}, which needs {needed}")
     universe, neighbours = list(defined["universe"]), defined["neighbours"]
@@ -103,9 +103,11 @@ def _checks(defined: dict[str, Any], file: Path) -> Iterator[_Check]:
                 mechanism.epsilon,
             )
             yield _Check("mechanism", private.ok, str(private))
-    if "law" in defined:
-        private = check_private(defined["law"], universe, neighbours, defined["epsilon"])
-        yield _Check("law", private.ok, str(private))
+    if "probabilities" in defined:
+        private = check_private(
+            defined["probabilities"], universe, neighbours, defined["epsilon"]
+        )
+        yield _Check("probabilities", private.ok, str(private))
     if "release" in defined:
         yield _replayed(defined["release"], universe, neighbours)
 

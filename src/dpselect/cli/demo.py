@@ -2,8 +2,8 @@
 
 All data are public or made up: a network by the recipe of ``_town``, tumours that ship with
 scikit-learn, and 8,520 farmers' markets (USDA Agricultural Marketing Service, National Farmers
-Market Directory, public domain; degrees rounded to 0.01). OpenDP is measured by the laws that
-its samplers draw from, diffprivlib by figures that are stored here.
+Market Directory, public domain; degrees rounded to 0.01). OpenDP is measured by the
+distributions that its samplers draw from, diffprivlib by figures that are stored here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draws from unit scores: exact laws, exact samplers and simulations.
+"""Draws from unit scores: exact distributions, exact samplers and simulations.
 
 Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whatever neighbour
 relation these are unit scores for; the number of candidates is public.

@@ -1,9 +1,9 @@
-"""Exact draw and exact law of AboveThreshold: the first queries above a noisy threshold.
+"""Exact draw and distribution of AboveThreshold: the first queries above a noisy threshold.
 
-The threshold gets noise ρ, every query noise ``ν_i`` of its own, both geometric,
-``P(ρ = z) ∝ e^(-z/b_1)`` and ``P(ν_i = z) ∝ e^(-z/b_2)`` for ``z = 0, 1, ...``. Query ``i`` is
-above if ``q_i + ν_i ≥ T + ρ``, which given ρ has probability ``e^(-(T + ρ - q_i)^+ / b_2)``.
-The draw ends after a number of queries above. Given ρ the queries are independent, so every law
+The threshold gets noise ρ, every query noise ``ν_i`` of its own, both geometric, ``P(ρ = z) ∝
+e^(-z/b_1)`` and ``P(ν_i = z) ∝ e^(-z/b_2)`` for ``z = 0, 1, ...``. Query ``i`` is above if
+``q_i + ν_i ≥ T + ρ``, which given ρ has probability ``e^(-(T + ρ - q_i)^+ / b_2)``. The draw
+ends after a number of queries above. Given ρ the queries are independent, so every distribution
 is a sum over ρ.
 
 Guarantee:
@@ -40,7 +40,7 @@ BLOCK = 4096
 """Queries that get their noise at a time."""
 
 CELLS = 2**20
-"""Numbers held at a time by a law."""
+"""Numbers held at a time by a distribution."""
 
 
 @sampler
@@ -180,7 +180,7 @@ def _up(number: Fraction) -> float:
     return near if Fraction(near) >= number else nextafter(near, inf)
 
 
-def law_of_stops(
+def stop_probabilities(
     queries: Indices,
     threshold: int,
     threshold_scale: float,
@@ -188,7 +188,7 @@ def law_of_stops(
     stops: int,
     ending: NDArray[np.bool_] | None = None,
 ) -> Probabilities:
-    """Return the law of each stop.
+    """Return the distribution of each stop.
 
     Args:
         queries: As for ``first_above``, and so are the next four.

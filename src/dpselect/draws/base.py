@@ -25,7 +25,7 @@ class Draw(ABC):
     name: str
     laplace = False
     """Whether one round is dominated by the Laplace mechanism of the same epsilon, and no
-    better pair of laws is known."""
+    better pair of distributions is known."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -37,7 +37,7 @@ class Draw(ABC):
         return hash(type(self))
 
     @abstractmethod
-    def law(self, scores: Scores, epsilon: float) -> Probabilities:
+    def probabilities(self, scores: Scores, epsilon: float) -> Probabilities:
         """Return the probability of each candidate in a draw of one.
 
         Args:
@@ -48,13 +48,13 @@ class Draw(ABC):
             Shape ``(n,)``; sums to 1. As private as the scores.
         """
 
-    def log_law(self, scores: Scores, epsilon: float) -> Scores:
-        """Return the natural logarithms of ``law``.
+    def log_probabilities(self, scores: Scores, epsilon: float) -> Scores:
+        """Return the natural logarithms of ``probabilities``.
 
         The draws of the library override it, so that no probability is too small for it.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.law(scores, epsilon))
+            return np.log(self.probabilities(scores, epsilon))
 
     @abstractmethod
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
@@ -66,7 +66,7 @@ class Draw(ABC):
 
     @abstractmethod
     def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
-        """Return noise of scale 1 whose noisy maximum follows the law."""
+        """Return noise of scale 1 whose noisy maximum follows the distribution."""
 
     def simulate(
         self, scores: Scores, epsilon: float, *, k: int, size: int, rng: np.random.Generator
@@ -77,8 +77,8 @@ class Draw(ABC):
             Shape ``(size, k)``, each row in the order drawn.
         """
         if k == 1:
-            # The law costs one pass; then every draw is a search in its running sum.
-            steps = np.cumsum(self.law(scores, epsilon))
+            # The distribution costs one pass; then every draw is a search in its running sum.
+            steps = np.cumsum(self.probabilities(scores, epsilon))
             uniform = rng.random(size) * steps[-1]
             return np.searchsorted(steps, uniform, side="right")[:, None]
         return self._simulate_rounds(scores * (epsilon / (2 * k)), k, size, rng)

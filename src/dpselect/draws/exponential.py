@@ -7,7 +7,7 @@ arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and 
 replacement: Yellott 1977; Efraimidis and Spirakis 2006.
 
 With weights ``w_r`` the rounds draw in the order in which independent exponential clocks of
-rates ``w_r`` ring. So their laws are integrals over the time of one clock, here by the
+rates ``w_r`` ring. So their distributions are integrals over the time of one clock, here by the
 trapezoidal rule in the logarithm of time, whose error is below ``e^(-9.8 / h)`` for steps
 ``h``.
 """
@@ -41,11 +41,11 @@ class Exponential(Draw):
 
     name = "exponential"
 
-    def law(self, scores: Scores, epsilon: float) -> Probabilities:
+    def probabilities(self, scores: Scores, epsilon: float) -> Probabilities:
         weights = np.exp((scores - scores.max()) * (epsilon / 2))
         return weights / weights.sum()
 
-    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+    def log_probabilities(self, scores: Scores, epsilon: float) -> Scores:
         exponents = (scores - scores.max()) * (epsilon / 2)
         return exponents - log(np.exp(exponents).sum())
 

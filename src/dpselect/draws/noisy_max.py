@@ -1,8 +1,8 @@
 """Report noisy max with Laplace noise: the baseline that most libraries offer.
 
 Exponential noise gives permute-and-flip and Gumbel noise the exponential mechanism, both with
-laws in closed form; Laplace noise of the same scale ``2/ε`` is worse than either and serves for
-comparisons.
+distributions in closed form; Laplace noise of the same scale ``2/ε`` is worse than either and
+serves for comparisons.
 
 Source: Dwork and Roth 2014, section 3.3.
 """
@@ -33,14 +33,14 @@ class LaplaceNoisyMax(Draw):
     name = "laplace"
     laplace = True
 
-    def law(self, scores: Scores, epsilon: float) -> Probabilities:
+    def probabilities(self, scores: Scores, epsilon: float) -> Probabilities:
         gaps = (scores.max() - scores) * (epsilon / 2)
-        law = np.exp(-gaps) * _relative_law(gaps)
+        law = np.exp(-gaps) * _relative_probabilities(gaps)
         return law / law.sum()
 
-    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+    def log_probabilities(self, scores: Scores, epsilon: float) -> Scores:
         gaps = (scores.max() - scores) * (epsilon / 2)
-        relative = _relative_law(gaps)
+        relative = _relative_probabilities(gaps)
         return np.log(relative) - gaps - log((np.exp(-gaps) * relative).sum())
 
     def sample(self, scores: Scores, epsilon: float, k: int) -> list[int]:
@@ -62,8 +62,8 @@ class LaplaceNoisyMax(Draw):
         return rng.laplace(size=shape)
 
 
-def _relative_law(gaps: Values) -> Values:
-    """Return the law over ``e^(-gap)``, a quotient that does not underflow."""
+def _relative_probabilities(gaps: Values) -> Values:
+    """Return the distribution over ``e^(-gap)``, a quotient that does not underflow."""
     # Above the best score every noisy score has an exponential tail of mass e^-gap / 2: the
     # same race as in permute-and-flip, with halved acceptance.
     return unrefused(np.exp(-gaps) / 2) / 2 + _won_below_the_best(gaps)
@@ -79,7 +79,7 @@ def _won_below_the_best(gaps: Values) -> Values:
         P(r) = ∫_0^∞ (f_r(y)/(F_r(y))) ∏_j F_j(y) dy,
 
     by Gauss-Legendre between the kinks, which are at the gaps. With more than
-    ``MOST_PANELS`` different gaps the panels are equal and the law is right to 1e-6.
+    ``MOST_PANELS`` different gaps the panels are equal and the distribution is right to 1e-6.
     """
     end = _negligible_from(gaps)
     # The product falls by at most a factor e^-45 up to the end: 64 panels follow it.

@@ -1,7 +1,7 @@
 """OpenDP's samplers in place of the library's own, with the same distributions.
 
 OpenDP's ``make_noisy_top_k`` names its distributions by the privacy measure: under
-``max_divergence`` it adds exponential noise (the law of permute-and-flip), under
+``max_divergence`` it adds exponential noise (the distribution of permute-and-flip), under
 ``zero_concentrated_divergence`` Gumbel noise (the exponential mechanism). Its privacy maps are
 not used: Gumbel noise is bounded-range and hence epsilon-DP by our own scaling.
 """

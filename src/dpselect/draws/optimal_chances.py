@@ -83,7 +83,7 @@ class OptimalChances:
 
     @property
     def _is_flat(self) -> bool:
-        """Whether the law for an epsilon of 0 is the same to all digits: multiples of delta."""
+        """Whether epsilon is so small that the chances are multiples of delta to all digits."""
         return self.epsilon < self.delta * 2.0**-50
 
     @property

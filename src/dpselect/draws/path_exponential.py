@@ -88,7 +88,7 @@ def log_messages(chain: Chain, decay: float) -> tuple[list[Values], list[Values]
 
     Returns:
         ``m`` vectors of shape ``(k,)`` each; their sums are the logarithms of the marginal
-        laws, up to one constant.
+        distributions, up to one constant.
     """
     each = decay / chain.parts
     steps = [
@@ -105,15 +105,15 @@ def log_messages(chain: Chain, decay: float) -> tuple[list[Values], list[Values]
 
 
 def marginals(chain: Chain, decay: float) -> Probabilities:
-    """Return the law of every drawn position, shape ``(m, k)``; each row sums to 1."""
+    """Return the distribution of every drawn position, shape ``(m, k)``; each row sums to 1."""
     forward, backward = log_messages(chain, decay)
     logs = np.array(forward) + np.array(backward)
     laws = np.exp(logs - logs.max(axis=1, keepdims=True))
     return laws / laws.sum(axis=1, keepdims=True)
 
 
-def joint_law(chain: Chain, decay: float, first: int) -> Probabilities:
-    """Return the law of a drawn position and the next one, shape ``(k, k)``; sums to 1."""
+def joint_probabilities(chain: Chain, decay: float, first: int) -> Probabilities:
+    """Return the joint probabilities of a position and the next one, shape ``(k, k)``."""
     forward, backward = log_messages(chain, decay)
     costs = chain.costs(first + 1)
     step = np.where(costs < 0, -np.inf, -decay / chain.parts * costs)

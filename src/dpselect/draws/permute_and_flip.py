@@ -1,8 +1,8 @@
 """Permute-and-flip: visit candidates in random order, release the first accepted one.
 
-Candidate ``r`` is accepted with probability ``p_r = exp(ε (s_r - s_*)/2)``. Its law is that of
-report-noisy-max with exponential noise, and its expected error is never above the exponential
-mechanism's.
+Candidate ``r`` is accepted with probability ``p_r = exp(ε (s_r - s_*)/2)``. Its distribution is
+that of report-noisy-max with exponential noise, and its expected error is never above the
+exponential mechanism's.
 
 Source: McKenna and Sheldon 2020, arXiv:2010.12603; the noise: Ding et al. 2021,
 arXiv:2105.07260.
@@ -39,12 +39,12 @@ class PermuteAndFlip(Draw):
     name = "permute-and-flip"
     laplace = True
 
-    def law(self, scores: Scores, epsilon: float) -> Probabilities:
+    def probabilities(self, scores: Scores, epsilon: float) -> Probabilities:
         accept = np.exp((scores - scores.max()) * (epsilon / 2))
         law = accept * unrefused(accept)
         return law / law.sum()
 
-    def log_law(self, scores: Scores, epsilon: float) -> Scores:
+    def log_probabilities(self, scores: Scores, epsilon: float) -> Scores:
         exponents = (scores - scores.max()) * (epsilon / 2)
         accept = np.exp(exponents)
         first = unrefused(accept)

@@ -75,7 +75,7 @@ class Places:
         step[1::2] = self.weights
         return low, step
 
-    def law(self, decay: Fraction) -> Probabilities:
+    def probabilities(self, decay: Fraction) -> Probabilities:
         """Return the probability of each share of each run, rounded; private.
 
         Returns:

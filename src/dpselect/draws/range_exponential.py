@@ -47,7 +47,7 @@ class Pieces:
         """Positions of each piece, >= 1."""
         return np.diff(self.ends, prepend=0)
 
-    def law(self, decay: Fraction) -> Probabilities:
+    def probabilities(self, decay: Fraction) -> Probabilities:
         """Return the probability of each piece, shape ``(k,)``; rounded, and private."""
         wanted = float(self.wanted)
         distances = np.maximum(self.low - wanted, wanted - self.high)

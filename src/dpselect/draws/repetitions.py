@@ -1,6 +1,6 @@
 """Runs repeated a hidden number of times, and the exact draw of that number.
 
-The laws of the number are given by the ratios of neighbouring probabilities, which are
+The distributions of the number are given by the ratios of neighbouring probabilities, which are
 fractions. It is drawn by inversion (``dpselect.draws.exact.inversion``).
 """
 
@@ -25,17 +25,17 @@ Cost: TypeAlias = Callable[[float], tuple[float, Callable[[float], float] | None
 
 
 @dataclass(frozen=True, slots=True)
-class NumberLaw:
-    """A law of a number, by the ratios of its probabilities.
+class NumberDistribution:
+    """A distribution of a number, by the ratios of its probabilities.
 
         P(k + 1) = P(k) a (k + η)/(k + 1), k ≥ 1
 
-    for a truncated negative binomial law, ``P(k + 1) = P(k) a/(k + 1)`` from ``k = 0`` on for a
-    Poisson law.
+    for a truncated negative binomial distribution, ``P(k + 1) = P(k) a/(k + 1)`` from ``k = 0``
+    on for a Poisson distribution.
 
     Attributes:
         factor: ``a``; below 1 for the former, the mean for the latter.
-        shape: ``η > -1``; None for a Poisson law.
+        shape: ``η > -1``; None for a Poisson distribution.
     """
 
     factor: Fraction
@@ -57,24 +57,24 @@ class NumberLaw:
 
 
 @sampler
-def draw_number(law: NumberLaw) -> int:
-    """Draw a number exactly by its law; it must stay secret."""
-    return inversion.draw(partial(weights, law), FIRST_BITS)
+def draw_number(distribution: NumberDistribution) -> int:
+    """Draw a number exactly by its distribution; it must stay secret."""
+    return inversion.draw(partial(weights, distribution), FIRST_BITS)
 
 
 @lru_cache(maxsize=4)
-def weights(law: NumberLaw, bits: int) -> Weights:
+def weights(distribution: NumberDistribution, bits: int) -> Weights:
     """Return bounds of the weights of numbers; the first one's is ``2^(2 bits + 64)``."""
     low = high = total = 1 << (2 * bits + 64)
-    bounds, k = [(low, high)], law.first
+    bounds, k = [(low, high)], distribution.first
     while True:
-        bound = law.largest_later(k)
+        bound = distribution.largest_later(k)
         if bound < 1:
             # A geometric series from the next weight on.
             beyond = -(-high * bound.numerator // (bound.denominator - bound.numerator))
             if beyond <= total >> (bits + 32):
-                return Weights.of(bounds, first=law.first, beyond=beyond)
-        ratio = law.ratio(k)
+                return Weights.of(bounds, first=distribution.first, beyond=beyond)
+        ratio = distribution.ratio(k)
         low = low * ratio.numerator // ratio.denominator
         high = -(-high * ratio.numerator // ratio.denominator)
         bounds.append((low, high))
@@ -120,7 +120,7 @@ class Trials(Generic[T]):
 @scope
 def best_of(
     runs: Sequence[Callable[[], tuple[float, T]]],
-    law: NumberLaw,
+    distribution: NumberDistribution,
     threshold: float | None,
     cost: Cost,  # noqa: ARG001 -- for replays, which know what a run uses
 ) -> tuple[float, T] | None:
@@ -128,7 +128,7 @@ def best_of(
 
     Args:
         runs: Each returns a score and an output; what they read is private.
-        law: Law of the number of runs. Public.
+        distribution: Distribution of the number of runs. Public.
         threshold: Return the first run with at least this score, and no other.
         cost: What the whole costs, by the epsilon of a run.
 
@@ -136,7 +136,7 @@ def best_of(
         The first of those with equal scores; None if there was no run, or none that reached
         the threshold.
     """
-    trials = Trials[T](draw_number(law), len(runs), threshold)
+    trials = Trials[T](draw_number(distribution), len(runs), threshold)
     while (which := trials.ask()) is not None:
         trials.tell(*one_run(runs[which]))
     return trials.best

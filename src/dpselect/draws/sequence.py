@@ -1,4 +1,4 @@
-"""Laws of the largest of several integers with independent noise, and that noise.
+"""Distributions of the largest of several integers with independent noise, and that noise.
 
 Every candidate has an integer ``c_r`` and gets noise ``Z_r`` of its own, discrete Laplace or
 discrete Gaussian:
@@ -6,9 +6,9 @@ discrete Gaussian:
     P(Z = z) = ((1 - α)/(1 + α)) α^(|z|), α = e^(-1/scale),
     P(Z = z) ∝ e^(-z^2 / 2σ^2).
 
-Candidates are ordered by ``X_r = c_r + Z_r``, and of equal ones the earlier is first. The laws
-are sums over the values of one candidate, exact up to what is beyond the ``reach`` of the
-noise, at most ``e^-45``.
+Candidates are ordered by ``X_r = c_r + Z_r``, and of equal ones the earlier is first. The
+distributions are sums over the values of one candidate, exact up to what is beyond the
+``reach`` of the noise, at most ``e^-45``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DEVIATIONS = 10.0
 """Standard deviations of Gaussian noise to either side; e^-50 is beyond."""
 
 DISCRETE_UP_TO = 512.0
-"""Above it laws are those of continuous noise; ties have less than 1 / scale then."""
+"""Above it distributions are those of continuous noise; ties have less than 1 / scale then."""
 
 FINENESS = 64
 """Points in a standard deviation of continuous noise, between which integrands are smooth."""
@@ -39,7 +39,7 @@ CELLS = 2**21
 """Numbers held at a time."""
 
 MOST_CELLS = 2**24
-"""Candidates times values times k up to which the law of the top k is computed."""
+"""Candidates times values times k up to which the distribution of the top k is computed."""
 
 
 class Noise(Protocol):
@@ -116,7 +116,9 @@ class DiscreteLaplace:
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """Discrete Gaussian noise; its laws are those of continuous noise above ``DISCRETE_UP_TO``.
+    """Discrete Gaussian noise.
+
+    Above ``DISCRETE_UP_TO`` its distributions are computed as those of continuous noise.
 
     Attributes:
         scale: The standard deviation of the continuous one, in counts; finite, > 0. Public.
@@ -203,13 +205,13 @@ def first(counts: Indices, noise: Noise) -> Probabilities:
     Args:
         counts: Shape ``(n,)``.
         noise: The noise, in counts. Laplace noise of a scale above ``DISCRETE_UP_TO`` is taken
-            as continuous; the law differs by at most the probability of a tie.
+            as continuous; the distribution differs by at most the probability of a tie.
 
     Returns:
         Shape ``(n,)``; sums to 1. As private as the counts.
     """
     if isinstance(noise, DiscreteLaplace) and noise.scale > DISCRETE_UP_TO:
-        return LaplaceNoisyMax().law(counts.astype(np.float64), 2 / noise.scale)
+        return LaplaceNoisyMax().probabilities(counts.astype(np.float64), 2 / noise.scale)
     law = np.zeros(counts.size)
     near = counts >= counts.max() - 2 * noise.reach
     held = counts[near]
@@ -300,14 +302,14 @@ def included(counts: Indices, noise: Noise, k: int) -> Probabilities | None:
 
 
 def none_ahead(values: int, k: int) -> Values:
-    """Return the law of the number ahead before any candidate, shape ``(values, k)``."""
+    """Return the probabilities of the number ahead before any candidate: ``(values, k)``."""
     state = np.zeros((values, k))
     state[:, 0] = 1
     return state
 
 
 def one_more(state: Values, ahead: Values) -> Values:
-    """Return the law of the number ahead with one more candidate; ``k`` and more are lost."""
+    """Return the probabilities of the number ahead, below ``k``, with one more candidate."""
     moved = state * (1 - ahead)[:, None]
     moved[:, 1:] += state[:, :-1] * ahead[:, None]
     return moved

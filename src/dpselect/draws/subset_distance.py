@@ -1,14 +1,14 @@
-"""Laws over subsets that depend only on the number of swaps, and exact draws by them.
+"""Distributions over subsets that depend only on the number of swaps, and exact draws by them.
 
 The distance of two subsets of size ``d`` of ``n`` people is the number of swaps between them.
 ``N_a = binom(d, a) binom(n-d, a)`` subsets are at distance ``a`` from a given one.
 
 The distance of a release has probability ``∝ N_a e^(-ε a)``, numbers that floats would round.
-So it is drawn by inversion (``dpselect.draws.exact.inversion``):
-``N_(a+1)/N_a = (d-a)(n-d-a)/(a+1)^2`` is a fraction, and ``e^(-ε)`` is enclosed by integers,
-for ``epsilon`` the binary fraction that the float is. The law is the stated one and not one
-close to it, so privacy needs no margin; and since it depends on public numbers alone, so does
-the time of the draw.
+So it is drawn by inversion (``dpselect.draws.exact.inversion``): ``N_(a+1)/N_a =
+(d-a)(n-d-a)/(a+1)^2`` is a fraction, and ``e^(-ε)`` is enclosed by integers, for ``epsilon``
+the binary fraction that the float is. The distribution is the stated one and not one close to
+it, so privacy needs no margin; and since it depends on public numbers alone, so does the time
+of the draw.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class DistanceLaw:
-    """A law over the subsets of size ``d``, made of one or two parts.
+class DistanceDistribution:
+    """A distribution over the subsets of size ``d``, made of one or two parts.
 
     Attributes:
         n: Number of people.
@@ -103,9 +103,11 @@ def log_sum(logs: Values) -> float:
 
 
 @sampler
-def draw_distance(law: DistanceLaw) -> int:
-    """Draw the distance of a release, exactly; its law is ``DistanceLaw.masses``."""
-    return inversion.draw(partial(weights, law, _draw_part(law.parts)), FIRST_BITS)
+def draw_distance(distribution: DistanceDistribution) -> int:
+    """Draw the distance of a release exactly, with the probabilities ``masses()``."""
+    return inversion.draw(
+        partial(weights, distribution, _draw_part(distribution.parts)), FIRST_BITS
+    )
 
 
 def _draw_part(parts: tuple[Part, ...]) -> Part:
@@ -116,20 +118,22 @@ def _draw_part(parts: tuple[Part, ...]) -> Part:
     return parts[int(source.randbelow(mass.denominator) < mass.numerator)]
 
 
-def weights(law: DistanceLaw, part: Part, bits: int) -> Weights:
+def weights(distribution: DistanceDistribution, part: Part, bits: int) -> Weights:
     """Return bounds of the weights near the largest one, which is ``2^bits``.
 
     Args:
-        law: The law; only its ``n`` and ``d`` are used.
+        distribution: The distribution; only its ``n`` and ``d`` are used.
         part: The part to draw from.
         bits: How many.
     """
     at = np.arange(part.first, part.last + 1)
-    mode = part.first + int(np.argmax(log_sizes(law.n, law.d)[at] - part.decay * at))
+    mode = part.first + int(
+        np.argmax(log_sizes(distribution.n, distribution.d)[at] - part.decay * at)
+    )
     digits = bits + 64 + int(1.5 * part.decay)
     factor = exp_minus(Fraction(part.decay), digits)
-    up = list(_walk(law, range(mode, part.last), factor, digits, bits))
-    down = list(_walk(law, range(mode - 1, part.first - 1, -1), factor, digits, bits))
+    up = list(_walk(distribution, range(mode, part.last), factor, digits, bits))
+    down = list(_walk(distribution, range(mode - 1, part.first - 1, -1), factor, digits, bits))
     first = mode - len(down)
     # All weights that are left out are at most 1.
     return Weights.of(
@@ -141,7 +145,11 @@ def weights(law: DistanceLaw, part: Part, bits: int) -> Weights:
 
 
 def _walk(
-    law: DistanceLaw, steps: range, factor: tuple[int, int], digits: int, bits: int
+    distribution: DistanceDistribution,
+    steps: range,
+    factor: tuple[int, int],
+    digits: int,
+    bits: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield bounds of the weights from the mode outwards, while they are above 1.
 
@@ -150,7 +158,7 @@ def _walk(
     """
     low = high = 1 << bits
     for a in steps:
-        over, under = (law.d - a) * (law.n - law.d - a), (a + 1) ** 2
+        over, under = (distribution.d - a) * (distribution.n - distribution.d - a), (a + 1) ** 2
         if steps.step > 0:
             low = (low * over * factor[0] // under) >> digits
             high = -(-high * over * factor[1] // (under << digits))
@@ -163,27 +171,28 @@ def _walk(
 
 
 @sampler
-def swapped(members: Sequence[int], law: DistanceLaw) -> list[int]:
-    """Bring a subset to the size of a law at random, and swap members by that law.
+def swapped(members: Sequence[int], distribution: DistanceDistribution) -> list[int]:
+    """Bring a subset to ``distribution.d`` members at random, then swap members.
 
     A subset that is too large loses members, one that is too small gains strangers,
-    uniformly. One that has the law's size is at once swapped.
+    uniformly. One that has the distribution's size is at once swapped.
 
     Args:
-        members: Positions, 0 to ``law.n - 1``, each once. Private, also their number.
-        law: Public.
+        members: Positions, 0 to ``distribution.n - 1``, each once. Private, also their number.
+        distribution: Public.
 
     Returns:
-        ``law.d`` positions, ascending, so that the order does not depend on the members.
+        ``distribution.d`` positions, ascending, so that the order does not depend on the
+        members.
     """
-    if law.d <= len(members):
-        brought = sample(members, law.d)
+    if distribution.d <= len(members):
+        brought = sample(members, distribution.d)
     else:
-        more = sample(_strangers(members, law.n), law.d - len(members))
+        more = sample(_strangers(members, distribution.n), distribution.d - len(members))
         brought = [*members, *more]
-    distance = draw_distance(law)
-    kept = sample(brought, law.d - distance)
-    return sorted(kept + sample(_strangers(brought, law.n), distance))
+    distance = draw_distance(distribution)
+    kept = sample(brought, distribution.d - distance)
+    return sorted(kept + sample(_strangers(brought, distribution.n), distance))
 
 
 @sampler

@@ -1,7 +1,7 @@
 """Zero-concentrated DP parameters of the draws, rounded upwards.
 
-A draw is ρ-zCDP if the Renyi divergence of its laws on neighbouring databases is at most ``αρ``
-for every order ``α > 1``. The theorems that are cited by number are those of
+A draw is ρ-zCDP if the Renyi divergence of its distributions on neighbouring databases is at
+most ``αρ`` for every order ``α > 1``. The theorems that are cited by number are those of
 ``docs/theory.md``.
 """
 

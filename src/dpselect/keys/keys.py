@@ -9,7 +9,6 @@ from math import sqrt
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
-from dpselect.keys.laws import KeyLaw, KeyMethod, OptimalLaw, law_of, law_with_counts
 from dpselect.keys.parts import Parts, above_least, by_text
 from dpselect.keys.question import (
     Missing,
@@ -20,7 +19,14 @@ from dpselect.keys.question import (
 )
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import Rest, price_of, without
-from dpselect.keys.rounds import ROUNDS, RoundsLaw
+from dpselect.keys.rounds import ROUNDS, RoundsSelection
+from dpselect.keys.selection import (
+    KeyMethod,
+    KeySelection,
+    OptimalSelection,
+    selection_of,
+    selection_with_counts,
+)
 from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
@@ -145,14 +151,16 @@ class Keys(Query[KeyRelease]):
         rest = Rest.of(self, epsilon, changed)
         of_keys = without(epsilon, rest)
         if rest is not None and self.method is None:
-            law: KeyLaw | RoundsLaw = law_with_counts(of_keys, delta, changed)
+            selection: KeySelection | RoundsSelection = selection_with_counts(
+                of_keys, delta, changed
+            )
         else:
             method = self._method_for(question.max_per_user)
-            law = law_of(method, of_keys, delta, changed, persons=persons)
-        self._check_method(law, least)
+            selection = selection_of(method, of_keys, delta, changed, persons=persons)
+        self._check_method(selection, least)
         return KeysDesign(
-            mechanism=law.label,
-            spends=(*law.spends(), *price_of(rest)),
+            mechanism=selection.label,
+            spends=(*selection.spends(), *price_of(rest)),
             epsilon=epsilon,
             delta=delta,
             neighbours=relation,
@@ -160,26 +168,26 @@ class Keys(Query[KeyRelease]):
                 *["the groups"] * bool(question.groups),
                 *["the least number of people"] * (least > 1),
             ),
-            passes=_passes(law, 1 if rest else least, by=self.by),
+            passes=_passes(selection, 1 if rest else least, by=self.by),
             question=question,
             rest=rest,
-            law=law,
+            selection=selection,
             min_people=least,
         )
 
-    def _check_method(self, law: KeyLaw | RoundsLaw, least: int) -> None:
-        """Check that a law goes with the other fields."""
-        if isinstance(law, RoundsLaw):
+    def _check_method(self, selection: KeySelection | RoundsSelection, least: int) -> None:
+        """Check that the method of selection suits the other fields."""
+        if isinstance(selection, RoundsSelection):
             if least > 1:
                 raise ParameterError(
                     "`min_people` is for methods that count people: leave it out"
                 )
             if self.by is not None:
                 raise ParameterError(
-                    f"`method` {law.name!r} has no groups: give their column as one more "
+                    f"`method` {selection.name!r} has no groups: give their column as one more "
                     "`column`"
                 )
-        if self.other and isinstance(law, RoundsLaw | OptimalLaw):
+        if self.other and isinstance(selection, RoundsSelection | OptimalSelection):
             raise ParameterError(
                 "`other` is a noisy count beside others: its `method` is 'laplace' or "
                 "'gaussian'"
@@ -189,7 +197,8 @@ class Keys(Query[KeyRelease]):
         """Return the exact probability that a key is released.
 
         It depends on the number of people who have the key alone, and keys are drawn
-        independently: this is the whole law of the release. For ``"rounds"`` it is the least
+        independently: these are the probabilities of the whole release. For ``"rounds"`` it is
+            the least
         probability, that of people with ``max_per_user`` keys each, all of which stay in.
 
         Args:
@@ -211,27 +220,27 @@ class Keys(Query[KeyRelease]):
 
 @dataclass(frozen=True, kw_only=True)
 class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
-    """The law of every key, and its draw for all of them."""
+    """How each key is selected, and the draw for all of them."""
 
-    law: KeyLaw | RoundsLaw
+    selection: KeySelection | RoundsSelection
     min_people: int
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability that a key of so many people is released."""
-        return self.law.probabilities(above_least(people, self.min_people))
+        return self.selection.probabilities(above_least(people, self.min_people))
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        if isinstance(self.law, RoundsLaw):
-            first = people.weighed(self.law.weights, None)
-            return _of_rounds(self.law.drawing(people, first))
-        return self._of_parts(self.law, self._parts(people))
+        if isinstance(self.selection, RoundsSelection):
+            first = people.weighed(self.selection.weights, None)
+            return _of_rounds(self.selection.drawing(people, first))
+        return self._of_parts(self.selection, self._parts(people))
 
     def _parts(self, people: PeoplePerKey) -> Parts:
         # What is not released is counted with keys of fewer people.
         return Parts.of(people, self.question, 1 if self.rest else self.min_people)
 
-    def _of_parts(self, law: KeyLaw, parts: Parts) -> Callable[[Plan], KeyRelease]:
-        return parts.drawing(law, by_text, least=self.min_people, rest=self.rest)
+    def _of_parts(self, selection: KeySelection, parts: Parts) -> Callable[[Plan], KeyRelease]:
+        return parts.drawing(selection, by_text, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
@@ -240,27 +249,29 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
     @property
     def precision(self) -> Precision:
         most = self.question.max_per_user
-        if isinstance(self.law, RoundsLaw):
-            return Precision(self.law.threshold, moved=sqrt(most), sampling=0.0)
-        return Precision(self.law.half, moved=most, sampling=0.0)
+        if isinstance(self.selection, RoundsSelection):
+            return Precision(self.selection.threshold, moved=sqrt(most), sampling=0.0)
+        return Precision(self.selection.half, moved=most, sampling=0.0)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         rows = people_in(data, self.question)
-        if isinstance(self.law, RoundsLaw):
-            first = rows.weighed(self.law.weights, None)
-            weight = self.law.weight_above(first, self.law.threshold / NEAR)
-            return weight, _of_rounds(self.law.drawing(rows, first))
+        if isinstance(self.selection, RoundsSelection):
+            first = rows.weighed(self.selection.weights, None)
+            weight = self.selection.weight_above(first, self.selection.threshold / NEAR)
+            return weight, _of_rounds(self.selection.drawing(rows, first))
         found = self._parts(rows)
-        people = above_least(found.people, self.min_people + self.law.half // NEAR)
-        return float(people.sum()), self._of_parts(self.law, found)
+        people = above_least(found.people, self.min_people + self.selection.half // NEAR)
+        return float(people.sum()), self._of_parts(self.selection, found)
 
 
 def _of_rounds(keys: Callable[[], list[Hashable]]) -> Callable[[Plan], KeyRelease]:
     return lambda plan: KeyRelease(_sorted(keys()), plan)
 
 
-def _passes(law: KeyLaw | RoundsLaw, least: int, *, by: str | None) -> tuple[Pass, ...]:
-    if isinstance(law, RoundsLaw):
+def _passes(
+    selection: KeySelection | RoundsSelection, least: int, *, by: str | None
+) -> tuple[Pass, ...]:
+    if isinstance(selection, RoundsSelection):
         each = Pass("one for each value and number of values that a person has")
         return (each,) * ROUNDS
     of_many = f" of at least {least} people" if least > 1 else ""

@@ -1,6 +1,6 @@
 """All keys of each group with their people, and what is released of them.
 
-In groups the keys are pairs of a group and a key: a law that releases a key by its own count
+In groups the keys are pairs of a group and a key: a method that releases a key by its own count
 alone releases pairs as well, whether groups are public or not. Every group then has its own
 order and number of keys, which are functions of what was released.
 """
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from dpselect.keys.columns import OTHER
 from dpselect.keys.counts import Counted, PeoplePerKey
-from dpselect.keys.laws import KeyLaw
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
 from dpselect.keys.rest import Rest
+from dpselect.keys.selection import KeySelection
 from dpselect.plan import Plan
 from dpselect.typing import Indices
 
@@ -54,12 +54,12 @@ class Parts:
         return np.concatenate([none, *(part.people for _, part in self.parts)])
 
     def drawing(
-        self, law: KeyLaw, order: Order, *, least: int = 1, rest: Rest | None = None
+        self, selection: KeySelection, order: Order, *, least: int = 1, rest: Rest | None = None
     ) -> Callable[[Plan], KeyRelease]:
         """Return the draw of the keys, and of the rest of each group.
 
         Args:
-            law: The law of a key.
+            selection: How each key is selected.
             order: Order of the keys of a group.
             least: A key of fewer people is never released; public.
             rest: How the rest is counted, if it is.
@@ -69,7 +69,7 @@ class Parts:
         ends = np.cumsum([0, *(part.people.size for _, part in self.parts)]).tolist()
 
         def draw(plan: Plan) -> KeyRelease:
-            held, noisy = law.select(people)
+            held, noisy = selection.select(people)
             answer: list[Hashable] = []
             counts: list[int] = []
             groups: list[Hashable] = []
@@ -91,7 +91,7 @@ class Parts:
                 tuple(answer),
                 plan,
                 counts=None if noisy is None else tuple(counts),
-                scale=getattr(law, "scale", None),
+                scale=getattr(selection, "scale", None),
                 groups=None if by is None else tuple(groups),
                 other=None if rest is None else _noisy(rest, rests, groups, hides=hides),
             )
@@ -121,7 +121,7 @@ def largest(k: int) -> Order:
     """Return the order of the largest noisy counts, and of ``k`` of them."""
 
     def order(_keys: list[Hashable], noisy: NDArray[np.int64] | None) -> Sequence[int]:
-        assert noisy is not None  # noqa: S101 -- laws of the largest have counts
+        assert noisy is not None  # noqa: S101 -- selections of the largest have counts
         found: list[int] = np.argsort(-noisy, kind="stable")[:k].tolist()
         return found
 

@@ -50,7 +50,7 @@ from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 MARGIN = 1e-9
-"""Relative, far above the rounding of the normal law's tails and of the noise."""
+"""Relative, far above the rounding of the normal distribution's tails and of the noise."""
 
 SPLITS = 25
 """Ways to split delta that are tried."""
@@ -100,8 +100,8 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RoundsLaw:
-    """The law of a release of keys by weights, in rounds.
+class RoundsSelection:
+    """Selection of keys by weights, in rounds.
 
     Attributes:
         epsilon: Epsilon of the whole release.

@@ -22,11 +22,16 @@ from typing import TYPE_CHECKING
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
-from dpselect.keys.laws import LARGEST_EPSILON, GaussianLaw, LaplaceLaw, law_with_counts
 from dpselect.keys.parts import Parts, largest
 from dpselect.keys.question import Question, changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import Rest, price_of, without
+from dpselect.keys.selection import (
+    LARGEST_EPSILON,
+    GaussianSelection,
+    LaplaceSelection,
+    selection_with_counts,
+)
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 from dpselect.plan import Plan
@@ -44,24 +49,24 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
     """The public inputs of the draw.
 
     Attributes:
-        law: Law of every key.
+        selection: How each key is selected.
         k: How many keys are released, of each group.
     """
 
-    law: LaplaceLaw | GaussianLaw
+    selection: LaplaceSelection | GaussianSelection
     k: int
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
         return self._of_parts(Parts.of(people, self.question))
 
     def _of_parts(self, parts: Parts) -> Callable[[Plan], KeyRelease]:
-        return parts.drawing(self.law, largest(self.k), rest=self.rest)
+        return parts.drawing(self.selection, largest(self.k), rest=self.rest)
 
     @property
     def precision(self) -> Precision:
         if self.question.hides_groups:
             raise ParameterError("to choose `max_per_user`, list the `groups`")
-        return self.question.precision(_deviation(self.law), self.k)
+        return self.question.precision(_deviation(self.selection), self.k)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
         found = Parts.of(people_in(data, self.question), self.question)
@@ -70,7 +75,7 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to pass the threshold."""
-        return (Chances("a value", self.law.probabilities),)
+        return (Chances("a value", self.selection.probabilities),)
 
 
 def above_threshold(
@@ -92,12 +97,12 @@ def above_threshold(
     delta = checked_delta(asked.delta)
     changed = changed_keys(question.max_per_user, relation)
     rest = Rest.of(asked, epsilon, changed)
-    law = law_with_counts(without(epsilon, rest), delta, changed)
+    selection = selection_with_counts(without(epsilon, rest), delta, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
     of_each = " of each group" if question.by is not None else ""
     return TopAboveThreshold(
-        mechanism=f"{law.label}, then the {k} largest{of_each}",
-        spends=(*law.spends(), *price_of(rest)),
+        mechanism=f"{selection.label}, then the {k} largest{of_each}",
+        spends=(*selection.spends(), *price_of(rest)),
         epsilon=epsilon,
         delta=delta,
         neighbours=relation,
@@ -105,11 +110,15 @@ def above_threshold(
         passes=(Pass("one for each value" + " of a group" * bool(of_each)),),
         question=question,
         rest=rest,
-        law=law,
+        selection=selection,
         k=k,
     )
 
 
-def _deviation(law: LaplaceLaw | GaussianLaw) -> float:
+def _deviation(selection: LaplaceSelection | GaussianSelection) -> float:
     """Return the standard deviation of the noise of a count, about."""
-    return law.scale * sqrt(2) if isinstance(law, LaplaceLaw) else law.scale
+    return (
+        selection.scale * sqrt(2)
+        if isinstance(selection, LaplaceSelection)
+        else selection.scale
+    )

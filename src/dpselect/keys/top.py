@@ -294,7 +294,7 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
         """Return the chances of a key that is not public."""
         if self.candidates is not None:
             return ()
-        law = partial(
+        probabilities = partial(
             ahead_of_stop,
             exponent=self.draw.mechanism.epsilon
             / self.draw.k
@@ -302,7 +302,7 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
             offset=self.offset,
         )
         more_than = f" more than the value after the {self.limit} candidates"
-        return (Chances("a value", law, more_than),)
+        return (Chances("a value", probabilities, more_than),)
 
     @property
     def precision(self) -> Precision:

@@ -3,7 +3,7 @@
 Each is a scaling, which turns scores into unit scores, and a draw from those.
 """
 
-from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingLaw, Stream
+from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingDistribution, Stream
 from dpselect.mechanisms.base import (
     MECHANISMS,
     Mechanism,
@@ -42,7 +42,7 @@ __all__ = [
     "ReportNoisyMax",
     "Selection",
     "ShiftedLocalDampening",
-    "StoppingLaw",
+    "StoppingDistribution",
     "Stream",
     "TopK",
     "TopSet",

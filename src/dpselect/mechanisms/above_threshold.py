@@ -32,8 +32,8 @@ LARGEST = 2**52
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class StoppingLaw:
-    """The law of a release by AboveThreshold; as private as the queries.
+class StoppingDistribution:
+    """The distribution of a release by AboveThreshold; as private as the queries.
 
     Attributes:
         probabilities: Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query
@@ -127,8 +127,8 @@ class AboveThreshold(Query[Release[int]]):
             stops=stops,
         )
 
-    def law(self, queries: ArrayLike) -> StoppingLaw:
-        """Return the exact law of a release; as private as the queries.
+    def distribution(self, queries: ArrayLike) -> StoppingDistribution:
+        """Return the exact distribution of a release; as private as the queries.
 
         Given the noise on the threshold the queries are independent, so it is a sum over that
         noise: O(n) for each of its values, 45 scales of them.
@@ -139,9 +139,9 @@ class AboveThreshold(Query[Release[int]]):
         made, checked = self.design(), _integers(queries)
         below = checked < made.threshold
         of_draw = (checked, made.threshold, *made.scales, made.stops)
-        to_first_alarm = draws.law_of_stops(*of_draw, ending=below)
-        return StoppingLaw(
-            probabilities=draws.law_of_stops(*of_draw),
+        to_first_alarm = draws.stop_probabilities(*of_draw, ending=below)
+        return StoppingDistribution(
+            probabilities=draws.stop_probabilities(*of_draw),
             false_alarm=float(to_first_alarm[:, :-1][:, below].sum()),
         )
 

@@ -1,4 +1,4 @@
-"""Base class of all mechanisms: law, plan, release and simulation."""
+"""Base class of all mechanisms: distribution, plan, release and simulation."""
 
 from __future__ import annotations
 
@@ -180,14 +180,14 @@ class Mechanism(ABC):
     # Whether NumPy warns of an overflow depends on scores, so it never does.
     @np.errstate(all="ignore")
     def probabilities(self, objective: Objective) -> Probabilities:
-        """Return the exact law of a release of one candidate.
+        """Return the exact distribution of a release of one candidate.
 
         Returns:
-            Shape ``(n,)``, in the order of the candidates; sums to 1. As private as the
-            scores. A release rounds scores to a grid, which takes five millionths of
-            epsilon (see ``dpselect.draws.grid``); this is the law without the rounding.
+            Shape ``(n,)``, in the order of the candidates; sums to 1. As private as the scores.
+            A release rounds scores to a grid, which takes five millionths of epsilon (see
+            ``dpselect.draws.grid``); this is the distribution without the rounding.
         """
-        return self.draw.law(self.unit_scores(objective), self.epsilon)
+        return self.draw.probabilities(self.unit_scores(objective), self.epsilon)
 
     @np.errstate(all="ignore")
     def log_probabilities(self, objective: Objective) -> Scores:
@@ -196,7 +196,7 @@ class Mechanism(ABC):
         Returns:
             Shape ``(n,)``; finite for scores within 1e300 units. As private as the scores.
         """
-        return self.draw.log_law(self.unit_scores(objective), self.epsilon)
+        return self.draw.log_probabilities(self.unit_scores(objective), self.epsilon)
 
     @np.errstate(all="ignore")
     def expected_error(self, objective: Objective) -> float:

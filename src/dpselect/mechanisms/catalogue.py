@@ -102,9 +102,9 @@ class ReportNoisyMax(Mechanism):
     """Add noise to every score and release the position of the largest.
 
     Attributes:
-        noise: ``"laplace"``; or ``"exponential"``, which has the law of permute-and-flip;
-            or ``"gumbel"``, which has that of the exponential mechanism. The scale is
-            twice the sensitivity over epsilon for each.
+        noise: ``"laplace"``; or ``"exponential"``, which has the distribution of
+            permute-and-flip; or ``"gumbel"``, which has that of the exponential mechanism. The
+            scale is twice the sensitivity over epsilon for each.
 
     Source: Dwork and Roth 2014, section 3.3; Ding et al. 2021, arXiv:2105.07260.
     """
@@ -298,7 +298,7 @@ class PairwiseLocalDampening(_EitherDraw):
     ) -> Indices:
         chosen = np.empty((size, k), dtype=np.int64)
         for i in range(k):
-            # Repetitions that have drawn the same candidates draw from the same law.
+            # Repetitions that have drawn the same candidates draw from the same distribution.
             drawn = np.sort(chosen[:, :i], axis=1)
             sets, same = np.unique(drawn, axis=0, return_inverse=True)
             for one, gone in enumerate(sets):

@@ -1,8 +1,8 @@
 """Intervals of released noisy scores, and which candidates are surely among the best.
 
-All ``n`` scores had independent noise of a public law, and the ``k`` largest noisy scores were
-released with their candidates, or all from a public threshold on. What is said here is a
-function of these, so it costs nothing, and the answer is the same with and without it.
+All ``n`` scores had independent noise of a public distribution, and the ``k`` largest noisy
+scores were released with their candidates, or all from a public threshold on. What is said here
+is a function of these, so it costs nothing, and the answer is the same with and without it.
 
 Guarantee:
     Coverage, on all data, for the scores of these records, where ``draws.grid`` does not clamp
@@ -18,7 +18,7 @@ Guarantee:
     some ``t`` of ``T`` is left out, and ``u_t ≥ u_r + 1`` in steps. Its noisy score is at
     most the largest that is left out, so ``Z_r - Z_t`` exceeds the lead of ``r`` ahead of
     that; and the largest noise of ``n - k`` candidates less the least of ``k`` exceeds
-    ``lead`` with probability ``α`` at most, by their exact laws. From a threshold on,
+    ``lead`` with probability ``α`` at most, by their exact distributions. From a threshold on,
     one is sure if its interval lies at or above the threshold.
 """
 

@@ -52,12 +52,12 @@ class Noisy(NamedTuple):
 class NoisySequence(Mechanism):
     """Add discrete noise to every score once and release the ``k`` largest.
 
-    Theorem. Let one neighbour step change all scores together by at most
-    ``l_1 = max_(x ~ y) ∑_r |u(x, r) - u(y, r)|``. Then all noisy scores ``u_r + Z_r`` with
-    independent noise ``P(Z_r = z) ∝ e^(-ε |z| / l_1)`` are ``epsilon``-DP: the laws at ``x``
-    and ``y`` differ by factors ``e^(ε |u(x,r) - u(y,r)| / l_1)``, whose product is at most
-    ``e^ε``. Whatever is read off them, the ``k`` largest in order, their noisy scores, or all
-    above a public threshold, costs nothing more.
+    Theorem. Let one neighbour step change all scores together by at most ``l_1 = max_(x ~ y)
+    ∑_r |u(x, r) - u(y, r)|``. Then all noisy scores ``u_r + Z_r`` with independent noise
+    ``P(Z_r = z) ∝ e^(-ε |z| / l_1)`` are ``epsilon``-DP: the distributions at ``x`` and ``y``
+    differ by factors ``e^(ε |u(x,r) - u(y,r)| / l_1)``, whose product is at most ``e^ε``.
+    Whatever is read off them, the ``k`` largest in order, their noisy scores, or all above a
+    public threshold, costs nothing more.
 
     With ``noise="gaussian"`` it is discrete Gaussian noise, ``P(Z_r = z) ∝ e^(-z^2/2σ^2)``,
     which is ρ-zCDP with ``ρ = ℓ_2^2/2σ^2`` and ``ℓ_2^2 ≤ ℓ_1 Δ``: for ``ℓ_1/Δ`` scores that
@@ -136,8 +136,8 @@ class NoisySequence(Mechanism):
     def unit_scores(self, objective: Objective) -> Scores:
         """Return ``2 (u_r - u_*) / l_1``: no difference of two moves by more than 2.
 
-        The scores of one draw by the noisy maximum, whose law that of the first is up to
-        ties, for Laplace noise.
+        The scores of one draw by the noisy maximum, whose distribution that of the first is up
+        to ties, for Laplace noise.
         """
         l1 = self.for_objective(objective).stated_l1
         return (objective.scores - objective.scores.max()) * (2 / l1)
@@ -231,7 +231,7 @@ class NoisySequence(Mechanism):
         return self.noise_for(steps).scale * steps.unit
 
     def probabilities(self, objective: Objective) -> Probabilities:
-        """Return the law of the candidate that is released first.
+        """Return the distribution of the candidate that is released first.
 
         Returns:
             Shape ``(n,)``, exact for the noise that a release draws, grid and ties included,
@@ -409,10 +409,10 @@ def set_confidence(
     r"""Return the probability that the ``k`` largest noisy scores are of the ``k`` best.
 
     It is conditional on the noisy scores, and for a flat prior: every true score is taken as
-    its noisy score less an independent noise of the law that was drawn, all values of true
-    scores being as likely beforehand. That is no frequency: over repeated releases of the same
-    scores the set may be right more or less often. It reads released numbers alone and costs
-    nothing.
+    its noisy score less an independent noise of the distribution that was drawn, all values of
+    true scores being as likely beforehand. That is no frequency: over repeated releases of the
+    same scores the set may be right more or less often. It reads released numbers alone and
+    costs nothing.
 
     Args:
         noisy_scores: Those of *all* candidates, as of a release of all ``n``; at most some

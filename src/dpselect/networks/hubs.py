@@ -14,11 +14,11 @@ and ``H'`` is ``H`` without the two nodes of the largest caps.
 in the edge ``ij``. If ``i ∈ H``, its count moves by at most ``2 L_i``, which is 1 in units of
 ``2 L_i``, and so for ``j``. Every other ``v ∈ H`` moves by at most 2, which is ``1/L_v ≤ 1``.
 The sum is largest where ``i`` and ``j`` are the two nodes of ``H`` with the largest caps, and
-is then ``ℓ_1``; the laws of independent Laplace noises differ by at most the exponential of
-``ε_2/ℓ_1`` times the sum. ∎ ``H`` and ``L`` are read off the first step, so both are ε-DP by
-adaptive composition; a true degree above the noisy one costs accuracy, not privacy. For a
-person of up to ``m`` edges both scales are ``m`` times as large: each of ``m`` steps costs
-``ε/m``.
+is then ``ℓ_1``; the distributions of independent Laplace noises differ by at most the
+exponential of ``ε_2/ℓ_1`` times the sum. ∎ ``H`` and ``L`` are read off the first step, so both
+are ε-DP by adaptive composition; a true degree above the noisy one costs accuracy, not privacy.
+For a person of up to ``m`` edges both scales are ``m`` times as large: each of ``m`` steps
+costs ``ε/m``.
 
 **Capped edges.** The edges between the neighbours ``S = N(v)`` of a node are the triangles
 through it. One edge at ``v`` moves their number by up to the degree. Counted instead is

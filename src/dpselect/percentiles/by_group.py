@@ -1,8 +1,8 @@
 """Percentiles of groups: the answer of one group, drawn for each from one reading.
 
-Every group is answered by the same method, with the law that it has for the group's numbers
-alone; where a private number of records chooses it, each group has its own. Methods that draw
-percentiles one by one draw those of all groups at once.
+Every group is answered by the same method, with the distribution that it has for the group's
+numbers alone; where a private number of records chooses it, each group has its own. Methods
+that draw percentiles one by one draw those of all groups at once.
 """
 
 from __future__ import annotations

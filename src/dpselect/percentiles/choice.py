@@ -27,8 +27,8 @@ records lie beyond the outermost percentile that no false alarm is likely before
 *Noisy counts* are taken where many percentiles drown: their error does not grow with the
 number of percentiles.
 
-All constants were chosen by exact laws over five shapes (even, normal, exponential, lognormal
-and a heavier one) in ranges that are 1, 10 and 300 times as wide
+All constants were chosen by exact distributions over five shapes (even, normal, exponential,
+lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
 (``benchmarks/percentiles_default.py``).
 """
 

@@ -21,7 +21,7 @@ DEFAULT = "default"
 """The method that public arguments choose."""
 
 MAY_NOT_FIT = (DEFAULT, "recursive", "joint", "noisy-counts")
-"""Methods that some candidates do not suit, or whose law has no closed form."""
+"""Methods that some candidates do not suit, or whose distribution has no closed form."""
 
 
 def compare_percentiles(

@@ -144,12 +144,14 @@ class ByCounts:
         return float(points[lower if value - points[lower] < points[place] - value else place])
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
-        """Raise: the law has no closed form.
+        """Raise: the distribution has no closed form.
 
         Raises:
             ParameterError: Always.
         """
-        raise ParameterError("the law of percentiles of noisy counts has no closed form")
+        raise ParameterError(
+            "the distribution of percentiles of noisy counts has no closed form"
+        )
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         counts = self.exact_counts(numbers)

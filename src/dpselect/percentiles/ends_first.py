@@ -13,14 +13,13 @@ Guarantee:
     Given all that was released before, the next stop depends on the records of one part alone:
     of those beyond the value where it stops, up to the part before. So does the noisy count of
     the part, and the middle depends on the records in no part. A record more or less is in one
-    part, or in the middle, for each outcome, and changes the law of what is drawn there by a
-    factor of at most ``e^(ε_1)``: in a part its counts grow with the candidates
-    visited and each changes by at most 1, in one direction, so noise of scale
-    ``1/ε_a`` on the threshold and on each count is enough
-    (``thresholds``, with a share of 0), and the noisy count costs
-    ``ε_1 - ε_a``. With ``ε_0`` for the number of records
-    it is ``ε_0 + ε_1`` in all. A record that is replaced leaves one
-    part and enters another: two steps; and so many for each record of a person.
+    part, or in the middle, for each outcome, and changes the distribution of what is drawn
+    there by a factor of at most ``e^(ε_1)``: in a part its counts grow with the candidates
+    visited and each changes by at most 1, in one direction, so noise of scale ``1/ε_a`` on the
+    threshold and on each count is enough (``thresholds``, with a share of 0), and the noisy
+    count costs ``ε_1 - ε_a``. With ``ε_0`` for the number of records it is ``ε_0 + ε_1`` in
+    all. A record that is replaced leaves one part and enters another: two steps; and so many
+    for each record of a person.
 
 Source: AboveThreshold as in ``thresholds``; that records pay for one
     part, as for halves in ``binary_tree``; the rest is ours.
@@ -200,12 +199,14 @@ class EndsFirst:
         return "parallel over the parts, each record in one; sequential with their number"
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
-        """Raise: the law has no closed form.
+        """Raise: the distribution has no closed form.
 
         Raises:
             ParameterError: Always.
         """
-        raise ParameterError("the law of percentiles from both ends has no closed form")
+        raise ParameterError(
+            "the distribution of percentiles from both ends has no closed form"
+        )
 
     def wanted(self, p: float, left: Left) -> Fraction:
         """Return how many records are wanted up to a percentile, by the noisy number."""

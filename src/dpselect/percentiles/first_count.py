@@ -2,8 +2,8 @@ r"""A method that the number of records chooses: a noisy one, or a public one.
 
 Where neither a number is assumed nor it is public, a small share of epsilon pays for the noisy
 number of records, and what is left for the method that is chosen by it. The number is rounded
-to a power of two, by which methods differ little, so that the law of the whole is a sum over
-few methods.
+to a power of two, by which methods differ little, so that the distribution of the whole is a
+sum over few methods.
 
 Guarantee:
     One step changes the number by at most the records of a person, and discrete Laplace noise
@@ -38,7 +38,7 @@ LARGEST = 48
 """Binary logarithm of the largest number of records that is told apart."""
 
 NEGLIGIBLE = 1e-15
-"""Numbers that are less likely are left out of laws."""
+"""Numbers that are less likely are left out of distributions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,8 @@ Guarantee:
     records both are ``m`` times as large, also where the number of records changes: a record
     removed and one added change the sum by at most 2.
 
-Source: Gillenwater, Joseph and Kulesza, ICML 2021, on intervals between records; the exact law
-and draw on a public grid are ours.
+Source: Gillenwater, Joseph and Kulesza, ICML 2021, on intervals between records; the exact
+distribution and draw on a public grid are ours.
 """
 
 from __future__ import annotations

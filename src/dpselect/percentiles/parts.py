@@ -2,7 +2,8 @@
 
 The values of the middle are left as they are drawn. A value above is raised to the largest one
 below it, and a value below lowered to the smallest one above it, so all values ascend; and
-since the draws at the ends are independent of all others, the law of each value is exact.
+since the draws at the ends are independent of all others, the distribution of each value is
+exact.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Parts:
 
 
 def _largest(first: Probabilities, laws: list[Probabilities]) -> list[Probabilities]:
-    """Return the laws of the running maxima of independent draws, after a first one."""
+    """Return the distributions of running maxima of independent draws, after a first one."""
     upto = np.cumsum(first)
     found = []
     for law in laws:

@@ -303,7 +303,9 @@ class Percentiles(Query[PercentileRelease]):
                    [0.006, 0.115, 0.692, 0.187]])
         """
         if self.by is not None:
-            raise ParameterError("the law is that of the numbers of one group: leave out `by`")
+            raise ParameterError(
+                "probabilities are computed for the numbers of one group: leave out `by`"
+            )
         design = self.at_cap()
         return design.method.probabilities(design.records.of(data))
 

@@ -4,8 +4,8 @@ What a release errs in units depends on the data, so no bound in units holds for
 prediction is one for public data of the assumed size and of several shapes between the ends of
 the candidates: even, normal, falling, and two whose largest values are far beyond most others,
 as where the ends are generous. Of the errors that are exceeded with a given probability the
-largest counts. It is an assumption, and it is the same whenever it is asked for: laws are
-exact, or integrated over 200 quantiles of the noise of a threshold, or those of simulations
+largest counts. It is an assumption, and it is the same whenever it is asked for: distributions
+are exact, or integrated over 200 quantiles of the noise of a threshold, or those of simulations
 with a fixed seed.
 """
 
@@ -43,7 +43,7 @@ MOST_RECORDS = 100_000
 """Of more assumed records the error in ranks is the same, and that in units no larger."""
 
 SIMULATIONS = 60
-"""Of each shape, where a law is not computed."""
+"""Of each shape, where a distribution is not computed."""
 
 HELD = 500
 """Different numbers of the simulations of the recursion, each of as many records."""
@@ -52,7 +52,7 @@ PARTS = 16
 """Values of a piece of a range that stand for all of it."""
 
 QUANTILES: Values = -np.log1p(-(np.arange(200) + 0.5) / 200)
-"""Of the standard exponential law."""
+"""Of the standard exponential distribution."""
 
 GRID: Values = np.linspace(0, 1, 20_001)
 """Shares of the range."""
@@ -170,7 +170,7 @@ def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]
         return _of_threshold(single, numbers)
     if isinstance(single, ByPieces):
         pieces = single.points.pieces(numbers.values(), p=single.p)
-        sizes, law = pieces.sizes, pieces.law(single.decay)
+        sizes, law = pieces.sizes, pieces.probabilities(single.decay)
         inside = (np.arange(PARTS) + 0.5) / PARTS
         places = (pieces.ends - sizes)[:, None] + sizes[:, None] * inside
         released = single.points.lower + single.points.step * np.floor(places)
@@ -252,7 +252,7 @@ def _draw(
     by: RecursiveOfRange, node: Node, half: RangeHalf, rng: np.random.Generator
 ) -> dict[int, int]:
     places = half.places(node)
-    law = places.law(by.decay(node)).ravel().cumsum()
+    law = places.probabilities(by.decay(node)).ravel().cumsum()
     outcome = min(int(np.searchsorted(law, rng.random() * law[-1])), law.size - 1)
     run, share = divmod(outcome, places.shares + 1)
     place = int(places.starts[run]) + int(rng.integers(max(int(places.sizes[run]), 1)))

@@ -6,8 +6,8 @@ noise it has the noise ``(1 - a) A - a B``, where ``A`` is the noise of the bins
 and ``B`` that of the others.
 
 Terms are integers in units of one over the denominator of ``a``. Where that would be too many,
-every term is rounded away from 0 to a public grid, so a tail is never too small. The law of
-the sum is the product of the transforms of its terms.
+every term is rounded away from 0 to a public grid, so a tail is never too small. The
+distribution of the sum is the product of the transforms of its terms.
 
 For a sample of ``n`` from a population, the records up to its percentile are binomial in
 addition, and ``n`` is anywhere between two bounds.
@@ -30,16 +30,16 @@ STEPS = 1024
 """Grid points to one scale of the noise, at most."""
 
 FAR = 37.0
-"""Natural logarithm of the probability beyond the ends of a law, about."""
+"""Natural logarithm of the probability beyond the ends of a distribution, about."""
 
 WIDTH = 0.05
 """Numbers of records that are taken together, in standard deviations of a rank."""
 
 SPREADS = 9.0
-"""Standard deviations from the mean beyond which a binomial law is left out."""
+"""Standard deviations from the mean beyond which a binomial distribution is left out."""
 
 GROUPS = 100
-"""Outcomes of a binomial law to one standard deviation, above which some are taken together."""
+"""Outcomes of a binomial within one standard deviation, above which some are grouped."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

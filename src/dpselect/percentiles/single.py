@@ -293,7 +293,7 @@ class OneByOne:
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:
         laws = [one.probabilities(numbers) for one in self.singles]
-        return sorted_laws(np.asarray(self.singles[0].points), laws)
+        return sorted_probabilities(np.asarray(self.singles[0].points), laws)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         draws = [one.prepare(numbers) for one in self.singles]
@@ -312,11 +312,11 @@ class OneByOne:
 
 
 def not_listed() -> ParameterError:
-    """Return the error for the law of values that are not listed."""
+    """Return the error for the distribution of values that are not listed."""
     return ParameterError("a range has too many values for their probabilities: give fewer")
 
 
-def sorted_laws(points: Values, laws: Sequence[Probabilities]) -> Probabilities:
+def sorted_probabilities(points: Values, laws: Sequence[Probabilities]) -> Probabilities:
     """Return the distributions of the order statistics of independent draws.
 
     At least ``i`` values are at or below a candidate: a Poisson binomial probability.

@@ -184,7 +184,7 @@ class ByThreshold(Single):
             return super().probabilities(numbers)
         visited, law = self.visited, np.zeros(self.points.size)
         queries = self._queries(numbers.ranks(visited))
-        stops = above_threshold.law_of_stops(queries, self.threshold, *self.scales, 1)[0]
+        stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         order = np.argsort(self.points, kind="stable")
         law[order[np.searchsorted(self.points[order], visited)]] = stops[:-1]

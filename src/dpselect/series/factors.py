@@ -6,7 +6,7 @@ lower triangular matrix ``W`` of integers >= 0, period ``t`` releases
 
     y_t = ∑_(s ≤ t) W_ts x_s + Z_t
 
-with independent noise of one law, and the running counts are estimated by ``B y`` with
+with independent noise of one distribution, and the running counts are estimated by ``B y`` with
 ``B = A W^-1``. All ``y`` are public: nothing secret is carried from one period to the next. The
 estimates are unbiased and linear, and their errors have the covariance ``Var(Z) B B^T``.
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
-from dpselect.draws.subset_distance import DistanceLaw
+from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.laws import Retrieval, Scheme
 from dpselect.subsets.reading import Members, check_number, checked_members, word
+from dpselect.subsets.schemes import Retrieval, Scheme
 from dpselect.typing import Values
 
 MOST_PEOPLE = 2**31 - 1
@@ -46,7 +46,7 @@ class Subset(Query[Release[Any]]):
     ===========  ==============================================================================
     ``pure``     each subset with ``P ∝ e^(-ε swaps)``; pure epsilon-DP. The normaliser is the
                  same for all subsets, so the exponent needs no factor 1/2
-    ``optimal``  the law of least δ for ``epsilon``, ``beta`` and ``failure``
+    ``optimal``  the least δ for ``epsilon``, ``beta`` and ``failure``
     ``ball``     uniform among the subsets within ``beta`` swaps: Algorithm A1 as its proof has
                  it. As the paper states it, with exactly ``beta`` swaps, its delta is larger
                  than Theorem 1 claims
@@ -216,7 +216,7 @@ class Subset(Query[Release[Any]]):
             ParameterError: The number of members is private; so for all that follow.
         """
         if self.d is None:
-            raise ParameterError("laws are of a public number of members: give `d`")
+            raise ParameterError("the distribution depends on the number of members: give `d`")
         return Retrieval(
             self.scheme, self.n, self.d, self.epsilon, self.beta or 0, self.failure
         )
@@ -238,13 +238,13 @@ class Subset(Query[Release[Any]]):
         """Return P[a errors] for a = 0, 1, ...; the same for every subset, hence public."""
         return self.retrieval().masses()
 
-    def law(self) -> DistanceLaw:
-        """Return the law of the swaps.
+    def distribution(self) -> DistanceDistribution:
+        """Return the distribution of the number of swaps.
 
         Raises:
             ParameterError: The scheme is ``union``, whose output is larger.
         """
-        return self.retrieval().law()
+        return self.retrieval().distribution()
 
     def simulate(
         self, members: Iterable[int], *, size: int, rng: np.random.Generator

@@ -26,9 +26,9 @@ What is counted is what one person moves least, for its size:
 - Maps: points in a district with one ``n``-th of them; ``d_m = m/n``, and ``λ = 1``.
 
 If the number of keys of ``c`` people falls as a power of ``c``, the first is in proportion to
-the number of keys above the threshold, whichever power it is; where the law of the noise has
-its steep part, a person moves their expected number several times as much. The second has a
-factor 2, as the error is of persons and of their rows that are chosen.
+the number of keys above the threshold, whichever power it is; where the distribution of the
+noise has its steep part, a person moves their expected number several times as much. The second
+has a factor 2, as the error is of persons and of their rows that are chosen.
 
 **How far a rank can be off**, for percentiles. Of ``n`` rows let ``n_m`` be counted, and of a
 value let ``F_m`` be the share of these that are up to it, ``G`` that of the others and ``F``

@@ -1,9 +1,9 @@
 """Counts that trees are drawn from: their protocol, the implementation in memory, and passes.
 
 All that is read of records are these counts, so a tree drawn from an engine's counts has the
-law of a tree drawn from the same records in memory. A record that has no place (a value or a
-label outside) is dropped before a person's records are limited (``dpselect.tables.people``), so
-that it does not displace another one.
+distribution of a tree drawn from the same records in memory. A record that has no place (a
+value or a label outside) is dropped before a person's records are limited
+(``dpselect.tables.people``), so that it does not displace another one.
 """
 
 from __future__ import annotations

@@ -71,17 +71,17 @@ class Run:
             raise ParameterError("give `epsilon_per_run`, `rho_per_run` or `profile_per_run`")
         return Profile.of(*stated)
 
-    def least_epsilon(self, delta: float, law: Repetitions) -> float:
+    def least_epsilon(self, delta: float, repetitions: Repetitions) -> float:
         """Return the least epsilon of the best of runs at a delta, of every known bound.
 
         Raises:
             ParameterError: There is none.
         """
-        bounds = [least_epsilon(self.profile, delta, law)]
-        if self.epsilon is not None and law.mean * self.delta <= delta:
-            bounds.append(law.epsilon_of(self.epsilon))
+        bounds = [least_epsilon(self.profile, delta, repetitions)]
+        if self.epsilon is not None and repetitions.mean * self.delta <= delta:
+            bounds.append(repetitions.epsilon_of(self.epsilon))
         if self.rho is not None:
-            bounds.append(renyi_epsilon(self.rho, delta, law))
+            bounds.append(renyi_epsilon(self.rho, delta, repetitions))
         if min(bounds) == inf:
             raise ParameterError("runs of this privacy have no epsilon at this `delta`")
         return min(bounds)
@@ -172,7 +172,7 @@ class BestOf(Query[Release[Any]]):
     neighbours: NeighboursLike
 
     def design(self) -> BestDesign:
-        law, threshold = as_repetitions(self.repetitions), self.threshold
+        repetitions, threshold = as_repetitions(self.repetitions), self.threshold
         if threshold is not None:
             threshold = validation.finite("threshold", threshold)
         run, rho = self._run(), None
@@ -180,20 +180,23 @@ class BestOf(Query[Release[Any]]):
         if delta > 0:
             if threshold is not None:
                 raise ParameterError("with a `threshold` there is no price for a `delta`")
-            whole, failure = run.least_epsilon(delta, law), delta
+            whole, failure = run.least_epsilon(delta, repetitions), delta
         elif run.epsilon is None or run.curve is not None:
             raise ParameterError(
                 "without a `delta` give `epsilon_per_run` and no `profile_per_run`"
             )
         else:
-            whole = epsilon_of_best(law, threshold, run.epsilon)
-            failure = min(law.mean * run.delta, 1.0)
+            whole = epsilon_of_best(repetitions, threshold, run.epsilon)
+            failure = min(repetitions.mean * run.delta, 1.0)
             if run.rho is not None and threshold is None and run.delta == 0:
-                rho = min(rho_of_pure(whole), rho_of_best(run.epsilon, run.rho, law))
+                rho = min(rho_of_pure(whole), rho_of_best(run.epsilon, run.rho, repetitions))
         if threshold is None:
-            mechanism, purpose = f"best of {law!r}", "the best of a hidden number of runs"
+            mechanism, purpose = (
+                f"best of {repetitions!r}",
+                "the best of a hidden number of runs",
+            )
         else:
-            mechanism = f"first above {threshold:g} of {law!r}"
+            mechanism = f"first above {threshold:g} of {repetitions!r}"
             purpose = "the first run that reaches the threshold, of a hidden number"
         return BestDesign(
             mechanism=mechanism,
@@ -204,7 +207,7 @@ class BestOf(Query[Release[Any]]):
             public=("the runs and what each of them costs",),
             composition="the number of runs is random and hidden, and one outcome is released: "
             + ("by the profile of a run" if delta > 0 else "Theorem 47"),
-            law=law,
+            repetitions=repetitions,
             threshold=threshold,
             run=run,
             by_profile=delta > 0,
@@ -225,13 +228,13 @@ class BestDesign(Design[Release[Any]]):
     """The best of runs whose fields were checked.
 
     Attributes:
-        law: How the number of runs is drawn.
+        repetitions: How the number of runs is drawn.
         threshold: What ends the runs; None for the best.
         run: What is stated of a run.
         by_profile: Whether the price follows from the profile of a run.
     """
 
-    law: Repetitions
+    repetitions: Repetitions
     threshold: float | None
     run: Run
     by_profile: bool
@@ -245,8 +248,10 @@ class BestDesign(Design[Release[Any]]):
 
         def drawn(plan: Plan) -> Release[Any]:
             checked = [partial(self._checked, run) for run in runs]
-            law = self.law.number_law
-            return self.released(draws.best_of(checked, law, self.threshold, self._cost), plan)
+            number = self.repetitions.number_distribution
+            return self.released(
+                draws.best_of(checked, number, self.threshold, self._cost), plan
+            )
 
         return drawn
 
@@ -281,12 +286,12 @@ class BestDesign(Design[Release[Any]]):
 
     def _cost(self, used: float) -> tuple[float, Callable[[float], float] | None]:
         """Return the epsilon of the whole for runs of an epsilon, and its profile."""
-        whole = epsilon_of_best(self.law, self.threshold, used)
+        whole = epsilon_of_best(self.repetitions, self.threshold, used)
         if not self.by_profile or not isfinite(used):
             return whole, None
         of_run = Profile.of([(used, 0.0)])
         return whole, lambda epsilon: float(
-            profile_of_best(epsilon, of_run, repetitions=self.law)
+            profile_of_best(epsilon, of_run, repetitions=self.repetitions)
         )
 
 
@@ -314,7 +319,7 @@ def best_probabilities(
     Args:
         scores: The score of each outcome, shape ``(n,)``.
         probabilities: Of each outcome in one run, of a randomly picked candidate, shape
-            ``(n,)``; they sum to 1. Private, as they are not the law of a release.
+            ``(n,)``; they sum to 1. Private, as a release does not have this distribution.
         repetitions: The distribution of the number of runs.
         threshold: As for ``BestOf``.
 
@@ -328,17 +333,17 @@ def best_probabilities(
         array([0.2, 0.8])
     """
     values: Scores = validation.scores(scores).high
-    law = np.asarray(probabilities, dtype=np.float64)
-    if law.shape != values.shape or not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
+    masses = np.asarray(probabilities, dtype=np.float64)
+    if masses.shape != values.shape or not (masses >= 0).all() or abs(masses.sum() - 1) > 1e-9:
         raise ParameterError("`probabilities` must be one for each score, >= 0, with sum 1")
     if threshold is not None:
         epsilon_of_best(repetitions, threshold, 0.0)
         reached = values >= threshold
         stop = 1 / repetitions.mean
-        return np.where(reached, law, 0.0) / (stop + (1 - stop) * law[reached].sum())
+        return np.where(reached, masses, 0.0) / (stop + (1 - stop) * masses[reached].sum())
     _, group = np.unique(values, return_inverse=True)
-    mass = np.bincount(group, weights=law)
+    mass = np.bincount(group, weights=masses)
     ends = np.minimum(np.cumsum(mass), 1.0)
     whole = np.diff(repetitions.generating_function(np.concatenate([[0.0], ends])))
-    share = np.divide(law, mass[group], out=np.zeros_like(law), where=mass[group] > 0)
+    share = np.divide(masses, mass[group], out=np.zeros_like(masses), where=mass[group] > 0)
     return whole[group] * share

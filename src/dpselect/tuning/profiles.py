@@ -133,7 +133,7 @@ def profile_of_best(
     Args:
         epsilons: In nats, >= 0, shape ``(m,)`` or a number.
         profile: Of one run, its score included.
-        repetitions: The law of the number of runs.
+        repetitions: Distribution of the number of runs.
 
     Returns:
         Deltas, rounded up, of the same shape, under the profile's relation.

@@ -30,7 +30,7 @@ from dpselect.errors import ParameterError
 from dpselect.typing import Probabilities, Values
 
 if TYPE_CHECKING:
-    from dpselect.draws.repetitions import NumberLaw
+    from dpselect.draws.repetitions import NumberDistribution
 
 LEAST_STOP = 2.0**-12
 """The exact draw of the number of runs takes a time in proportion to 1 / stop."""
@@ -59,8 +59,8 @@ class Repetitions(ABC):
 
     @property
     @abstractmethod
-    def number_law(self) -> NumberLaw:
-        """The law as its exact sampler takes it."""
+    def number_distribution(self) -> NumberDistribution:
+        """The distribution as its exact sampler takes it."""
 
     @abstractmethod
     def generating_function(self, x: Values) -> Values:
@@ -110,10 +110,10 @@ class Repetitions(ABC):
 
     def probabilities(self, numbers: int) -> Probabilities:
         """Return the probability of 0, 1, ..., ``numbers`` runs, shape ``(numbers + 1,)``."""
-        law = self.number_law
-        ratios = [float(law.ratio(k)) for k in range(law.first, numbers)]
+        number = self.number_distribution
+        ratios = [float(number.ratio(k)) for k in range(number.first, numbers)]
         weights = np.cumprod([self._first_probability, *ratios])
-        return np.concatenate([np.zeros(law.first), weights])[: numbers + 1]
+        return np.concatenate([np.zeros(number.first), weights])[: numbers + 1]
 
     @property
     @abstractmethod
@@ -152,21 +152,21 @@ class TruncatedNegativeBinomial(Repetitions):
         most = self._mean_at(LEAST_STOP)
         if most < mean:
             raise ParameterError(
-                f"`mean` must be at most {most:.4g} for this law, got {mean!r}"
+                f"`mean` must be at most {most:.4g} for this distribution, got {mean!r}"
             )
 
     @cached_property
     def stop(self) -> float:
-        """γ, in [2^-12, 1]: the law is that of ``mean`` up to rounding."""
+        """γ, in [2^-12, 1]: the mean is ``mean`` up to rounding."""
         if self.shape == 1:
             return 1 / self.mean
         return boundary(lambda stop: self._mean_at(stop) <= self.mean, LEAST_STOP / 2, 1.0)[0]
 
     @property
-    def number_law(self) -> NumberLaw:
-        from dpselect.draws.repetitions import NumberLaw
+    def number_distribution(self) -> NumberDistribution:
+        from dpselect.draws.repetitions import NumberDistribution
 
-        return NumberLaw(1 - Fraction(self.stop), Fraction(self.shape))
+        return NumberDistribution(1 - Fraction(self.stop), Fraction(self.shape))
 
     def generating_function(self, x: Values) -> Values:
         # log(1 - (1 - stop) x), exact where x is near 1.
@@ -257,10 +257,10 @@ class Poisson(Repetitions):
         object.__setattr__(self, "mean", validation.within("mean", mean, 0, MOST_RUNS))
 
     @property
-    def number_law(self) -> NumberLaw:
-        from dpselect.draws.repetitions import NumberLaw
+    def number_distribution(self) -> NumberDistribution:
+        from dpselect.draws.repetitions import NumberDistribution
 
-        return NumberLaw(Fraction(self.mean), None)
+        return NumberDistribution(Fraction(self.mean), None)
 
     def generating_function(self, x: Values) -> Values:
         return np.exp(-self.mean * (1 - x))
@@ -290,7 +290,7 @@ def log_odds_gain(epsilon: float, stop: float) -> float:
     return min(gain * (1 + SLACK), epsilon)
 
 
-LAWS: dict[str, type[Repetitions]] = {
+DISTRIBUTIONS: dict[str, type[Repetitions]] = {
     one.name: one for one in (Geometric, Logarithmic, Poisson, TruncatedNegativeBinomial)
 }
 """Every distribution by its short name."""
@@ -315,7 +315,7 @@ def as_repetitions(given: object) -> Repetitions:
     if not isinstance(given, Mapping):
         return validation.instance("repetitions", given, Repetitions)
     options = {key: one for key, one in given.items() if key != "name"}
-    kind = LAWS[validation.one_of("repetitions", given.get("name"), LAWS)]
+    kind = DISTRIBUTIONS[validation.one_of("repetitions", given.get("name"), DISTRIBUTIONS)]
     needed = [one.name for one in fields(kind) if one.init]
     if options.keys() != set(needed):
         raise ParameterError(
@@ -342,7 +342,7 @@ def renyi_of_best(
         orders: λ >= 1, increasing, shape ``(m,)``.
         divergences: ``ε(λ)`` of one run, under the relation that the result is for, >= 0, shape
             ``(m,)``.
-        repetitions: The law of the number of runs.
+        repetitions: Distribution of the number of runs.
 
     Returns:
         Shape ``(m,)``; infinite where no bound is known.
@@ -395,7 +395,7 @@ def rho_of_best(epsilon_per_run: float, rho_per_run: float, repetitions: Repetit
     Args:
         epsilon_per_run: Epsilon of one run, in nats; finite, > 0.
         rho_per_run: Rho of one run; finite, > 0.
-        repetitions: The law of the number of runs.
+        repetitions: Distribution of the number of runs.
 
     Returns:
         The smaller of the rho that the pure epsilon of the whole implies, and the largest bound

@@ -154,8 +154,8 @@ class Search(Query[SearchRelease]):
             validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
         check_scoring(self.scoring)
         columns = validation.listed("columns", self.columns)
-        law = self._law(number)
-        of_a_run, of_each = law.epsilon_per_run(epsilon), epsilon / number
+        repetitions = self._repetitions(number)
+        of_a_run, of_each = repetitions.epsilon_per_run(epsilon), epsilon / number
         method = validation.one_of("method", self.method, ("auto", "repeat", "all"))
         repeats = method == "repeat" or (method == "auto" and of_a_run > of_each)
         each = of_a_run if repeats else of_each
@@ -164,8 +164,10 @@ class Search(Query[SearchRelease]):
         for candidate in candidates:
             check_plan(candidate.plan(columns), each, relation)
         if repeats:
-            best = BestOf(repetitions=law, epsilon_per_run=each, neighbours=relation).plan
-            mechanism = f"best of {law!r}, each run at {each:.6g}"
+            best = BestOf(
+                repetitions=repetitions, epsilon_per_run=each, neighbours=relation
+            ).plan
+            mechanism = f"best of {repetitions!r}, each run at {each:.6g}"
             spends, composition = best.spends, f"{best.composition}; in a run"
         else:
             choice = repr(draw) if self.scoring is None else "the largest released score"
@@ -195,7 +197,7 @@ class Search(Query[SearchRelease]):
             search=self,
             parameters=tuple(parameters),
             candidates=candidates,
-            law=law if repeats else None,
+            repetitions=repetitions if repeats else None,
             draw=draw,
         )
 
@@ -223,16 +225,16 @@ class Search(Query[SearchRelease]):
             )
         return validation.table_neighbours(own["neighbours"])
 
-    def _law(self, candidates: int) -> Repetitions:
+    def _repetitions(self, candidates: int) -> Repetitions:
         if self.repetitions is None:
             return Geometric(mean=2 * candidates)
-        law = as_repetitions(self.repetitions)
-        if not isinstance(law, TruncatedNegativeBinomial):
+        repetitions = as_repetitions(self.repetitions)
+        if not isinstance(repetitions, TruncatedNegativeBinomial):
             raise ParameterError(
                 "`repetitions` must have at least one run: Geometric, Logarithmic or "
                 "TruncatedNegativeBinomial"
             )
-        return law
+        return repetitions
 
     def _draw(self, candidates: int, relation: Neighbours) -> Mechanism:
         """Return the draw for ``"all"``, tried on scores of no data."""
@@ -267,14 +269,14 @@ class SearchDesign(Design[SearchRelease]):
         search: The query.
         parameters: Parameters of each candidate, from the grid.
         candidates: Unfitted estimators with the epsilon of one fit.
-        law: How the number of runs is drawn; None where every candidate is fitted once.
+        repetitions: How the number of runs is drawn; None where every candidate is fitted once.
         draw: The choice among candidates that were all fitted.
     """
 
     search: Search
     parameters: tuple[Mapping[str, Any], ...]
     candidates: tuple[Any, ...]
-    law: Repetitions | None
+    repetitions: Repetitions | None
     draw: Mechanism
 
     def prepare(self, data: object) -> Callable[[Plan], SearchRelease]:
@@ -349,11 +351,14 @@ class SearchDesign(Design[SearchRelease]):
             return score, trial
 
         positions = range(len(self.candidates))
-        if self.law is not None:
+        if self.repetitions is not None:
             runs = [partial(scored, position) for position in positions]
-            law = self.law
+            repetitions = self.repetitions
             found = draws.best_of(
-                runs, law.number_law, None, lambda used: (law.epsilon_of(used), None)
+                runs,
+                repetitions.number_distribution,
+                None,
+                lambda used: (repetitions.epsilon_of(used), None),
             )
             if found is None:
                 raise AssertionError("there is at least one run")

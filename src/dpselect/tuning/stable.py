@@ -98,9 +98,9 @@ class StableArgmax(Query[Release[Any]]):
 
         position, lead = leader(objective)
         chances = self.design().chances
-        law = np.zeros(len(objective))
-        law[position] = chances[min(lead, chances.sure)] / 2**BITS
-        return law
+        probabilities = np.zeros(len(objective))
+        probabilities[position] = chances[min(lead, chances.sure)] / 2**BITS
+        return probabilities
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ class PrivateStudy(Generic[T]):
     Args:
         candidates: What is run, such as parameters; at least one. Public: not to be chosen by
             looking at the data.
-        query: The price of a run and the law of their number.
+        query: The price of a run and the distribution of their number.
         budget: Where the price is recorded.
 
     Raises:
@@ -115,7 +115,7 @@ class PrivateStudy(Generic[T]):
             if self._trials is None:
                 made = self._design
                 self._receipt = self._plan.charge(self._budget)
-                number = draws.draw_number(made.law.number_law)
+                number = draws.draw_number(made.repetitions.number_distribution)
                 self._trials = draws.Trials(number, len(self._candidates), made.threshold)
             if self._release is None and (which := self._trials.ask()) is not None:
                 self._running = which

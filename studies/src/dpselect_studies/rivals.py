@@ -1,9 +1,12 @@
-"""Laws of published rivals, for one percentile and for selection: to compare, not to release.
+"""Distributions of published rivals, for one percentile and for selection.
 
-Each is a mechanism that has a law and no draw, so ``dpselect.compare`` shows it beside the
-library's own: give an objective of ``dpselect.percentiles.percentile_rank`` and, where the
+They are for comparison, not for releases.
+
+Each is a mechanism that has a distribution and no draw, so ``dpselect.compare`` shows it beside
+the library's own: give an objective of ``dpselect.percentiles.percentile_rank`` and, where the
 rival reads the numbers themselves, these. All are stated for substitution, as published; their
-noise is continuous and its law is computed in floats, so nothing here may be published.
+noise is continuous and its distribution is computed in floats, so nothing here may be
+published.
 """
 
 from __future__ import annotations
@@ -31,21 +34,25 @@ NODES = 4001
 
 @dataclass(frozen=True, kw_only=True)
 class Rival(Mechanism):
-    """A mechanism with a law and no draw."""
+    """A mechanism with a distribution and no draw."""
 
     @property
     def draw(self) -> Draw:
-        raise ParameterError(f"{self.name} is here as a law: it cannot be drawn")
+        raise ParameterError(
+            f"{self.name} has a distribution and no sampler: it cannot be drawn"
+        )
 
     def unit_scores(self, objective: Objective) -> Scores:  # noqa: ARG002 -- of the base class
-        raise ParameterError(f"{self.name} is here as a law: it cannot be drawn")
+        raise ParameterError(
+            f"{self.name} has a distribution and no sampler: it cannot be drawn"
+        )
 
     def spend(self, purpose: str, k: int = 1) -> Spend:
         return Spend(purpose, self.epsilon / k, times=k)
 
     @abstractmethod
     def probabilities(self, objective: Objective) -> Probabilities:
-        """Return the law over the candidates of an objective."""
+        """Return the distribution over the candidates of an objective."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +85,12 @@ class OfNumbers(Rival):
         points = np.array(objective.candidates, dtype=np.float64)
         order = np.argsort(points)
         law = np.empty(points.size)
-        law[order] = self.law(points[order])
+        law[order] = self.probabilities_at(points[order])
         return law
 
     @abstractmethod
-    def law(self, points: Values) -> Probabilities:
-        """Return the law of a release that is rounded to the nearest of ascending points."""
+    def probabilities_at(self, points: Values) -> Probabilities:
+        """Return the probabilities of a release rounded to the nearest of ascending points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +105,7 @@ class InverseSensitivity(OfNumbers):
 
     name: ClassVar[str] = "inverse sensitivity"
 
-    def law(self, points: Values) -> Probabilities:
+    def probabilities_at(self, points: Values) -> Probabilities:
         below = np.searchsorted(self.ordered, points, side="left")
         upto = np.searchsorted(self.ordered, points, side="right")
         moved = np.maximum(below - self.rank + 1, self.rank - upto)
@@ -118,7 +125,7 @@ class PiecewiseLaplace(OfNumbers):
 
     name: ClassVar[str] = "piecewise Laplace"
 
-    def law(self, points: Values) -> Probabilities:
+    def probabilities_at(self, points: Values) -> Probabilities:
         ends = np.concatenate([[self.lower], self.ordered, [self.upper]])
         steps = np.abs(np.arange(ends.size) - self.rank)
         middles = np.concatenate([[self.lower], (points[1:] + points[:-1]) / 2, [self.upper]])
@@ -169,7 +176,7 @@ class SmoothSensitivity(OfNumbers):
             largest = max(largest, float(np.exp(-beta * j) * (high - low).max()))
         return largest
 
-    def law(self, points: Values) -> Probabilities:
+    def probabilities_at(self, points: Values) -> Probabilities:
         middles = (points[1:] + points[:-1]) / 2
         scale = 6 / self.epsilon * self.smooth
         where = self.ordered[self.rank - 1]

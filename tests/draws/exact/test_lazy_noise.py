@@ -62,7 +62,7 @@ def test_bits_decide_by_the_law_of_permute_and_flip():
         for one, other in ((0, -gap), (-gap, 0))
     ]
 
-    law = PermuteAndFlip().law(np.array([0.0, -gap]), 2 / scale)
+    law = PermuteAndFlip().probabilities(np.array([0.0, -gap]), 2 / scale)
     assert wins[0] <= law[0] <= 1 - wins[1]
     assert wins[1] <= law[1] <= 1 - wins[0]
     assert sum(wins) > 0.98

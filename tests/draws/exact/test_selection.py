@@ -23,8 +23,8 @@ def pairs_by_rounds(draw, epsilon):
     law = {}
     for first, second in permutations(range(SCORES.size), 2):
         rest = np.delete(np.arange(SCORES.size), first)
-        one = draw.law(SCORES, epsilon / 2)[first]
-        two = draw.law(SCORES[rest], epsilon / 2)[list(rest).index(second)]
+        one = draw.probabilities(SCORES, epsilon / 2)[first]
+        two = draw.probabilities(SCORES[rest], epsilon / 2)[list(rest).index(second)]
         law[first, second] = one * two
     return law
 
@@ -134,7 +134,7 @@ def test_a_simulated_draw_follows_the_law(draw):
     chosen = draw.simulate(SCORES, 1.0, k=1, size=draws, rng=np.random.default_rng(1))
     observed = np.bincount(chosen[:, 0], minlength=4)
 
-    assert stats.chisquare(observed, draws * draw.law(SCORES, 1.0)).pvalue > 1e-6
+    assert stats.chisquare(observed, draws * draw.probabilities(SCORES, 1.0)).pvalue > 1e-6
 
 
 @every_draw
@@ -180,8 +180,10 @@ def test_rho_of_a_large_epsilon_does_not_overflow(epsilon):
 def test_logarithms_of_a_law_do_not_underflow(draw):
     scores = np.array([0.0, -3.0, 1.0, 1.0])
 
-    assert np.exp(draw.log_law(scores, 1.0)) == pytest.approx(draw.law(scores, 1.0))
-    far = draw.log_law(np.array([0.0, -1e9, 0.0]), 2.0)
+    assert np.exp(draw.log_probabilities(scores, 1.0)) == pytest.approx(
+        draw.probabilities(scores, 1.0)
+    )
+    far = draw.log_probabilities(np.array([0.0, -1e9, 0.0]), 2.0)
     assert far[1] == pytest.approx(-1e9, rel=1e-8)
 
 

@@ -37,7 +37,7 @@ def script(*roots: str) -> str:
 
 
 def laws() -> str:
-    """Return the script of all laws."""
+    """Return the script of all distributions."""
     return script(*sorted(f"laws/{path.name}" for path in (SOURCES / "laws").glob("*.js")))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "releases")
 
 MOST_POINTS = 5000
-"""Values whose laws are computed."""
+"""Values whose distributions are computed."""
 
 HELP = f"""Compute which mechanism, epsilon or number of people a task needs.
 
@@ -119,7 +119,7 @@ def plan(
     data_is_public: shared.DataIsPublic = False,
     as_json: shared.Json = False,
 ) -> None:
-    """Answer by exact laws."""
+    """Answer by exact distributions."""
     asked = SimpleNamespace(**locals(), file=None)
     name = what if what in TASKS else task
     if name not in TASKS:

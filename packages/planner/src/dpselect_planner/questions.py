@@ -121,7 +121,7 @@ class MostCommon(Question):
     def mechanisms(self) -> tuple[str, ...]:
         return OF_ONE if self.k == 1 else ("exponential", "noisy-sequence")
 
-    def law(self, mechanism: str, *, epsilon: float) -> Probabilities:
+    def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each option to be released; NaN where not computed."""
         if self.k == 1:
             return by_name(mechanism, epsilon).probabilities(self._objective)
@@ -132,7 +132,7 @@ class MostCommon(Question):
 
     @np.errstate(all="ignore")
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
-        law = self.law(mechanism, epsilon=epsilon)
+        law = self.probabilities(mechanism, epsilon=epsilon)
         if self.k == 1:
             return outcome_of(law, self.counts.max() - self.counts, self.within)
         error = float((self.counts[self._best].sum() - law @ self.counts) / self.k)
@@ -211,13 +211,13 @@ class BestScore(Question):
         more = () if self.bounds is None else ("generalized",)
         return (*OF_ONE, *more, *(("local-dampening", "shifted") if self.local else ()))
 
-    def law(self, mechanism: str, *, epsilon: float) -> Probabilities:
+    def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate to be released."""
         return by_name(mechanism, epsilon).probabilities(self._objective(mechanism))
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
         gaps = self.scores.max() - self.scores
-        return outcome_of(self.law(mechanism, epsilon=epsilon), gaps, self.within)
+        return outcome_of(self.probabilities(mechanism, epsilon=epsilon), gaps, self.within)
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:
         return by_name(mechanism, epsilon).spend(mechanism).rho_of_all
@@ -298,7 +298,7 @@ class Percentile(Question):
             mechanism=name,
         )
 
-    def laws(self, mechanism: str, *, epsilon: float) -> Probabilities:
+    def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
         method = self.query(mechanism, epsilon=epsilon).at_cap().method
         return method.probabilities(_Counted(self._ranks))
@@ -307,7 +307,7 @@ class Percentile(Question):
         return self.query(mechanism, epsilon=epsilon).plan.rho
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
-        rows = self.laws(mechanism, epsilon=epsilon)
+        rows = self.probabilities(mechanism, epsilon=epsilon)
         each = [
             outcome_of(law, gaps, self.within)
             for law, gaps in zip(rows, self._distances, strict=True)

@@ -7,7 +7,7 @@ With the design ``M`` and the positives ``e``, the outcome of a pool is
   by ``ReplacedSamples``: ``outcomes(design, drawn)``;
 - (22) noise after pooling: (20) with pools exchanged for clean or contaminated ones:
   ``outcomes(design, positives, states)`` with the states of ``SwappedPools``;
-  ``PooledOutcomes`` flips them instead, of the same law.
+  ``PooledOutcomes`` flips them instead, of the same distribution.
 
 An assay has errors of its own; they are no privacy, since their probability is not known.
 

@@ -1,7 +1,7 @@
 """Noise after pooling: pools that the collector exchanges for clean or contaminated ones.
 
 Before pools go to the lab, the collector draws a state ``U_i`` of each, independently of all
-statuses and by a public joint law, and keeps it secret:
+statuses and by a public joint distribution, and keeps it secret:
 
 =  ================  =============================================
 0  ``CLEAN``         the pool is exchanged for a neutral substance
@@ -14,8 +14,9 @@ learn the states learns no more than the guarantee says, the lab included. It ho
 *collector and lab do not collude*: to who knows the states there is no noise at all.
 
 ``IndependentNoise`` exchanges each pool by itself; with equal chances ρ its outcomes have the
-law of outcomes flipped with probability ρ, without trust in the lab. ``JointNoise`` has any
-law. Noise before pooling, equation (21), is its special case ``noise_of_replaced``.
+distribution of outcomes flipped with probability ρ, without trust in the lab. ``JointNoise``
+has any distribution. Noise before pooling, equation (21), is its special case
+``noise_of_replaced``.
 
 Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, section V.
 """
@@ -49,7 +50,7 @@ States: TypeAlias = tuple[int, ...]
 """The state of each pool: 0, 1 or 2."""
 
 MOST_POOLS = 10
-"""Pools that a joint law may have: all outcomes are enumerated."""
+"""Pools that a joint distribution may have: all outcomes are enumerated."""
 
 MOST_SUBSETS = 5000
 """Sets of replaced people that are enumerated."""
@@ -58,7 +59,7 @@ LARGEST_WEIGHT = 2**50
 
 
 class PoolNoise(ABC):
-    """A law of the states of pools, drawn independently of all statuses; public."""
+    """A distribution of the states of pools, drawn independently of all statuses; public."""
 
     @abstractmethod
     def draw(self, pools: int) -> States:
@@ -74,8 +75,8 @@ class PoolNoise(ABC):
             neighbours: ``SUBSTITUTE`` (one status changes) or ``SWAP``.
 
         Raises:
-            ParameterError: The law is for another number of pools, or a number is out of
-                range.
+            ParameterError: The distribution is for another number of pools, or a number is out
+                of range.
             NeighboursError: Another relation.
         """
 
@@ -153,7 +154,7 @@ class IndependentNoise(PoolNoise):
 
 @dataclass(frozen=True)
 class JointNoise(PoolNoise):
-    """Any joint law of the states of at most ten pools.
+    """Any joint distribution of the states of at most ten pools.
 
     Attributes:
         weights: A positive integer for each combination of states that can occur, such as
@@ -181,7 +182,7 @@ class JointNoise(PoolNoise):
             raise ParameterError("`weights` must add up to at most 2^50")
 
     def __repr__(self) -> str:
-        return f"pools exchanged by a joint law of {len(self.weights)} combinations"
+        return f"pools exchanged by a joint distribution of {len(self.weights)} combinations"
 
     @property
     def pools(self) -> int:
@@ -219,9 +220,9 @@ class JointNoise(PoolNoise):
 
     def _check(self, pools: int) -> None:
         if pools != self.pools:
-            raise ParameterError(f"this law is for {self.pools} pools, not {pools}")
+            raise ParameterError(f"this distribution is for {self.pools} pools, not {pools}")
 
-    def law(self, syndrome: int) -> Indices:
+    def outcome_weights(self, syndrome: int) -> Indices:
         """Return the weight of every outcome, given the outcomes without noise.
 
         Args:
@@ -240,11 +241,13 @@ class JointNoise(PoolNoise):
     def _laws(
         self, design: ArrayLike, neighbours: NeighboursLike
     ) -> Iterator[tuple[Indices, Indices]]:
-        """Yield the laws of every two neighbouring lists of statuses, both ways round."""
+        """Yield the distributions of all ordered pairs of neighbouring lists of statuses."""
         matrix = designs.checked(design)
         self._check(len(matrix))
         pairs = set(_syndromes(matrix, outcome_neighbours(neighbours)))
-        laws = {one: self.law(one) for one in {each for pair in pairs for each in pair}}
+        laws = {
+            one: self.outcome_weights(one) for one in {each for pair in pairs for each in pair}
+        }
         for one, other in pairs:
             yield laws[one], laws[other]
             yield laws[other], laws[one]

@@ -40,8 +40,8 @@ class PooledOutcomes(Query[Release[bool]]):
     """Outcomes, each flipped independently and exactly.
 
     Data are whether each pool tested positive, and the answer the flipped outcomes. Equation
-    (22) with independent exchanges has the same law; there the collector draws them, and the
-    machine need not be trusted: ``SwappedPools``.
+    (22) with independent exchanges has the same distribution; there the collector draws them,
+    and the machine need not be trusted: ``SwappedPools``.
 
     Guarantee:
         Pure epsilon-DP with the epsilon of ``flip_epsilon``, under the relation given: each

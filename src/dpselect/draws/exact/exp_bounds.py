@@ -1,8 +1,8 @@
 """Integer bounds of powers of e, and the chance of randomised response from them.
 
-An exact draw needs probabilities that are fractions. Where the law has a power of ``e``, it is
-enclosed between two integers over a power of two; where a fraction has to be chosen, it is
-chosen in the private direction.
+An exact draw needs probabilities that are fractions. Where the distribution has a power of
+``e``, it is enclosed between two integers over a power of two; where a fraction has to be
+chosen, it is chosen in the private direction.
 """
 
 from __future__ import annotations

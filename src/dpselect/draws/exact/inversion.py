@@ -1,11 +1,11 @@
 """Exact draws by inversion, from bits that are drawn as far as they decide.
 
 Outcome ``i`` has probability ``w_i / ∑_j w_j``, so that it takes the part of [0, 1) between two
-running sums over the whole sum. Weights may be any real numbers: a law gives integer bounds of
-them, as close as needed (``Weights``). A uniform number is known by its first bits. If whatever
-bits follow, and whatever the weights are within their bounds, it lies in the part of one
-outcome, that one is drawn; if not, more bits are drawn, and the bounds are made closer. Nothing
-is rounded: the law is the stated one.
+running sums over the whole sum. Weights may be any real numbers: a distribution gives integer
+bounds of them, as close as needed (``Weights``). A uniform number is known by its first bits.
+If whatever bits follow, and whatever the weights are within their bounds, it lies in the part
+of one outcome, that one is drawn; if not, more bits are drawn, and the bounds are made closer.
+Nothing is rounded: the distribution is the stated one.
 
 Source: Flajolet and Saheb 1986, and Karney 2016, arXiv:1303.6257, for exact draws from bits as
 they are needed.

@@ -5,7 +5,7 @@ neighbouring multiples of ``2^(-w)``, and so does every monotone function of it 
 bounds. 64 bits and floats give bounds for many candidates at once (``bounds``). Where they
 leave something open, such as which of two noisy scores is larger, more bits of these two are
 drawn and the bounds are computed with as many digits as it takes (``Refined``). What is decided
-is thus decided for the real number, and the law is the stated one: nothing is rounded.
+is thus decided for the real number, and the distribution is the stated one: nothing is rounded.
 
 ===============  ================================
 noise            as a function of uniform numbers

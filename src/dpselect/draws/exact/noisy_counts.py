@@ -14,7 +14,8 @@ accepted with probability ``e^(-(|Z| - σ^2/t)^2/2σ^2)``, since
 
 Every digit, and every acceptance, compares a uniform real number with its probability: 64
 random bits against bounds of it, and where these leave it open, which is rare, more bits
-against closer bounds (``dpselect.draws.exact.inversion``). So the law is the stated one.
+against closer bounds (``dpselect.draws.exact.inversion``). So the distribution is the stated
+one.
 
 Source: Canonne, Kamath and Steinke, NeurIPS 2020, arXiv:2004.00010, Algorithm 3.
 """

@@ -59,7 +59,7 @@ def largest_of_each(scores: Scores, epsilon: float) -> Indices:
         epsilon: Of each row. Public.
 
     Returns:
-        Shape ``(rows,)``; the law of each is that of ``top_k_exponential_noise``.
+        Shape ``(rows,)``; the distribution of each is that of ``top_k_exponential_noise``.
     """
     grid, scale = to_grid(scores), scale_for(epsilon, 1)
     drawn = np.empty(len(grid), dtype=np.int64)

@@ -109,9 +109,9 @@ def largest_grid_not_private(
 def published_choice_not_private(
     here: Case, epsilon: float, share: float, rng: np.random.Generator
 ) -> tuple[Partition, float]:
-    """Draw by the published law."""
+    """Draw by the published distribution."""
     left = (1 - share) * epsilon
-    law = _published(here, left).law(share * epsilon)
+    law = _published(here, left).probabilities(share * epsilon)
     return here.partitions[int(rng.choice(law.size, p=law))], left
 
 

@@ -37,8 +37,8 @@ class PublishedNotPrivate:
     errors: Values
     sensitivities: Values
 
-    def law(self, epsilon: float) -> Probabilities:
-        """Return the law of the choice, ``∝ e^(-ε e/2Δ_r)``."""
+    def probabilities(self, epsilon: float) -> Probabilities:
+        """Return the distribution of the choice, ``∝ e^(-ε e/2Δ_r)``."""
         exponents = -epsilon * self.errors / (2 * self.sensitivities)
         weights = np.exp(exponents - exponents.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)

@@ -136,7 +136,7 @@ def example_4() -> dict[str, float]:
 
 
 def example_5() -> dict[str, float]:
-    """The dampened scores by the local sensitivity, and their law."""
+    """The dampened scores by the local sensitivity, and their distribution."""
     sensitivity = {0: 3.0, 1: 5.0}
     objective = _objective(
         scores(RUNNING), lambda t: np.full(len(NODES), sensitivity.get(t, LARGEST))

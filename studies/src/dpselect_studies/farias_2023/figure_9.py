@@ -1,4 +1,4 @@
-"""Figure 9: error of percentile selection, from exact laws: nothing is drawn.
+"""Figure 9: error of percentile selection, from exact distributions: nothing is drawn.
 
 The records are the bins of a DPBench histogram, their values the bin counts, as in section
 5.3. The error is the expected distance, in counts, of what is released from the percentile.

@@ -101,17 +101,17 @@ MOST_SUBSETS = 100_000
 
 
 def blind_delta(
-    law: Mapping[frozenset[int], float], n: int, d: int, *, epsilon: float
+    distribution: Mapping[frozenset[int], float], n: int, d: int, *, epsilon: float
 ) -> float:
-    """Return the exact δ of DPSR-I with any law of what is added.
+    """Return the exact δ of DPSR-I with any distribution of what is added.
 
     The output is ``e ∪ B``, with ``B`` drawn independently of the subset ``e``; Algorithm A2
-    has the uniform law on sets of ``beta`` people. By enumeration of all subsets and all swaps;
-    ``union_delta`` is a closed form for the uniform law.
+    has the uniform distribution on sets of ``beta`` people. By enumeration of all subsets and
+    all swaps; ``union_delta`` is a closed form for the uniform distribution.
 
     Args:
-        law: Probabilities of the sets that can be drawn, of positions of people; they sum
-            to 1.
+        distribution: Probabilities of the sets that can be drawn, of positions of people; they
+            sum to 1.
         n: Number of people.
         d: Number of members, 1 to ``n - 1``.
         epsilon: In nats, >= 0.
@@ -122,13 +122,18 @@ def blind_delta(
     """
     _check_sizes(n, d)
     people = frozenset(range(n))
-    if abs(sum(law.values()) - 1) > ROUNDING or min(law.values()) < 0:
-        raise ParameterError("`law` must have probabilities that sum to 1")
-    if not all(drawn <= people for drawn in law):
-        raise ParameterError("`law` must have sets of positions from 0 to n - 1")
-    if comb(n, d) * len(law) > MOST_SUBSETS:
-        raise ParameterError(f"`law` and subsets must be at most {MOST_SUBSETS} together")
-    outputs = {subset: _outputs(frozenset(subset), law) for subset in combinations(range(n), d)}
+    if abs(sum(distribution.values()) - 1) > ROUNDING or min(distribution.values()) < 0:
+        raise ParameterError("`distribution` must have probabilities that sum to 1")
+    if not all(drawn <= people for drawn in distribution):
+        raise ParameterError("`distribution` must have sets of positions from 0 to n - 1")
+    if comb(n, d) * len(distribution) > MOST_SUBSETS:
+        raise ParameterError(
+            f"`distribution` and subsets must be at most {MOST_SUBSETS} together"
+        )
+    outputs = {
+        subset: _outputs(frozenset(subset), distribution)
+        for subset in combinations(range(n), d)
+    }
     largest = 0.0
     for subset, here in outputs.items():
         for old, new in product(subset, people.difference(subset)):
@@ -139,10 +144,10 @@ def blind_delta(
 
 
 def _outputs(
-    subset: frozenset[int], law: Mapping[frozenset[int], float]
+    subset: frozenset[int], distribution: Mapping[frozenset[int], float]
 ) -> dict[frozenset[int], float]:
     found: dict[frozenset[int], float] = {}
-    for drawn, probability in law.items():
+    for drawn, probability in distribution.items():
         found[subset | drawn] = found.get(subset | drawn, 0.0) + probability
     return found
 

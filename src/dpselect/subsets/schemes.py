@@ -1,8 +1,8 @@
-"""The laws of the schemes, and their exact delta.
+"""The distributions of the schemes, and their exact delta.
 
-A ``DistanceLaw`` gives each subset at distance ``a`` the same probability ``q_a``. Of two
-neighbours one swap apart, the subsets that hold exactly one of the two swapped people are at
-distances ``a`` and ``a + 1``, and
+A ``DistanceDistribution`` gives each subset at distance ``a`` the same probability ``q_a``. Of
+two neighbours one swap apart, the subsets that hold exactly one of the two swapped people are
+at distances ``a`` and ``a + 1``, and
 
     binom(d-1, a) binom(n-d-1, a) = N_a (d-a)(n-d-a)/(d(n-d))
 
@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dpselect.draws.subset_distance import (
-    DistanceLaw,
+    DistanceDistribution,
     Part,
     joined,
     log_sizes,
@@ -47,7 +47,7 @@ class Retrieval:
     """A scheme for public sizes; all arguments are checked by ``Subset``.
 
     Attributes:
-        scheme: Which law.
+        scheme: Name of the scheme.
         n: Number of people.
         d: Number of members.
         epsilon: In nats, under ``SWAP``.
@@ -62,16 +62,16 @@ class Retrieval:
     beta: int = 0
     failure: float = 0.0
 
-    def law(self) -> DistanceLaw:
-        """Return the law of the swaps."""
+    def distribution(self) -> DistanceDistribution:
+        """Return the distribution of the number of swaps."""
         if self.scheme == "union":
             raise ParameterError("`scheme` 'union' does not swap: use masses()")
         if self.scheme == "optimal":
-            return optimal_law(self.n, self.d, self.beta, self.epsilon, self.failure)
+            return optimal_distribution(self.n, self.d, self.beta, self.epsilon, self.failure)
         part = Part(0, self.beta, 1.0, 0.0)
         if self.scheme == "pure":
             part = Part(0, min(self.d, self.n - self.d), 1.0, self.epsilon)
-        return DistanceLaw(self.n, self.d, (part,))
+        return DistanceDistribution(self.n, self.d, (part,))
 
     def masses(self) -> Values:
         """Return P[a errors] for a = 0, 1, ...; for ``union`` a strangers in the output.
@@ -79,7 +79,7 @@ class Retrieval:
         ``beta`` of ``n`` people are drawn without replacement, and ``n - d`` are strangers.
         """
         if self.scheme != "union":
-            return self.law().masses()
+            return self.distribution().masses()
         from scipy.stats import hypergeom
 
         return hypergeom.pmf(np.arange(self.beta + 1), self.n, self.n - self.d, self.beta)
@@ -90,13 +90,13 @@ class Retrieval:
             # Under the neighbour every output contains the person swapped in; outputs without
             # them have probability 0.
             return 1 - self.beta / self.n if 0 < self.d < self.n else 0.0
-        return delta_of(self.law(), epsilon)
+        return delta_of(self.distribution(), epsilon)
 
     def price(self) -> float:
         """Return the delta at ``epsilon``, rounded up."""
         if self.scheme == "union":
             return min(self.delta(self.epsilon) * (1 + RELATIVE_ERROR), 1.0)
-        return delta_rounded_up(self.law(), self.epsilon)
+        return delta_rounded_up(self.distribution(), self.epsilon)
 
     def error(self) -> ErrorBound:
         """Return a bound on the errors."""
@@ -115,51 +115,55 @@ class Retrieval:
         """
         if self.scheme == "union":
             return tuple(joined(members, self.n, self.beta))
-        return tuple(swapped(members, self.law()))
+        return tuple(swapped(members, self.distribution()))
 
 
-def delta_of(law: DistanceLaw, epsilon: float) -> float:
+def delta_of(distribution: DistanceDistribution, epsilon: float) -> float:
     """Return the least δ for a given ``ε ≥ 0``; O(n)."""
-    log_masses, excess = _excesses(law, epsilon, 0.0)
+    log_masses, excess = _excesses(distribution, epsilon, 0.0)
     return min(1.0, float(np.exp(log_masses) @ excess))
 
 
-def delta_rounded_up(law: DistanceLaw, epsilon: float) -> float:
+def delta_rounded_up(distribution: DistanceDistribution, epsilon: float) -> float:
     """Return a delta that no rounding made too small, as it is spent from a budget.
 
-    It is 0 only if the law is pure; where floats cannot hold it, it is the smallest normal
+    It is 0 only if the scheme is pure; where floats cannot hold it, it is the smallest normal
     one.
     """
-    log_masses, excess = _excesses(law, epsilon, RELATIVE_ERROR)
+    log_masses, excess = _excesses(distribution, epsilon, RELATIVE_ERROR)
     if not (excess > 0).any():
         return 0.0
     delta = float(np.exp(log_masses) @ excess) * (1 + RELATIVE_ERROR)
     return max(min(delta, 1.0), float_info.min)
 
 
-def _excesses(law: DistanceLaw, epsilon: float, margin: float) -> tuple[Values, Values]:
+def _excesses(
+    distribution: DistanceDistribution, epsilon: float, margin: float
+) -> tuple[Values, Values]:
     """Return log probabilities of sets of outputs, and the share of each that is in delta.
 
     The probabilities at the border of two parts are known up to a factor ``exp(margin)``.
     """
-    weights = law.log_weights()
+    weights = distribution.log_weights()
     a = np.arange(weights.size - 1)
-    moved = log_sizes(law.n, law.d)[:-1] + np.log(
-        (law.d - a) / law.d * ((law.n - law.d - a) / (law.n - law.d))
+    moved = log_sizes(distribution.n, distribution.d)[:-1] + np.log(
+        (distribution.d - a)
+        / distribution.d
+        * ((distribution.n - distribution.d - a) / (distribution.n - distribution.d))
     )
-    drop = _drops(law, weights, margin)
-    rise = -_drops(law, weights, -margin)
+    drop = _drops(distribution, weights, margin)
+    rise = -_drops(distribution, weights, -margin)
     return (
         np.concatenate([moved + weights[:-1], moved + weights[1:]]),
         np.concatenate([_excess(epsilon - drop), _excess(epsilon - rise)]),
     )
 
 
-def _drops(law: DistanceLaw, weights: Values, margin: float) -> Values:
+def _drops(distribution: DistanceDistribution, weights: Values, margin: float) -> Values:
     """Return log q_a - log q_{a+1}; inside a part it is the decay, without rounding."""
     with np.errstate(invalid="ignore"):
         drops = weights[:-1] - weights[1:] + margin
-    for part in law.parts:
+    for part in distribution.parts:
         drops[part.first : part.last] = part.decay
     # Two impossible distances add nothing to delta.
     return np.nan_to_num(drops, nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -169,29 +173,31 @@ def _excess(exponent: Values) -> Values:
     return -np.expm1(np.minimum(exponent, 0.0))
 
 
-def optimal_law(n: int, d: int, beta: int, epsilon: float, failure: float) -> DistanceLaw:
-    """Return the law of least δ for at most ``beta`` swaps but for ``failure``.
+def optimal_distribution(
+    n: int, d: int, beta: int, epsilon: float, failure: float
+) -> DistanceDistribution:
+    """Return the distribution of least δ for at most ``beta`` swaps but for ``failure``.
 
     Mass ``1 - failure`` lies within ``beta``, the rest beyond, both tilted by ``e^(-ε a)``.
     Where that would make a subset at distance ``beta + 1`` more likely than ``e^(-ε)`` times
-    one at ``beta``, the mass beyond is reduced to that ratio: the law of the pure scheme, with
-    ``δ = 0``.
+    one at ``beta``, the mass beyond is reduced to that ratio: the distribution of the pure
+    scheme, with ``δ = 0``.
 
     Source: the optimum is ours; ``docs/theory.md`` has the proof.
     """
     most = min(d, n - d)
-    pure = DistanceLaw(n, d, (Part(0, most, 1.0, epsilon),))
+    pure = DistanceDistribution(n, d, (Part(0, most, 1.0, epsilon),))
     if beta == most:
         return pure
     ball = _log_tilted_sum(n, d, 0, beta, epsilon)
     tail = _log_tilted_sum(n, d, beta + 1, most, epsilon)
-    # The pure law puts e^(tail - ball) times as much beyond beta as within.
+    # The pure scheme puts e^(tail - ball) times as much beyond beta as within.
     if failure > 0 and log(failure) - np.log1p(-failure) >= tail - ball:
         return pure
     parts = [Part(0, beta, 1 - failure, epsilon)]
     if failure > 0:
         parts.append(Part(beta + 1, most, failure, epsilon))
-    return DistanceLaw(n, d, tuple(parts))
+    return DistanceDistribution(n, d, tuple(parts))
 
 
 def _log_tilted_sum(n: int, d: int, first: int, last: int, decay: float) -> float:

@@ -1,12 +1,12 @@
-"""Laws by which a key is released, as functions of the number of people who have it.
+"""Selection of keys: the probability of a release by the number of people who have the key.
 
 A key that nobody has is never released, and one that a single person has only with a
-probability that delta pays for. A law is for persons who change the counts of at most ``m``
-keys, each by one, and draws for all keys independently.
+probability that delta pays for. A selection is for persons who change the counts of at most
+``m`` keys, each by one, and draws for all keys independently.
 
 Let a person bring ``m`` keys, of which some had nobody before. Outside of the event that one of
-these is released the two laws of the other keys are compared, so the delta of that event and
-the delta of the noise add up (``docs/methods.md`` has the proof).
+these is released, the two distributions of the other keys are compared, so the delta of that
+event and the delta of the noise add up (``docs/methods.md`` has the proof).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpselect.draws.exact.bernoulli import BITS, select
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import RoundsLaw, normal_tail, probabilities_of
+from dpselect.keys.rounds import RoundsSelection, normal_tail, probabilities_of
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -51,8 +51,8 @@ LARGEST_SUM = 2.0**12
 """Scale up to which tails of the discrete Gaussian are summed."""
 
 
-class KeyLaw(Protocol):
-    """The law of the release of one key, and its draw for all keys."""
+class KeySelection(Protocol):
+    """The probability that one key is released, and the draw for all keys."""
 
     @property
     def name(self) -> KeyMethod:
@@ -76,12 +76,12 @@ class KeyLaw(Protocol):
         """Return the prices of the draw."""
 
 
-Law = TypeVar("Law", bound=KeyLaw)
+Selection = TypeVar("Selection", bound=KeySelection)
 
 
 @dataclass(frozen=True)
-class OptimalLaw:
-    """The most probable release that is private for each key: a truncated geometric law.
+class OptimalSelection:
+    """The most probable release that is private for each key: truncated geometric.
 
     It is that of ``OptimalChances``.
 
@@ -141,7 +141,7 @@ class OptimalLaw:
 
 
 @dataclass(frozen=True)
-class LaplaceLaw:
+class LaplaceSelection:
     """Discrete Laplace noise on every count, and a threshold for the sum.
 
     The noise costs epsilon; the threshold is the least integer that the noisy count 1 reaches
@@ -205,7 +205,7 @@ class LaplaceLaw:
 
 
 @dataclass(frozen=True)
-class GaussianLaw:
+class GaussianSelection:
     """Discrete Gaussian noise on every count, and a threshold for the sum.
 
     The noise is ρ-zCDP with ``ρ = m/(2σ^2)``, which costs epsilon and a part of delta; the rest
@@ -291,10 +291,10 @@ class GaussianLaw:
         )
 
 
-def law_of(
+def selection_of(
     method: KeyMethod | None, epsilon: float, delta: float, changed: int, *, persons: int = 1
-) -> KeyLaw | RoundsLaw:
-    """Return the law of a method; if not given, of the one that reaches one half soonest.
+) -> KeySelection | RoundsSelection:
+    """Return the selection of a method; by default the one that reaches one half soonest.
 
     Args:
         method: The method; of weights none needs fewer people with as many keys as can be.
@@ -307,40 +307,42 @@ def law_of(
         ParameterError: There is no such method.
     """
     validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
-    laws: dict[str, type[OptimalLaw | LaplaceLaw | GaussianLaw]] = {
-        "optimal": OptimalLaw,
-        "laplace": LaplaceLaw,
-        "gaussian": GaussianLaw,
+    selections: dict[str, type[OptimalSelection | LaplaceSelection | GaussianSelection]] = {
+        "optimal": OptimalSelection,
+        "laplace": LaplaceSelection,
+        "gaussian": GaussianSelection,
     }
     if method is not None:
-        validation.one_of("method", method, [*laws, "rounds"])
+        validation.one_of("method", method, [*selections, "rounds"])
         if method == "rounds":
-            return RoundsLaw(epsilon, delta, changed // persons, persons)
-        return laws[method](epsilon, delta, changed)
-    return _soonest([*laws.values()], epsilon, delta, changed)
+            return RoundsSelection(epsilon, delta, changed // persons, persons)
+        return selections[method](epsilon, delta, changed)
+    return _soonest([*selections.values()], epsilon, delta, changed)
 
 
-def law_with_counts(epsilon: float, delta: float, changed: int) -> LaplaceLaw | GaussianLaw:
-    """Return the law with noisy counts that the fewest people pass with probability 1/2."""
-    kinds: Sequence[Callable[[float, float, int], LaplaceLaw | GaussianLaw]]
-    kinds = [LaplaceLaw, GaussianLaw]
+def selection_with_counts(
+    epsilon: float, delta: float, changed: int
+) -> LaplaceSelection | GaussianSelection:
+    """Return the selection with noisy counts whose ``half`` is smallest."""
+    kinds: Sequence[Callable[[float, float, int], LaplaceSelection | GaussianSelection]]
+    kinds = [LaplaceSelection, GaussianSelection]
     return _soonest(kinds, epsilon, delta, changed)
 
 
 def _soonest(
-    kinds: Sequence[Callable[[float, float, int], Law]],
+    kinds: Sequence[Callable[[float, float, int], Selection]],
     epsilon: float,
     delta: float,
     changed: int,
-) -> Law:
-    every: list[Law] = []
+) -> Selection:
+    every: list[Selection] = []
     for kind in kinds:
         # Where one method needs more noise than can be drawn, another may do.
         with suppress(ParameterError):
             every.append(kind(epsilon, delta, changed))
     if not every:
         return kinds[0](epsilon, delta, changed)
-    return min(every, key=lambda law: law.half)
+    return min(every, key=lambda selection: selection.half)
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:
@@ -396,7 +398,8 @@ def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
 
     def tail(z: Indices) -> Values:
         # The sum by the rule of midpoints with its first correction, f'(z - 1/2)/24; the next
-        # one is below 1e-11 of it, as the total is closer still to that of the normal law.
+        # one is below 1e-11 of it, as the total is closer still to that of the normal
+        # distribution.
         x = (z - 0.5) / sigma
         density = np.exp(-(x**2) / 2) / sqrt(2 * pi)
         return normal_tail(x) - x * density / (24 * sigma**2)
