@@ -164,22 +164,25 @@ def picture(table: pl.DataFrame, names: list[str]) -> None:
 
     columns = table["column"].unique(maintain_order=True).to_list()
     figure, axes = plt.subplots(
-        1, len(columns), figsize=(3.1 * len(columns), 3.6), sharey=True, layout="constrained"
+        3, 2, figsize=(5.6, 7.4), sharex=True, sharey=True, layout="constrained"
     )
+    *panels, legend = axes.flat
     marks = dict(zip(names, "osv^x", strict=True))
-    for ax, column in zip(axes, columns, strict=True):
+    for ax, column in zip(panels, columns, strict=True):
         for name in names:
             one = table.filter(pl.col("column") == column, pl.col("method") == name)
             style = "--" if name.startswith("OpenDP") else "-"
             ax.plot(
                 one["epsilon"], one["recall"], style, marker=marks[name], label=name, alpha=0.8
             )
-        ax.set(title=column.replace(", ", "\n", 1), xscale="log", xlabel="epsilon")
+        ax.set(title=column.replace(", ", "\n", 1), xscale="log", ylim=(-0.03, 1.03))
         ax.grid(alpha=0.3)
-    axes[0].set(ylabel=f"recall of the true top {K}", ylim=(-0.03, 1.03))
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(names))
-    figure.savefig(PICTURE, dpi=110)
+    panels[3].tick_params(labelbottom=True)
+    legend.set_axis_off()
+    legend.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
+    figure.supylabel(f"recall of the true top {K}")
+    figure.supxlabel("epsilon")
+    figure.savefig(PICTURE, dpi=120)
     plt.close(figure)
 
 

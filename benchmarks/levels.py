@@ -251,8 +251,9 @@ def plot(rows: list[dict[str, object]]) -> None:
         "PrivTree, share 0.5": ("PrivTree, half of epsilon", "^:"),
         "best cut, not private": ("best cut, not private", "k-"),
     }
-    figure = Figure(figsize=(10, 3.9), layout="constrained")
-    for axes, name in zip(figure.subplots(1, len(TREES), sharey=True), TREES, strict=True):
+    figure = Figure(figsize=(5.6, 6.6), layout="constrained")
+    *panels, legend = figure.subplots(3, 2, sharex=True, sharey=True).flat
+    for axes, name in zip(panels, TREES, strict=True):
         axes.axhspan(1, 1.1, color="0.9")
         for method, (label, style) in shown.items():
             found = [
@@ -262,14 +263,15 @@ def plot(rows: list[dict[str, object]]) -> None:
             ]
             axes.plot(*zip(*found, strict=True), style, markersize=4, label=label)
         leaves = next(row["leaves"] for row in rows if row["data"] == name)
-        axes.set(xscale="log", yscale="log", title=f"{name}, {leaves:,}", xlabel="rows")
+        axes.set(xscale="log", yscale="log", title=f"{name}, {leaves:,}")
         axes.set_yticks([0.3, 0.5, 1, 2, 4, 8], ["0.3", "0.5", "1", "2", "4", "8"], minor=False)
         axes.minorticks_off()
-    figure.axes[0].set_ylabel("error over that of the best level")
-    figure.legend(
-        *figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-    )
-    figure.savefig(PICTURE, dpi=130)
+    panels[3].tick_params(labelbottom=True)
+    legend.set_axis_off()
+    legend.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
+    figure.supylabel("error over that of the best level")
+    figure.supxlabel("rows")
+    figure.savefig(PICTURE, dpi=120)
 
 
 def main() -> None:

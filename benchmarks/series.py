@@ -145,7 +145,7 @@ def recall() -> dict[str, float]:
 
 def picture() -> None:
     """Draw the largest error against the number of periods."""
-    figure = Figure(figsize=(8.4, 3.6), layout="constrained")
+    figure = Figure(figsize=(5.6, 4.4), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for ax, noise, squares in zip(axes, ("Laplace", "Gaussian"), (False, True), strict=True):
         found = [variances(periods, squares=squares) for periods in SHOWN]
@@ -159,7 +159,7 @@ def picture() -> None:
         ax.set_xticks([], minor=True)
         ax.set_ylim(0.9, 400)
     axes[0].set_ylabel("largest standard error,\nover that of one release")
-    axes[0].legend(fontsize="small", frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.savefig(PICTURE, dpi=120)
 
 

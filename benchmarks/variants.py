@@ -236,7 +236,7 @@ def plot(rows: list[dict[str, object]]) -> None:
         ("chi-square", "permute-and-flip"): "chi-square, global sensitivity",
         ("noisy counts", "laplace"): "noisy counts",
     }
-    figure = Figure(figsize=(9, 4.4), layout="constrained")
+    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
     for axes, people in zip(figure.subplots(1, 2, sharey=True), ODDS, strict=True):
         for (score, mechanism), label in shown.items():
             found = [
@@ -246,12 +246,10 @@ def plot(rows: list[dict[str, object]]) -> None:
                 and (row["score"], row["mechanism"]) == (score, mechanism)
             ]
             axes.plot(*zip(*found, strict=True), "o-", markersize=3, label=label)
-        axes.set(title=f"{people:,} people, {FEW:,} variants", xlabel="epsilon", ylim=(0, 1.03))
+        axes.set(title=f"{people:,} people", xlabel="epsilon", ylim=(0, 1.03))
     figure.axes[0].set_ylabel("recall of the top 10")
-    figure.legend(
-        *figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2
-    )
-    figure.savefig(PICTURE, dpi=130)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center")
+    figure.savefig(PICTURE, dpi=120)
 
 
 def main() -> None:

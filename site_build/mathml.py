@@ -54,5 +54,5 @@ def _tex(found: re.Match[str]) -> str | None:
 
 
 def _entities(text: str) -> str:
-    plain = html.unescape(text)
+    plain = html.unescape(text).replace("\u29f5", "\u2216")  # which more fonts have
     return "".join(one if one.isalnum() else f"&#{ord(one)};" for one in plain)

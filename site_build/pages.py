@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 from pathlib import Path
@@ -15,6 +16,15 @@ CODE = re.compile(
 )
 LINE = 34
 """Characters of code that fit on a line of a telephone, also in a list."""
+TABLE = re.compile(
+    r"^(?P<fence>[ ]*`{3,})[^\n]*\n.*?^(?P=fence)[ ]*$"
+    r"|^(?P<head>\|[^\n]*\|)\n(?P<rule>\|[-| ]+\|)\n(?P<rows>(?:\|[^\n]*\|\n)+)",
+    re.DOTALL | re.MULTILINE,
+)
+CELL = re.compile(r"(?<!\\)\|")
+TAG = re.compile(r"<[^>]+>")
+SENTENCE = 36
+"""Characters of a cell from which on its table is one of sentences."""
 FIGURE = re.compile(r"(?<!\[)!\[[^\]]*\]\((?P<file>[^)\s]+)\)")
 
 
@@ -40,7 +50,7 @@ def _page(source: Path, target: Path) -> int:
         text = notebooks.as_page(text, target)
     page = FIGURE.sub(r"[\g<0>](\g<file>)", text.replace(".ipynb)", ".md)"))
     page = mathml.with_mathml(examples.without_prompts(page))
-    target.write_text(with_long_code_marked(page), "utf-8")
+    target.write_text(with_tables_stacked(with_long_code_marked(page)), "utf-8")
     return mathml.count(text)
 
 
@@ -49,3 +59,33 @@ def with_long_code_marked(page: str) -> str:
     return CODE.sub(
         lambda found: found[0] + "{.long}" * (len(found["span"] or "") > LINE), page
     )
+
+
+def with_tables_stacked(page: str) -> str:
+    """Return Markdown in which narrow screens show tables of sentences as lists.
+
+    These have three columns or more, none aligned, and long cells. The styles show the head of
+    a column before each of its cells.
+    """
+    return TABLE.sub(_stacked, page)
+
+
+def _stacked(found: re.Match[str]) -> str:
+    if found["head"] is None:
+        return found[0]
+    heads, *rows = (
+        [cell.strip() for cell in CELL.split(line)[1:-1]]
+        for line in (found["head"], *found["rows"].splitlines())
+    )
+    longest = max(len(TAG.sub("", cell)) for row in rows for cell in row)
+    if len(heads) < 3 or longest < SENTENCE:
+        return found[0]
+    names = [html.escape(TAG.sub("", head).replace("`", "")) for head in heads]
+    lines = [found["head"], found["rule"]]
+    for first, *others in rows:
+        labelled = [
+            f'<i data-column="{name}"></i>{cell}' if name and cell else cell
+            for name, cell in zip(names[1:], others, strict=True)
+        ]
+        lines.append(f"| {' | '.join([first, *labelled])} |")
+    return '<div class="stacked" markdown>\n\n' + "\n".join(lines) + "\n\n</div>\n"

@@ -175,6 +175,19 @@ def test_only_code_that_is_longer_than_a_short_line_may_be_broken():
     assert shown == text.replace(f"{long}.", f"{long}{{.long}}.")
 
 
+def test_only_tables_of_sentences_are_lists_on_narrow_screens():
+    long = "a cell that is longer than any number could ever be"
+    numbers = "| a | b | c |\n| --- | ---: | --- |\n| x | 1 | 2 |\n"
+    code = f"```text\n| a | b | c |\n| --- | --- | --- |\n| x | {long} | |\n```\n"
+    sentences = f"| of | `b` | c |\n| --- | --- | --- |\n| x | {long} | |\n"
+
+    shown = pages.with_tables_stacked(f"{numbers}\n{code}\n{sentences}")
+
+    assert shown.startswith(f"{numbers}\n{code}\n")
+    assert shown.count('<div class="stacked" markdown>') == 1
+    assert f'| x | <i data-column="b"></i>{long} |  |' in shown
+
+
 def test_an_example_of_a_docstring_is_a_block_of_code():
     text = "Do.\n\nExamples:\n    >>> x = [\n    ...     1]\n    >>> x\n    [1]\n\nSource: y"
 

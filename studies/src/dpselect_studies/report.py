@@ -175,15 +175,14 @@ def _agreeing(beside: pl.DataFrame) -> str:
 
 def _differing(beside: pl.DataFrame) -> str:
     """Return a table of the numbers that differ, those of one reason together."""
-    head = '<div class="stacked differing" markdown>\n'
-    lines = [head, "| differs | printed | ours | because |", "|---|---|---|---|"]
+    lines = ["| differs | printed | ours | because |", "|---|---|---|---|"]
     reasons = pl.when(pl.col("why") == "").then(pl.lit(UNEXPLAINED)).otherwise("why")
     differ = beside.filter(verdict=DIFFERS).with_columns(why=reasons)
     for _, same in differ.group_by("why", maintain_order=True):
         where = same["where"][0] + (f", and {same.height - 1} more" if same.height > 1 else "")
         ranges = (_range(same[column].to_list()) for column in ("printed", "ours"))
         lines.append(f"| {where} | {' | '.join(ranges)} | {same['why'][0]} |")
-    return "\n".join([*lines, "\n</div>"]) if differ.height else ""
+    return "\n".join(lines) if differ.height else ""
 
 
 def _range(numbers: list[float]) -> str:
