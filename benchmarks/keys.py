@@ -182,7 +182,7 @@ def picture(table: pl.DataFrame, names: list[str]) -> None:
     legend.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
     figure.supylabel(f"recall of the true top {K}")
     figure.supxlabel("epsilon")
-    figure.savefig(PICTURE, dpi=120)
+    figure.savefig(PICTURE, dpi=100)
     plt.close(figure)
 
 

@@ -271,7 +271,7 @@ def plot(rows: list[dict[str, object]]) -> None:
     legend.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
     figure.supylabel("error over that of the best level")
     figure.supxlabel("rows")
-    figure.savefig(PICTURE, dpi=120)
+    figure.savefig(PICTURE, dpi=100)
 
 
 def main() -> None:

@@ -160,7 +160,7 @@ def picture() -> None:
         ax.set_ylim(0.9, 400)
     axes[0].set_ylabel("largest standard error,\nover that of one release")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.savefig(PICTURE, dpi=120)
+    figure.savefig(PICTURE, dpi=100)
 
 
 def main() -> None:

@@ -249,7 +249,7 @@ def plot(rows: list[dict[str, object]]) -> None:
         axes.set(title=f"{people:,} people", xlabel="epsilon", ylim=(0, 1.03))
     figure.axes[0].set_ylabel("recall of the top 10")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center")
-    figure.savefig(PICTURE, dpi=120)
+    figure.savefig(PICTURE, dpi=100)
 
 
 def main() -> None:
