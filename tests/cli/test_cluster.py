@@ -127,6 +127,9 @@ def ledger(tmp_path, request):
     return path
 
 
+RELATION = ("--neighbours", "add-remove")
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """Return the table of a tree of many passes, its declaration, and the options."""
@@ -139,10 +142,9 @@ def tree(tmp_path_factory):
     claims = {"label": "y", "classes": [0, 1], "max_records": 10**6, "columns": columns}
     (folder / "claims.json").write_text(json.dumps(claims))
     options = ("--label", "y", "--domains", folder / "claims.json", "--epsilon", 100)
-    return folder / "rows.parquet", options
+    return folder / "rows.parquet", (*options, *RELATION)
 
 
-RELATION = ("--neighbours", "add-remove")
 COLUMN = ("--column", "v", "--p", 50, "--upper", 20, "--step", 1, "--epsilon", 1)
 ASKED = {
     "percentile": (*COLUMN, *RELATION),

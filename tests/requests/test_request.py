@@ -279,7 +279,7 @@ def stays(tmp_path):
 def in_engine(engine, stays, *queries):
     data = {"path": stays[engine], "engine": engine}
     if engine == "spark":
-        data["master"] = dict([master()]).get("--master", "local[1]")
+        data["master"] = (master() or ("local[1]",))[-1]
     return dp.Request.from_dict({**asked(*queries, where=["days > 1"]), "data": data})
 
 
