@@ -67,6 +67,9 @@ NATIVE = {
 EVERY = [*VALUES, *NATIVE]
 MEMORY = ["polars", "pandas", "pyarrow"]
 ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Ibis, DuckDB", "Ibis, SQLite", "Spark"]
+OF_JAVA = {"dictionary": "keys", "date64": "keys"}
+"""What Spark in Java reads as text and as dates, which Sail refuses."""
+
 SQL = {
     "128-bit integer": "HUGEINT",
     "enumeration": "spelt",
@@ -188,7 +191,13 @@ def expected_numbers(kind):
 
 def answer(engine, kind):
     """Return what a type is in an engine: keys, numbers, both, refused or not there."""
-    data = held(engine, kind)
+    try:
+        data = held(engine, kind)
+    except Exception as error:
+        # Spark in Java refuses the file itself.
+        if "UNSUPPORTED_TIME_TYPE" in str(error):
+            return "refused"
+        raise
     if data is None:
         return "none"
     found = []
@@ -242,7 +251,8 @@ def stated():
     ],
 )
 def test_every_type_has_the_same_counts_or_is_refused(engine):
-    assert measured(engine) == {kind: cells[engine] for kind, cells in stated().items()}
+    expected = {kind: cells[engine] for kind, cells in stated().items()}
+    assert measured(engine) == expected | (OF_JAVA if JAVA and engine == "Spark" else {})
 
 
 @pytest.mark.slow

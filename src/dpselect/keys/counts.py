@@ -133,10 +133,10 @@ class RowsOfPeople:
                 order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
                 place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
                 grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
-                grouped = grouped.filter(nw.col("place") <= number).drop("place", "order")
+                return grouped.filter(nw.col("place") <= number).drop("order")
             return grouped.sort("people", "key", descending=[True, False]).head(most)
 
-        found = self._collected(query, most)
+        found = self._collected(query, most, *["place"] * bool(groups))
         which = np.asarray(self._group_of(found, groups))
         people = tables.counts(found["people"])
         return [
@@ -145,24 +145,15 @@ class RowsOfPeople:
         ]
 
     def from_count(self, least: int) -> Counted:
-        import narwhals as nw
-
-        found = self._collected(
-            lambda grouped: grouped.filter(nw.col("people") >= least).sort("key"), MOST_KEYS
-        )
+        found = self._of_many(least, "key")
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
     def in_groups(
         self, groups: Sequence[Hashable] = (), least: int = 1
     ) -> list[tuple[Hashable, Counted]]:
-        import narwhals as nw
-
         group, keys = self.rows.group, self.rows.keys
         assert group is not None  # noqa: S101 -- asked of rows with groups alone
-        found = self._collected(
-            lambda grouped: grouped.filter(nw.col("people") >= least).sort("group", "key"),
-            MOST_KEYS,
-        )
+        found = self._of_many(least, "group", "key")
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
         firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
         held = {
@@ -203,8 +194,19 @@ class RowsOfPeople:
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
         return Counted(keys, sums, self.rows.keys)
 
+    def _of_many(self, least: int, *order_by: str) -> dict[str, Any]:
+        """Return all keys of at least so many people."""
+        import narwhals as nw
+
+        return self._collected(
+            lambda grouped: grouped.filter(nw.col("people") >= least), MOST_KEYS, *order_by
+        )
+
     def _collected(
-        self, query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]], most: int
+        self,
+        query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]],
+        most: int,
+        *order_by: str,
     ) -> dict[str, Any]:
         """Return a query of the people per key, in as many passes as it is made in.
 
@@ -215,7 +217,10 @@ class RowsOfPeople:
         source, by = self.rows.source, ["key"] if self.rows.group is None else ["group", "key"]
         found = [
             tables.collect(
-                query(part.group_by(*by).agg(nw.len().alias("people"))), source, most=most
+                query(part.group_by(*by).agg(nw.len().alias("people"))),
+                source,
+                most=most,
+                order_by=order_by,
             )
             for part in self._passes()
         ]
@@ -226,7 +231,9 @@ class RowsOfPeople:
 
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
         together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
-        return tables.collect(query(nw.from_native(together.lazy())), source, most=most)
+        return tables.collect(
+            query(nw.from_native(together.lazy())), source, most=most, order_by=order_by
+        )
 
     def _passes(self) -> list[nw.LazyFrame[Any]]:
         """Return the rows in parts of different keys, as large files are grouped.

@@ -13,7 +13,7 @@ from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import DataError
 from dpselect.keys.columns import GROUP, OTHER, KeyColumns
-from dpselect.keys.reading import integers
+from dpselect.keys.reading import literals
 from dpselect.tables.kinds import kind_of, named
 from dpselect.tables.lookup import without_nan
 from dpselect.tables.people import USER
@@ -83,12 +83,12 @@ def rows_of(
     listed = [column.encode(one) for one in groups if one is not OTHER]
     if grouping.cap is not None:
         if OTHER not in groups:
-            rows = rows.filter(nw.col(GROUP).is_in(integers(rows, listed)))
+            rows = rows.filter(nw.col(GROUP).is_in(literals(rows, listed)))
         rows = grouping.cap.limited(rows, order_by=[GROUP, *numeric])
     rows = rows.select(GROUP, *numeric)
     if rows.implementation.is_polars():
         return _numbered(rows, listed, rest=OTHER in groups)
-    among = nw.col(GROUP).is_in(integers(rows, listed))
+    among = nw.col(GROUP).is_in(literals(rows, listed))
     if OTHER not in groups:
         return rows.filter(among)
     return rows.with_columns(nw.when(among).then(nw.col(GROUP)).alias(GROUP))
@@ -143,7 +143,7 @@ def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
     missing = rows.drop_nulls(names).filter(nw.col("number").is_null())
     if grouping.groups:
         written = [column_of(data, grouping.by).encode(one) for one in grouping.groups]
-        missing = missing.filter(nw.col(GROUP).is_in(integers(missing, written)))
+        missing = missing.filter(nw.col(GROUP).is_in(literals(missing, written)))
     found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
     if tables.counts(found["rows"])[0] > 0:
         raise DataError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import narwhals as nw
@@ -19,7 +20,7 @@ from dpselect.keys.columns import MISSING, KeyColumns
 from dpselect.keys.question import Question
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.people import USER, PeopleCap
-from dpselect.tables.spark import distinct
+from dpselect.tables.spark import distinct, functions
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 
 VALUE = "value"
@@ -69,7 +70,7 @@ class Rows:
         for digit in range(len(groups).bit_length()):
             ones = [encode(one) for at, one in enumerate(groups) if at >> digit & 1]
             if ones:
-                is_one = nw.col(_GROUP).is_in(integers(self.every, ones))
+                is_one = nw.col(_GROUP).is_in(literals(self.every, ones))
                 number += is_one.cast(nw.Int64) * 2**digit
         every = self.every.with_columns(number.cast(nw.Int64).alias(_GROUP))
         numbers = KeyColumns((_GROUP,), ("integer",), encoded=False)
@@ -135,14 +136,20 @@ def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.
 
 
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
-    return rows.filter(nw.col(column).is_in(integers(rows, values)))
+    return rows.filter(nw.col(column).is_in(literals(rows, values)))
 
 
-def integers(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
-    """Return values as an engine takes them: Ibis finds no type for all of unsigned ones."""
-    large = any(isinstance(one, int) and one >= 2**63 for one in values)
-    if large and rows.implementation.is_ibis():
+def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
+    """Return values as an engine takes them.
+
+    Ibis finds no type for all of some unsigned integers, and PySpark writes years without
+    leading zeros, which its own Java process does not read.
+    """
+    engine = rows.implementation
+    if engine.is_ibis() and any(isinstance(one, int) and one >= 2**63 for one in values):
         return [np.uint64(one) for one in values if one >= 0]
+    if engine.is_pyspark() and any(isinstance(one, date) for one in values):
+        return [functions(rows).lit(one.isoformat()).cast("date") for one in values]
     return values
 
 

@@ -26,7 +26,9 @@ FEW = 100_000
 """Rows of Spark up to which it makes an object of each: ten times as much memory as Arrow."""
 
 
-def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
+def collect(
+    table: Frame, data: object, *, most: int, order_by: Sequence[str] = ()
+) -> dict[str, Column]:
     """Run the query of an aggregate and return its columns.
 
     Args:
@@ -34,12 +36,17 @@ def collect(table: Frame, data: object, *, most: int) -> dict[str, Column]:
         data: What it was made from, to name in an error.
         most: Rows that the aggregate can have. Public. No more than one row beyond leaves
             the engine, whatever the query.
+        order_by: Columns to sort the rows by.
 
     Raises:
         DataError: The engine refuses the query (its own words may quote values), or there
             are more rows.
     """
     first = table.lazy().head(most + 1)
+    if order_by:
+        # In this order: of rows that are sorted first, Spark keeps a heap of the first ones,
+        # for which each executor allocates memory for all that there could be.
+        first = first.sort(*order_by)
     with passes.query(), silenced(first):
         columns = replaced(lambda: _rows(first, most), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import date
+from datetime import MAXYEAR, MINYEAR, date
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -162,7 +162,8 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     if declared(dtype) == "text":
         return column.cast(nw.String)
     if dtype == nw.Date:
-        return nw.when(column.is_between(date.min, date.max)).then(column)
+        # By the year: PySpark writes the first date that Python has without leading zeros.
+        return nw.when(column.dt.year().is_between(MINYEAR, MAXYEAR)).then(column)
     if dtype in {nw.Int128, nw.UInt128}:
         return nw.when(column.is_between(-(2**63), 2**63 - 1)).then(column).cast(nw.Int64)
     return column
