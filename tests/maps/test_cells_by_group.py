@@ -241,6 +241,21 @@ def test_persons_count_as_the_definition_says(engine):
     assert sum(release.noisy_scores) == 2 * kept["who"].n_unique()
 
 
+@pytest.mark.parametrize("engine", [None, "polars", "duckdb"])
+def test_columns_of_the_table_may_be_called_as_those_inside(engine):
+    names = {"lon": "y", "lat": "group", "g": "x", "who": "user"}
+    given = {"x": "y", "y": "group", "by": "x", "user": "user", "max_per_user": 2}
+    tables = POINTS, POINTS.rename(names)
+    held = tables if engine is None else [held_by(engine, one) for one in tables]
+    asked = query(**SURE, **PERSONS)
+    of_names, of_others = (
+        one.release(rows)
+        for one, rows in zip((asked, replace(asked, **given)), held, strict=True)
+    )
+    assert of_names.noisy_scores == of_others.noisy_scores
+    assert of_names.by_group == of_others.by_group
+
+
 def test_the_rest_is_one_more_group():
     release = query(epsilon=40.0, k=2, delta=1e-30, other=True).release(POINTS)
 

@@ -157,28 +157,27 @@ def _opened(data: object, grouping: Grouping, numeric: Mapping[str, str]) -> nw.
     by, cap = grouping.by, grouping.cap
     plain = [by] if cap is None else [by, cap.user]
     frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
+    numbers = list(dict.fromkeys(numeric.values()))
     if isinstance(frame, nw.DataFrame):
-        rows = _in_memory(frame, plain, numeric)
+        rows = _in_memory(frame, plain, numbers)
     else:
-        numbers = tables.as_numbers(frame, data, list(dict.fromkeys(numeric.values()))).lazy()
-        rows = numbers.select(*plain, **{name: without_nan(of) for name, of in numeric.items()})
+        rows = tables.as_numbers(frame, data, numbers).lazy()
     types = rows.collect_schema()
-    names = {GROUP: named(nw.col(by), types[by])}
+    # At once: a column of the table may be called as another one is here.
+    names = {name: without_nan(of) for name, of in numeric.items()}
+    names[GROUP] = named(nw.col(by), types[by])
     if cap is not None:
         names[USER] = cap.persons(types)
-    return rows.select(*numeric, **names)
+    return rows.select(**names)
 
 
 def _in_memory(
-    frame: nw.DataFrame[Any], plain: Sequence[str], numeric: Mapping[str, str]
+    frame: nw.DataFrame[Any], plain: Sequence[str], numbers: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return a frame in memory as a lazy one of polars, each value coded by itself."""
     needed("polars", extra="standard")
     import polars as pl
 
-    columns = {
-        name: pl.Series(tables.series_numbers(frame.get_column(of)), nan_to_null=True)
-        for name, of in numeric.items()
-    }
+    columns = {one: pl.Series(tables.series_numbers(frame.get_column(one))) for one in numbers}
     columns |= {name: names_of_series(frame.get_column(name)) for name in plain}
     return nw.from_native(pl.DataFrame(columns).lazy())
