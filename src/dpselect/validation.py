@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
-from typing import TypeVar, get_args
+from typing import TypeGuard, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,9 +42,14 @@ def positive(name: str, value: object) -> float:
     return number
 
 
+def is_integer(value: object) -> TypeGuard[Integral]:
+    """Return whether a value is an integer: no truth value, and no duration of NumPy's."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+
+
 def at_least(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return ``value`` as an int that is at least ``least``, and at most ``most`` if given."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if not is_integer(value):
         raise ParameterError(f"`{name}` must be an integer, not a {type(value).__name__}")
     if value < least:
         raise ParameterError(f"`{name}` must be at least {least}, got {int(value)}")

@@ -131,3 +131,27 @@ def test_arrow_integers_that_floats_round_end_no_release(minus):
     )
 
     assert query.release(rows).candidate == (3 if minus else lower)
+
+
+def test_times_of_arrow_that_no_clock_shows_are_refused_by_type():
+    """Python has no hour 400: whether there is one decides nothing."""
+    query = dp.Percentiles(
+        p=50, lower=datetime(2020, 1, 1), upper=datetime(2020, 1, 9),  # noqa: DTZ001 -- local
+        step=timedelta(days=1), **AR,
+    )  # fmt: skip
+    for hours in ([1], [1, 400]):
+        times = pa.array([3_600_000_000 * one for one in hours]).cast(pa.time64("us"))
+        with pytest.raises(ColumnError, match="is of type Time"):
+            query.release(times)
+
+
+def test_durations_of_numpy_are_no_integers():
+    """NumPy has them under its signed integers."""
+    one = np.timedelta64(1, "s")
+    query = dp.AboveThreshold(threshold=5, sensitivity=1, **AR)
+    with query.stream() as stream, pytest.raises(ParameterError, match="must be an integer"):
+        stream.is_above(one)
+    with pytest.raises(ParameterError, match="must be integers"):
+        query.release([1, one])
+    with pytest.raises(ParameterError, match="k must be an integer"):
+        dp.TopKeys(k=one, candidates=["a"], **AR)

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Integral
 from threading import Lock
 from typing import NoReturn, Self
 
@@ -235,7 +234,7 @@ class Stream:
                 ended, with its last stop or with its block.
             BudgetError: The stream belongs to another process.
         """
-        if isinstance(query, bool) or not isinstance(query, Integral):
+        if not validation.is_integer(query):
             raise ParameterError("`query` must be an integer, such as a count")
         with self._alone():
             self._check_open()
@@ -287,7 +286,7 @@ class Stream:
 
 def _integers(queries: ArrayLike) -> Indices:
     """Return queries as int64, clamped."""
-    if isinstance(queries, Sequence) and all(isinstance(one, Integral) for one in queries):
+    if isinstance(queries, Sequence) and all(map(validation.is_integer, queries)):
         # Beyond 64 bits whether an array can hold it would depend on its value.
         queries = [min(max(int(one), -LARGEST), LARGEST) for one in queries]
     refusal = ParameterError("`queries` must be integers, such as counts, in one dimension")

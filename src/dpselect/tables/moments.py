@@ -24,7 +24,7 @@ from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import check_columns, is_table, open_table, schema
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import functions, on_spark
-from dpselect.tables.values import is_listed
+from dpselect.tables.values import chunked, is_listed
 from dpselect.typing import Values
 
 Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
@@ -138,7 +138,7 @@ class Measure:
 
     def _of_values(self, values: object) -> Values:
         """Return an array, a list or a Series as float64."""
-        series = nw.from_native(values, allow_series=True, pass_through=True)
+        series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
         if isinstance(series, nw.Series) and not declares_nothing(series):
             frame = series.alias("value").to_frame()
             held: Any = nw.from_native(self.of(nw.to_native(frame), "value"))

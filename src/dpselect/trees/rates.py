@@ -13,7 +13,6 @@ Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admiss
 from __future__ import annotations
 
 from fractions import Fraction
-from numbers import Integral
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -324,7 +323,7 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
     """
     counts = np.asarray(hits)
     whole = counts.ndim == 1 and counts.dtype.kind in "iu" and counts.size > 0
-    if not whole or isinstance(total, bool) or not isinstance(total, Integral):
+    if not whole or not validation.is_integer(total):
         raise ScoresError("counts must be integers, one for each candidate, and a total")
     if not ((counts >= 0) & (counts <= total)).all():
         raise ScoresError("counts must be from 0 to their total")
