@@ -33,7 +33,16 @@ def each_piece(
         progress: Called in the calling thread after each piece.
     """
     done, whole = 0, sum(sizes)
-    with ThreadPoolExecutor(processors()) as pool:
+    threads = min(processors(), len(sizes))
+    if threads <= 1:
+        # A thread takes longer to start than a few rows to count.
+        for piece, size in enumerate(sizes):
+            work(piece)
+            done += size
+            if progress is not None:
+                progress(done, whole)
+        return
+    with ThreadPoolExecutor(threads) as pool:
         pending = {pool.submit(work, piece): size for piece, size in enumerate(sizes)}
         for finished in as_completed(pending):
             finished.result()

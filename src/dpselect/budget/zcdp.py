@@ -10,6 +10,7 @@ Source: Bun & Steinke (2016), arXiv:1605.02065.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from math import erf, erfc, exp, expm1, inf, log, log1p, pi, sqrt, tanh
 
 from dpselect._numbers import boundary
@@ -132,6 +133,7 @@ def delta_of_gaussian(mu: float, epsilon: float) -> float:
     return min(max(0.0, first - second) + TAIL_ROUNDING * first, erf(mu / sqrt(8)))
 
 
+@lru_cache(maxsize=4096)
 def rho_for(epsilon: float, delta: float) -> float:
     """Return the largest rho up to epsilon that is (epsilon, delta)-DP, by bisection.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, sqrt
 from typing import Any
 
@@ -242,6 +243,7 @@ def rounds_or_sequence(
     return mechanism if _by_rounds(noise, k, others, lead / scale) >= RIGHT else sequence
 
 
+@lru_cache(maxsize=1024)
 def _least_lead(k: int, others: int) -> float:
     """Return the lead, in scales of Laplace noise, with which the right ``k`` are first."""
     return boundary(lambda lead: _at_once(k, others, lead) >= RIGHT, 0.0, 4 * END)[1]
