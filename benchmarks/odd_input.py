@@ -6,12 +6,13 @@ warning or output may hold. Run, in the folder of the project::
 
     python benchmarks/odd_input.py --minutes 60
 
-Goes on where the last run ended, entries with the fewest cases first, a few seconds for each:
-all its containers get the same time, so the faster ones more cases, but those that read files
-no more than ``--least``. Writes ``benchmarks/results/odd_input.csv``: of each entry and
-container the cases of all runs, how many of them were refused by an error of ours, and what
-must be 0: errors that are not ours, and texts with a private value. Where these are not 0 the
-next run begins anew.
+Entries that read a container by the same code, as all mechanisms read scores, are one reading;
+each case draws one of its entries. Goes on where the last run ended, readings with the fewest
+cases first. The readings of one shape of data get the same data, which are made once. Most
+cases are in the containers that are read fast; the others get the shares of ``SHARES``. Writes
+``benchmarks/results/odd_input.csv``: of each reading and container the cases of all runs, how
+many of them were refused by an error of ours, and what must be 0: errors that are not ours, and
+texts with a private value. Where these are not 0 the next run begins anew.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import random
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.odd_entries import (  # type: ignore[import-not-found] # noqa: E402 -- beside tests
     CONTAINERS,
     ENTRIES,
+    READINGS,
     data_for,
     seeded,
 )
@@ -48,11 +51,18 @@ from support.odd_input import (  # type: ignore[import-not-found] # noqa: E402 -
 )
 
 LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "duckdb", "narwhals")
-SLOW = ("dictionary", "lazy", "duckdb", "csv", "parquet")
-"""Containers that get no more than the least number of cases: their reading is the same of all
-entries, and most refuse a dictionary."""
+SHARES = {
+    "pandas": 0.04,
+    "pandas objects": 0.02,
+    "duckdb": 0.02,
+    "csv": 0.02,
+    "parquet": 0.01,
+    "dictionary": 0.01,
+}
+"""Of a reading's cases, in containers that take longest, or that nearly all refuse."""
 
 OUTCOMES = ("released", "refused", "foreign", "told")
+ONCE = {"generator", "iterators"}
 
 Row = dict[str, Any]
 
@@ -75,68 +85,104 @@ class Panics:
         return str(MARKER).encode() in os.pread(self.file.fileno(), self.end() - begin, begin)
 
 
-def tried(name: str, container: str, seed: int, folder: Path, panics: Panics) -> str | None:
-    """Return what became of one case; None where the container has none of the values."""
-    entry = ENTRIES[name]
-    data = data_for(entry, container, seeded(name, container, seed), folder)
-    if data is None:
-        return None
+def tried(entry: str, data: object, panics: Panics) -> str:
+    """Return what became of one case."""
     printed = panics.end()
     try:
         with observed() as seen:
-            entry.call(data)
+            ENTRIES[entry].call(data)
     except BaseException:  # noqa: BLE001 -- it is counted
-        print(name, container, seed, traceback.format_exc(limit=-6), flush=True)
+        print(traceback.format_exc(limit=-6), flush=True)
         return "foreign"
     if seen.is_private() or panics.tell(printed):
-        print(name, container, seed, "gives a private value away", flush=True)
         return "told"
     return "refused" if seen.error is not None else "released"
 
 
-def more(name: str, known: dict[str, Row], cases: int, least: int, seconds: float) -> list[Row]:
-    """Return the rows of an entry's containers after so many seconds more."""
-    made = []
-    containers = CONTAINERS[ENTRIES[name].data]
-    every = sum(int(row["cases"]) for row in known.values())
-    with tempfile.TemporaryDirectory() as folder:
-        panics = Panics(Path(folder))
-        for container in containers:
-            row = known.get(container)
-            if row is None or int(row["foreign"]) or int(row["told"]):
-                row = dict.fromkeys(("seeds", *OUTCOMES), 0) | {"seconds": 0.0}
-            found = Counter({one: int(row[one]) for one in OUTCOMES})
-            most = least if container in SLOW else found.total() + max(0, cases - every)
-            seed, began = int(row["seeds"]), time.process_time()
-            until = began + seconds / len(containers)
-            while found.total() < most and time.process_time() < until:
-                outcome = tried(name, container, seed, Path(folder), panics)
-                seed += 1
-                if outcome is not None:
-                    found[outcome] += 1
-            spent = float(row["seconds"]) + time.process_time() - began
-            counts = {"seeds": seed, "cases": found.total()}
-            counts |= {one: found[one] for one in OUTCOMES}
-            made.append(
-                {"entry": name, "container": container, **counts, "seconds": f"{spent:.1f}"}
-            )
-    return made
+def shape(reading: str) -> str:
+    """Return the shape of the data of a reading."""
+    return str(ENTRIES[READINGS[reading][0]].data)
+
+
+def wanted(reading: str, cases: int) -> dict[str, int]:
+    """Return how many of the cases of a reading are in each container."""
+    containers = CONTAINERS[shape(reading)]
+    slow = {one: SHARES[one] for one in containers if one in SHARES}
+    rest = (1 - sum(slow.values())) / (len(containers) - len(slow))
+    return {one: -int(-cases * slow.get(one, rest) // 1) for one in containers}
+
+
+def more(
+    readings: list[str], rows: dict[str, dict[str, Row]], cases: int, panics: Panics
+) -> None:
+    """Bring readings of data of one shape to so many cases."""
+    for container in CONTAINERS[shape(readings[0])]:
+        made: dict[int, object] = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for reading in readings:
+                known = rows.setdefault(reading, {})
+                row = known.get(container)
+                if row is None or int(row["foreign"]) or int(row["told"]):
+                    row = dict.fromkeys(("seeds", *OUTCOMES), 0) | {"seconds": 0.0}
+                found = Counter({one: int(row[one]) for one in OUTCOMES})
+                seed, began = int(row["seeds"]), time.process_time()
+                while found.total() < wanted(reading, cases)[container]:
+                    outcome = _case(reading, container, seed, made, Path(folder), panics)
+                    seed += 1
+                    if outcome is not None:
+                        found[outcome] += 1
+                spent = float(row["seconds"]) + time.process_time() - began
+                known[container] = {
+                    "reading": reading,
+                    "entries": len(READINGS[reading]),
+                    "container": container,
+                    "seeds": seed,
+                    "cases": found.total(),
+                    **{one: found[one] for one in OUTCOMES},
+                    "seconds": f"{spent:.1f}",
+                }
+
+
+def _case(
+    reading: str,
+    container: str,
+    seed: int,
+    made: dict[int, object],
+    folder: Path,
+    panics: Panics,
+) -> str | None:
+    """Return what became of one case; None where the container has none of the values."""
+    kind = shape(reading)
+    if seed in made:
+        data = made[seed]
+    else:
+        first = ENTRIES[READINGS[reading][0]]
+        data = data_for(first, container, seeded(kind, container, seed), folder)
+        if container not in ONCE:
+            made[seed] = data
+    if data is None:
+        return None
+    entry = random.Random(f"{reading} {container} {seed}").choice(READINGS[reading])  # noqa: S311
+    outcome = tried(entry, data, panics)
+    if outcome in {"foreign", "told"}:
+        print(outcome, entry, container, seed, flush=True)
+    return outcome
 
 
 def stored() -> dict[str, dict[str, Row]]:
-    """Return the lines of the table by entry and container."""
+    """Return the lines of the table by reading and container."""
     found: dict[str, dict[str, Row]] = {}
     if RESULTS.exists():
         with RESULTS.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                found.setdefault(row["entry"], {})[row["container"]] = row
+                found.setdefault(row["reading"], {})[row["container"]] = row
     return found
 
 
 def write(rows: dict[str, dict[str, Row]]) -> None:
-    """Write the lines of all entries that there are."""
+    """Write the lines of all readings that there are."""
     versions = {name: version(name) for name in LIBRARIES}
-    known = [row | versions for name in ENTRIES for row in rows.get(name, {}).values()]
+    known = [row | versions for name in READINGS for row in rows.get(name, {}).values()]
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*known[0]])
         writer.writeheader()
@@ -144,42 +190,48 @@ def write(rows: dict[str, dict[str, Row]]) -> None:
 
 
 def total(rows: dict[str, Row]) -> Counter[str]:
-    """Return the outcomes of an entry's cases."""
+    """Return the outcomes of a reading's cases."""
     return Counter({one: sum(int(row[one]) for row in rows.values()) for one in OUTCOMES})
+
+
+def steps(
+    names: list[str], rows: dict[str, dict[str, Row]], cases: int, step: int
+) -> Iterator[tuple[list[str], int]]:
+    """Yield readings of one shape, and how many cases each is to have, the fewest first."""
+    while True:
+        counts = {one: total(rows.get(one, {})).total() for one in names}
+        fewest = min(names, key=counts.__getitem__)
+        if counts[fewest] >= cases:
+            return
+        until = min(cases, counts[fewest] + step)
+        alike = [one for one in names if shape(one) == shape(fewest)]
+        yield [one for one in alike if counts[one] < until], until
 
 
 def main() -> None:
     """Try cases, write the table and print what is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--cases", type=int, default=100_000, help="of each entry at most")
-    parser.add_argument("--least", type=int, default=500, help="of a container of files")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of an entry at once")
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--entries", nargs="*", default=list(ENTRIES))
+    parser.add_argument("--cases", type=int, default=100_000, help="of each reading")
+    parser.add_argument("--step", type=int, default=2_000, help="cases of a reading at once")
+    parser.add_argument("--readings", nargs="*", default=list(READINGS))
     asked = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        # Tables of eight rows: threads would take longer to start than to count them.
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     rows, until = stored(), time.monotonic() + 60 * asked.minutes
-    limits = asked.cases, asked.least, asked.seconds
-    with ProcessPoolExecutor(asked.processes) as pool:
-        while time.monotonic() < until:
-            left = {name: total(rows.get(name, {})).total() for name in asked.entries}
-            names = sorted(
-                (one for one in left if left[one] < asked.cases), key=left.__getitem__
-            )
-            for some in range(0, len(names), asked.processes):
-                if time.monotonic() > until:
-                    break
-                here = names[some : some + asked.processes]
-                found = [pool.submit(more, one, rows.get(one, {}), *limits) for one in here]
-                for name, one in zip(here, found, strict=True):
-                    rows[name] = {row["container"]: row for row in one.result()}
-                    counts = total(rows[name])
-                    print(name, counts.total(), dict(counts), flush=True)
-                write(rows)
-            if not names:
+    with tempfile.TemporaryDirectory() as folder:
+        panics = Panics(Path(folder))
+        for names, cases in steps(asked.readings, rows, asked.cases, asked.step):
+            began = time.process_time()
+            more(names, rows, cases, panics)
+            write(rows)
+            spent = time.process_time() - began
+            print(shape(names[0]), len(names), cases, f"{spent:.1f} s", flush=True)
+            if time.monotonic() > until:
                 break
     counts = sum((total(one) for one in rows.values()), Counter[str]())
-    print(f"{len(rows)} entries, {counts.total()} cases: {dict(counts)}")
+    print(f"{len(rows)} readings, {counts.total()} cases: {dict(counts)}")
 
 
 if __name__ == "__main__":

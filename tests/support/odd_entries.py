@@ -137,12 +137,12 @@ def fitted(made):
     return Entry("labelled", fit)
 
 
-def labels_apart(made):
-    def fit(table):
+def labels_apart(call):
+    def called(table):
         frame = nw.from_native(table, eager_only=True)
-        return made().fit(nw.to_native(frame.select("f", "g")), nw.to_native(frame["y"]))
+        return call(nw.to_native(frame.select("f", "g")), nw.to_native(frame["y"]))
 
-    return Entry("frame", fit)
+    return Entry("frame", called)
 
 
 def fitted_to_table(made):
@@ -187,20 +187,28 @@ def votes(scores):
     return dp.StableArgmax(**SURE).release(made)
 
 
-def best_of(given):
-    def run():
-        return 1.0, dp.Percentiles(p=50, candidates=range(10), **BOTH).release(given).answer
+# A query is made once: most of them take longer to plan than to release.
+MEDIAN = dp.Percentiles(p=50, candidates=range(10), **BOTH)
+BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
+SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
+TOP = dp.TopKeys(k=1, candidates=[0, "a"], **BOTH)
+SEARCH = tuning.Search(
+    estimator=trees.ID3Classifier(**PUBLIC, max_depth=1),
+    grid={"max_depth": [0, 1]},
+    columns=["f", "g"],
+    method="all",
+    epsilon=2.0,
+)
 
-    made = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
-    return made.release([run])
+
+def best_of(given):
+    return BEST.release([lambda: (1.0, MEDIAN.release(given).answer)])
 
 
 def studied(given):
-    query = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
-    study = tuning.PrivateStudy(["a", "b"], query)
+    study = tuning.PrivateStudy(["a", "b"], BEST)
     for _ in study:
-        release = dp.Percentiles(p=50, candidates=range(10), **BOTH).release(given)
-        study.tell(1.0, release)
+        study.tell(1.0, MEDIAN.release(given))
     return study.release
 
 
@@ -209,14 +217,11 @@ def classifier():
 
 
 def ran(table):
-    return dp.run(
-        [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)], table
-    )
+    return dp.run(SEVERAL, table)
 
 
 def until(values):
-    query = dp.TopKeys(k=1, candidates=[0, "a"], **BOTH)
-    return dp.run_until(query, values, enough=lambda _: False, most=7.0)
+    return dp.run_until(TOP, values, enough=lambda _: False, most=7.0)
 
 
 def variants():
@@ -254,7 +259,7 @@ ENTRIES = {
         for one in METHODS
     },
     "Percentiles of a range": values_of(
-        dp.Percentiles, p=[25, 75], upper=9, step=1e-4, epsilon=1.0, neighbours="substitute"
+        dp.Percentiles, p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
     ),
     "Percentiles of a column": table_of(dp.Percentiles, **OF_F),
     "Percentiles from both ends": values_of(
@@ -300,6 +305,10 @@ ENTRIES = {
     "TopKeys in unknown groups": table_of(
         dp.TopKeys, column="f", k=1, by="g", **PEOPLE, **SURE
     ),
+    "Keys in unknown groups": table_of(dp.Keys, column="f", by="g", **PEOPLE, **SURE),
+    "Series": table_of(
+        dp.Series, column="f", period="g", periods=[0, "a", 2], k=1, candidates=[0, "a"], **BOTH
+    ),
     "TopKeys, unknown, by draws": table_of(
         dp.TopKeys, column="f", k=1, limit=3, mechanism="exponential", **SURE
     ),
@@ -308,6 +317,9 @@ ENTRIES = {
     "HeavyCells with intervals": rows_of(dp.HeavyCells, grid=9, k=1, **SEQUENCE, **BOX),
     "HeavyCells of persons, a cap": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **CHOSEN),
     "HeavyCells, clipped": table_of(dp.HeavyCells, grid=2, k=1, outside="clip", **PLACES),
+    "HeavyCells in groups": table_of(
+        dp.HeavyCells, grid=2, k=1, by="y", groups=[0, "a"], **PLACES
+    ),
     "Map": rows_of(dp.Map, grids=[2, 3], **BOX),
     "Map of columns": table_of(dp.Map, grids=[2], **PLACES),
     "Map of persons": table_of(dp.Map, grids=[2], **PLACES, **PEOPLE),
@@ -320,6 +332,9 @@ ENTRIES = {
         dp.TopNodes, metric=["degree", "ego-density"], combine="pareto", **EDGES
     ),
     "TopNodes of persons": table_of(dp.TopNodes, metric="degree", **EDGES, **PEOPLE),
+    "TopNodes, a node protected": table_of(
+        dp.TopNodes, metric="degree", protect="node", max_degree=3, **EDGES
+    ),
     "TopNodes of an EdgeTable": Entry("table", engine_edges),
     "Graph.from_edges": Entry("table", graph),
     "TopNodes with intervals": rows_of(dp.TopNodes, metric="degree", **SEQUENCE, **NODES),
@@ -338,13 +353,8 @@ ENTRIES = {
     "MultiObjectiveTreeClassifier": fitted(front),
     "PrivateSelectKBest": fitted(best_columns),
     "PrivateSearchCV": fitted(search),
-    "PrivateSearchCV, of a frame": labels_apart(lambda: search(domains=PUBLIC)),
-    "Search": Entry(
-        "table",
-        tuning.Search(
-            estimator=id3(PUBLIC), grid={"max_depth": [0, 1]}, method="all", epsilon=2.0
-        ).release,
-    ),
+    "PrivateSearchCV, of a frame": labels_apart(lambda x, y: search(domains=PUBLIC).fit(x, y)),
+    "Search": labels_apart(lambda x, y: SEARCH.release((x, y))),
     "BestOf": Entry("values", best_of),
     "PrivateStudy": Entry("values", studied),
     "PrivateClassifier": fitted(classifier),
@@ -380,6 +390,107 @@ ENTRIES = {
     "pareto": combined(combine.pareto),
     "margin": combined(combine.margin),
 }
+
+READINGS = {
+    "a record of values": ["PercentileRecord", "percentile"],
+    "a record of a table": ["PercentileRecord, of a table"],
+    "numbers": [
+        *(f"Percentiles, {one}" for one in METHODS),
+        "Percentiles of a range",
+        "Percentiles from both ends",
+        "Percentiles with intervals",
+        "BestOf",
+        "PrivateStudy",
+    ],
+    "numbers of a column": ["Percentiles of a column", "Percentiles of differences"],
+    "numbers of persons": ["Percentiles of persons", "Percentiles of persons, a cap"],
+    "numbers in groups": ["Percentiles in groups"],
+    "numbers in unknown groups": ["Percentiles in unknown groups"],
+    "days": ["Percentiles of days"],
+    "moments of a column": [
+        "Percentiles of days, of a column",
+        "Percentiles of times",
+        "Percentiles of durations",
+    ],
+    "keys": ["Keys", "Keys, Gaussian", "TopKeys, unknown"],
+    "candidates": ["TopKeys", "TopKeys with intervals", "Levels", "run_until"],
+    "keys of columns": [
+        "Keys of a column",
+        "Keys of two columns",
+        "TopKeys, unknown, by draws",
+        "TopKeys above a count",
+        "Levels of a column",
+        "Levels of numbers",
+    ],
+    "keys of persons": [
+        "Keys of persons",
+        "Keys of persons, a cap",
+        "Keys in rounds",
+        "TopKeys of persons, a cap",
+        "TopKeys of persons",
+        "Levels of persons",
+    ],
+    "keys in groups": ["TopKeys in groups"],
+    "keys in unknown groups": ["TopKeys in unknown groups", "Keys in unknown groups"],
+    "keys of periods": ["Series"],
+    "points": ["HeavyCells", "HeavyCells with intervals", "Map"],
+    "points of a table": ["HeavyCells, clipped", "Map of columns", "Map, a tree"],
+    "points of persons": [
+        "HeavyCells of persons",
+        "HeavyCells of persons, a cap",
+        "Map of persons",
+        "Map of persons, a cap",
+    ],
+    "points in groups": ["HeavyCells in groups"],
+    "edges": ["TopNodes", "TopNodes, betweenness", "TopNodes with intervals", "Hubs"],
+    "edges of a table": [
+        "TopNodes of a table",
+        "TopNodes, Pareto",
+        "TopNodes, a node protected",
+        "Graph.from_edges",
+    ],
+    "edges of persons": ["TopNodes of persons", "Hubs of persons"],
+    "edges in an engine": ["TopNodes of an EdgeTable"],
+    "records of a table": [
+        "ID3Tree",
+        "BestColumns",
+        "TreeFront",
+        "ID3Classifier, of a table",
+    ],
+    "records of persons": ["ID3Tree of persons"],
+    "labelled records": [
+        "ID3Classifier",
+        "MultiObjectiveTreeClassifier",
+        "PrivateSelectKBest",
+        "PrivateClassifier",
+    ],
+    "parts of labelled records": ["PrivateSearchCV"],
+    "parts of a frame": ["PrivateSearchCV, of a frame", "Search"],
+    "several queries": ["run"],
+    "variants": ["TopVariants"],
+    "variants of a table": ["TopVariants of a table"],
+    "genotypes": ["genotype_counts"],
+    "members": ["Statuses", "Subset", "Subset of a public size"],
+    "members of a table": ["Subset of a table"],
+    "pools": ["PooledOutcomes"],
+    "counts in turn": ["AboveThreshold", "AboveThreshold, a stream"],
+    "scores": [
+        "StableArgmax",
+        "ExponentialMechanism",
+        "PermuteAndFlip",
+        "ReportNoisyMax",
+        "LocalDampening",
+        "ShiftedLocalDampening",
+        "AnchoredLocalDampening",
+        "PairwiseLocalDampening",
+        "GeneralizedExponential",
+        "NoisySequence",
+        "weighted_sum",
+        "pareto",
+        "margin",
+    ],
+}
+"""The ways by which containers are read, and the entries that read so: by the same code."""
 
 PLAIN = {
     "integers": [*range(10)],
@@ -500,7 +611,7 @@ def _rows(container, columns, rng, _folder):
 def _table(container, columns, rng, folder):
     named = dict(zip(COLUMNS, columns, strict=False))
     if container == "csv":
-        path = folder / "rows.csv"
+        path = folder / f"{rng.getrandbits(64):x}.csv"
         path.write_bytes(_text(named, rng))
         return path
     if container in _FRAMES:
@@ -509,7 +620,7 @@ def _table(container, columns, rng, folder):
     frame = _table("polars", columns, rng, folder)
     if container == "duckdb":
         return _duckdb().from_arrow(frame.to_arrow())
-    path = folder / "rows.parquet"
+    path = folder / f"{rng.getrandbits(64):x}.parquet"
     frame.write_parquet(path)
     return path
 
