@@ -240,3 +240,50 @@ def test_an_interrupted_command_says_so(run, many_stays, monkeypatch):
     ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on("polars"))
 
     assert (ran.code, ran.error) == (130, "dpselect: interrupted\n")
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
+def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp_path, engine):
+    """As integers 007 and 7 would be one person, of whom one edge counts."""
+    (tmp_path / "calls.csv").write_text("u,v\n007,1\n7,3\n", encoding="utf-8")
+    ran = run(
+        *("nodes", tmp_path / "calls.csv", "--source", "u", "--target", "v", "--nodes", 9),
+        *("--k", 9, "--metric", "degree", "--user", "u", "--max-per-user", 1),
+        *("--epsilon", 1e4, "--json", *on(engine)),
+    )
+
+    assert ran.code == 0, ran.error
+    found = dict(zip(ran.json["answer"], ran.json["noisy_scores"], strict=True))
+    assert {node: degree for node, degree in found.items() if degree} == {7: 2, 1: 1, 3: 1}
+
+
+def test_a_column_of_numbers_is_text_for_a_query_of_keys(run, tmp_path):
+    (tmp_path / "stays.csv").write_text("days\n" + "07\n7\n" * 500, encoding="utf-8")
+    asked = """
+        [data]
+        path = "stays.csv"
+        engine = "{}"
+        [[queries]]
+        query = "Percentiles"
+        name = "half"
+        column = "days"
+        p = 50
+        candidates = [0, 7, 20]
+        epsilon = 50
+        neighbours = "add-remove"
+        [[queries]]
+        query = "Keys"
+        name = "common"
+        column = "days"
+        epsilon = 50
+        delta = 1e-6
+        neighbours = "add-remove"
+    """
+    for engine in ("memory", "polars"):
+        (tmp_path / "asked.toml").write_text(asked.format(engine), encoding="utf-8")
+        ran = run("run", tmp_path / "asked.toml", "--json")
+
+        assert ran.code == 0, ran.error
+        answers = ran.json["answers"]
+        assert answers["half"]["answer"] == [7.0]
+        assert sorted(answers["common"]["answer"]) == ["07", "7"]

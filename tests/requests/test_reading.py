@@ -27,7 +27,7 @@ CASES = {case.name: case for case in all_cases() if table_of(case) is not None}
 def test_no_other_column_is_read(name):
     """A policy and a run know no other."""
     query = CASES[name].query
-    said = dict(columns_of(query).released)
+    said = dict(columns_of(query))
 
     query.release(nw.to_native(table_of(CASES[name]).select(*said)))
 
@@ -59,6 +59,6 @@ def test_a_table_of_codes_releases_its_leaves():
         epsilon=1.0,
         neighbours="add-remove",
     )
-    [(column, released)] = columns_of(query).released
+    [(column, released)] = columns_of(query)
 
     assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])

@@ -149,7 +149,6 @@ class QueryCommand:
         left_out: Fields that have no option.
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
-        whole: Columns of integers, by what was given.
         make: Returns the query for the options; one of its class with the fields, if not
             stated.
         facts: What a dry run shows beside the plan, by name.
@@ -167,7 +166,6 @@ class QueryCommand:
     left_out: Sequence[str] = ()
     declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
     numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
-    whole: Callable[[Mapping[str, Any]], Sequence[str]] = lambda _options: ()
     make: Callable[[Mapping[str, Any], Given], Query[Any]] | None = None
     facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
     before: Callable[[Any, Given], None] = lambda _query, _given: None
@@ -270,14 +268,12 @@ class QueryCommand:
         if missing and self.make is None:
             listed = ", ".join(missing[:-1])
             raise ParameterError(f"give {' and '.join(filter(None, (listed, missing[-1])))}")
-        whole, numeric = self.whole(given), self.numeric
+        numeric = self.numeric
         if callable(numeric):
             numeric = numeric(given)
         else:
             numeric = [given[name] for name in numeric if given[name] is not None]
-        table = engines.opened(
-            source, given["engine"], given["master"], numeric=numeric, whole=whole
-        )
+        table = engines.opened(source, given["engine"], given["master"])
         held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -126,14 +126,7 @@ def rows(source: str | Path | Source | None) -> dict[str, object]:
     return given
 
 
-def opened(
-    path: str | Source,
-    engine: str,
-    master: str | None,
-    *,
-    numeric: Collection[str] = (),
-    whole: Sequence[str] = (),
-) -> object:
+def opened(path: str | Source, engine: str, master: str | None) -> object:
     """Return the table as the engine holds it; no row is read.
 
     The arguments are those of ``dpselect.tables.engines.held``.
@@ -146,7 +139,7 @@ def opened(
 
     waiting = working("starting Spark and looking for the table")
     with waiting if engine == "spark" else nullcontext():
-        return engines.held(path, engine, master=master, numeric=numeric, whole=whole)
+        return engines.held(path, engine, master=master)
 
 
 @contextmanager

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,13 +68,6 @@ def _node_set(text: str, _given: Given) -> int | list[str]:
 NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or a file of labels. Public.")
 
 
-def _ids(given: Mapping[str, Any]) -> list[str]:
-    """Return the columns that hold integers, of which a CSV file declares none."""
-    if not (given["nodes"] or "").isdecimal():
-        return []
-    return [given[end] or end for end in ("source", "target")]
-
-
 def _check_plot(query: TopNodes, given: Given) -> None:
     if given.options["plot"] is None:
         return
@@ -121,13 +113,12 @@ NODES = QueryCommand(
         ),
     },
     more={"data_is_public": options.DataIsPublic},
-    whole=_ids,
     before=_check_plot,
     plot=_plot,
 )
 
 HUBS = QueryCommand(
-    name="hubs", query=lambda: Hubs, help=HUBS_HELP, options={"nodes": NODE_SET}, whole=_ids
+    name="hubs", query=lambda: Hubs, help=HUBS_HELP, options={"nodes": NODE_SET}
 )
 
 

@@ -165,6 +165,7 @@ def located(
         ColumnError: A column is missing or not numeric.
     """
     table = tables.check_columns(points, numeric=[x, y])
+    table = tables.as_numbers(table, points, [x, y])
     columns = {"x": without_nan(x), "y": without_nan(y)}
     there = []
     if cap is not None:

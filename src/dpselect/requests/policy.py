@@ -357,7 +357,7 @@ class Policy:
             said = f"`max_per_user` {rows} is more than {most}"
             raise self._beyond(said, "unit", "max_per_user")
         self._check_claims(query)
-        for column, released in columns_of(query).released:
+        for column, released in columns_of(query):
             self._check_known(column)
             if said := _wider(column, released, (self.columns or {}).get(column)):
                 raise self._beyond(said, "columns", column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import Query
@@ -34,17 +34,8 @@ class Released:
 NOTHING, ANYTHING = Released(), Released(anything=True)
 
 
-class Columns(NamedTuple):
-    """The columns that a query reads."""
-
-    released: tuple[tuple[str, Released], ...]
-    """Every column, with what may be released of it."""
-
-    numeric: tuple[str, ...] = ()
-    """Those that are read as numbers."""
-
-    whole: tuple[str, ...] = ()
-    """Those that are read as integers."""
+Columns: TypeAlias = tuple[tuple[str, Released], ...]
+"""Every column that a query reads, with what may be released of it."""
 
 
 def columns_of(query: Query[Any]) -> Columns:
@@ -66,7 +57,7 @@ def columns_of(query: Query[Any]) -> Columns:
         more.append((by, ANYTHING if groups is None else Released(listed=tuple(groups))))
     if user is not None:
         more.append((user, NOTHING))
-    return found._replace(released=(*found.released, *more))
+    return (*found, *more)
 
 
 def _named(query: Any, field: str) -> str:  # noqa: ANN401 -- a query with that field
@@ -92,15 +83,13 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
         released = Released(low=low, high=high, step=query.step)
     else:
         released = ANYTHING
-    # Of a difference the types are declared, and a day is no number.
-    numeric = columns if are_numbers and query.minus is None else ()
-    return Columns(tuple((one, released) for one in columns), numeric=numeric)
+    return tuple((one, released) for one in columns)
 
 
 def _record(query: Any) -> Columns:  # noqa: ANN401
     column = _named(query, "column")
     label = () if query.label is None else ((query.label, ANYTHING),)
-    return Columns(((column, NOTHING), *label), numeric=(column,))
+    return ((column, NOTHING), *label)
 
 
 def _keys(query: Any) -> Columns:  # noqa: ANN401
@@ -117,25 +106,23 @@ def _keys(query: Any) -> Columns:  # noqa: ANN401
         released = [
             (name, Released(listed=part)) for name, part in zip(names, parts, strict=True)
         ]
-    return Columns(tuple(released))
+    return tuple(released)
 
 
 def _levels(query: Any) -> Columns:  # noqa: ANN401
-    return Columns(((_named(query, "column"), Released(listed=query.hierarchy.values)),))
+    return ((_named(query, "column"), Released(listed=query.hierarchy.values)),)
 
 
 def _points(query: Any) -> Columns:  # noqa: ANN401
     x, y = _named(query, "x"), _named(query, "y")
     west, south, east, north = query.bounds
-    released = ((x, Released(low=west, high=east)), (y, Released(low=south, high=north)))
-    return Columns(released, numeric=(x, y))
+    return ((x, Released(low=west, high=east)), (y, Released(low=south, high=north)))
 
 
 def _trees(query: Any) -> Columns:  # noqa: ANN401
     label = (_named(query, "label"), Released(listed=tuple(query.classes)))
     domains = tuple((name, _of_domain(one)) for name, one in query.domains.items())
-    numeric = tuple(name for name, one in domains if one.listed is None)
-    return Columns((*domains, label), numeric=numeric)
+    return (*domains, label)
 
 
 def _of_domain(domain: Mapping[str, Any] | Sequence[Hashable]) -> Released:
@@ -151,13 +138,13 @@ def _edges(query: Any) -> Columns:  # noqa: ANN401
     ends, nodes = (query.source, query.target), query.nodes
     if isinstance(nodes, int):
         numbers = Released(low=0, high=nodes - 1, step=1)
-        return Columns(tuple((end, numbers) for end in ends), whole=ends)
-    return Columns(tuple((end, Released(listed=tuple(nodes))) for end in ends))
+        return tuple((end, numbers) for end in ends)
+    return tuple((end, Released(listed=tuple(nodes))) for end in ends)
 
 
 def _subset(query: Any) -> Columns:  # noqa: ANN401
     label = () if query.label is None else ((query.label, ANYTHING),)
-    return Columns(((_named(query, "column"), NOTHING), *label))
+    return ((_named(query, "column"), NOTHING), *label)
 
 
 READERS: dict[str, Callable[[Any], Columns]] = {

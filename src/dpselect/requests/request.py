@@ -215,14 +215,9 @@ class Request:
         Raises:
             DataError: It cannot be opened.
         """
-        read = [columns_of(query) for query in self.queries.values()]
-        numeric = list(dict.fromkeys(name for one in read for name in one.numeric))
-        whole = list(dict.fromkeys(name for one in read for name in one.whole))
         with self.document.naming("data"):
             try:
-                return held(
-                    self.source, self.engine, master=self.master, numeric=numeric, whole=whole
-                )
+                return held(self.source, self.engine, master=self.master)
             except ColumnError:
                 with self.document.naming("queries"):
                     raise

@@ -87,7 +87,7 @@ def _together(queries: Sequence[Query[Out]], data: object) -> Iterator[list[Draw
 def _columns(queries: Sequence[Query[Any]]) -> list[str] | None:
     """Return the columns that are read; None if a query does not say."""
     try:
-        read = [name for one in queries for name, _ in columns_of(one).released]
+        read = [name for one in queries for name, _ in columns_of(one)]
     except (ParameterError, ColumnError):
         return None
     return list(dict.fromkeys(read))

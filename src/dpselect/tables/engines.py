@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.tables.columns import as_numbers
-from dpselect.tables.fields import typed
-from dpselect.tables.opening import check_columns
-from dpselect.tables.source import PARQUET, Source, ending
+from dpselect.tables.opening import open_table
+from dpselect.tables.source import CSV, PARQUET, Frame, Source, TextRows, ending
 from dpselect.tables.spark import spark_table
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -44,18 +43,17 @@ def held(
     engine: str = "memory",
     *,
     master: str | None = None,
-    numeric: Collection[str] = (),
-    whole: Sequence[str] = (),
 ) -> object:
     """Return a table as an engine holds it; no row is read.
+
+    Fields of text files stay text where no type is declared, for each reader to make of them
+    what it makes of those of a file.
 
     Args:
         path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``, DuckDB the tables of a
             file of its own, as ``clinic.duckdb::stays``.
         engine: One of ``ENGINES``.
         master: Spark's.
-        numeric: Columns of numbers, which a CSV file does not declare.
-        whole: Columns of integers.
 
     Raises:
         ParameterError: There is no such engine, or a master for another.
@@ -64,15 +62,18 @@ def held(
     checked_engine(engine, master)
     if engine == "memory":
         return path
-    if engine == "spark":
-        return spark_table(path, master=master, numeric=numeric, whole=whole)
+    source = Source.of(path)
     if engine == "duckdb":
-        return _duckdb(Source.of(path))
-    columns = list(numeric)
-    table = check_columns(path, numeric=columns, plain=whole)
-    untyped = [one for one in whole if Source.of(path).is_untyped(one)]
-    table = typed(table, dict.fromkeys(untyped, "integer"))
-    return as_numbers(table, path, columns) if columns else table
+        return _duckdb(source)
+    if engine == "spark":
+        table: Frame = spark_table(path, master=master)
+        is_text = ending(PurePosixPath(str(source))) in CSV
+    else:
+        table, is_text = open_table(path), source.is_csv
+    if not is_text:
+        return table
+    declared = frozenset(source.column_type)
+    return TextRows(frame=table, decimal=source.decimal, declared=declared)
 
 
 def _duckdb(source: Source) -> object:

@@ -173,6 +173,31 @@ class Source:
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
 
 
+@dataclass(frozen=True)
+class TextRows(Source):
+    """Rows of text files as the frame of an engine, whose fields are still text.
+
+    They are read as those of the files are: what a column is asked for as one thing does not
+    change what it is asked for as another.
+
+    Attributes:
+        declared: The columns of which a type is declared.
+    """
+
+    declared: frozenset[str] = frozenset()
+
+    @property
+    def is_csv(self) -> bool:
+        return True
+
+    def is_untyped(self, column: str) -> bool:
+        return column not in self.declared
+
+    @property
+    def _says_how_to_read(self) -> bool:
+        return False
+
+
 def _once(files: Iterable[Path]) -> list[Path]:
     """Return files in order, without links to others: rows count once, whatever names them."""
     return sorted({realpath(file): file for file in sorted(files, reverse=True)}.values())

@@ -64,7 +64,11 @@ class EngineCounts:
         self._data, self._public, self._users = data, public, users
         self._most_records = most_records
         self._totals: Indices | None = None
-        self._table = tables.check_columns(data, plain=[*public.names, label])
+        table = tables.check_columns(data, plain=[*public.names, label])
+        binned = zip(public.names, public.domains, strict=True)
+        fields = [name for name, one in binned if not isinstance(one, Categories)]
+        fields = [name for name in fields if tables.Source.of(data).is_untyped(name)]
+        self._table = tables.as_numbers(table, data, fields)
         self._columns = (*public.names, label)
         self._domains = (*public.domains, Categories(public.classes))
         types = self._table.collect_schema()

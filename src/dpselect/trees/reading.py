@@ -83,7 +83,7 @@ class Rows:
 
         persons = () if self.users is None else (self.users.user,)
         tables.check_columns(data, plain=[*self.schema.names, label, *persons])
-        if not tables.Source.of(data).is_csv:
+        if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
             EngineCounts(data, label, self.schema, self.users)
 
     @contextmanager
