@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import inf, isclose, prod
+from math import exp, fsum, inf, isclose, prod
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.draws.cut_exponential import log_probability
+from dpselect.draws.cut_exponential import Cuts, log_probability
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.levels import levels, path_tree, prefix_tree
 from dpselect.levels.hierarchy import Hierarchy
@@ -108,6 +108,39 @@ def test_the_bound_of_rounded_steps_is_attained():
         most = max(most, int(np.ptp(moved)))
 
     assert most == largest_step(shape) > STEPS * largest_difference(shape) + 1
+
+
+@every_tree
+def test_the_excess_is_the_price_of_a_level_in_rows(tree):
+    """What the law says of the root's level, and what one row more of error costs there."""
+    query = asked(tree, ADDED)
+    design = query.design()
+    children, decay = design.hierarchy.shape.children, float(design.decay)
+    free = np.zeros(len(children), dtype=np.int64)
+    dearer = free.copy()
+    dearer[0] = STEPS
+    every = every_cut(children)
+
+    def odds(costs):
+        at, *others = (log_probability(Cuts(children, costs), decay, cut) for cut in every)
+        return at - np.logaddexp.reduce(others)
+
+    nats = odds(free) - odds(dearer)
+    of_level = -log_probability(Cuts(children, free), decay, every[0])
+    assert every[0] == (0,)
+    assert isclose(query.excess(), of_level / nats, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+def test_the_noise_of_a_cell_is_the_mean_of_its_law(epsilon):
+    """The absolute value of discrete Laplace noise, by its sum."""
+    design = asked(TREES["two pairs"], ADDED, epsilon=epsilon).design()
+    counts = np.array([3, 0, 1, 1])
+    noise = design.cuts(counts).costs - unevenness(design.hierarchy.shape, counts)
+
+    q = exp(-1 / design.scale)
+    mean = fsum(abs(k) * q ** abs(k) for k in range(-4000, 4001)) * (1 - q) / (1 + q)
+    assert set(noise.tolist()) == {round(STEPS * mean)}
 
 
 def test_the_bound_is_below_four():
