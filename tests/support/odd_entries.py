@@ -9,6 +9,7 @@ import io
 import random
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -236,8 +237,11 @@ def genotypes(copies):
 
 def stream(values):
     query = dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH)
+    with suppress(ValueError, OverflowError):
+        # Whoever asks one by one reads them: a Series may hold days that Python does not have.
+        values = list(values)
     with query.stream() as asked:
-        for one in values:
+        for one in values if isinstance(values, list) else ():
             if not asked.stops_left:
                 break
             asked.is_above(one)

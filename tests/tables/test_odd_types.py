@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
+import dpselect_pooling as pooling
 from dpselect.errors import ColumnError, DPSelectError, ParameterError
 from dpselect.tables import values
 from dpselect.trees import ID3Classifier
@@ -155,3 +156,10 @@ def test_durations_of_numpy_are_no_integers():
         query.release([1, one])
     with pytest.raises(ParameterError, match="k must be an integer"):
         dp.TopKeys(k=one, candidates=["a"], **AR)
+
+
+def test_outcomes_that_python_does_not_have_are_no_outcomes():
+    query = pooling.PooledOutcomes(matrix=np.eye(2), flip=0.1, neighbours="substitute")
+    for days in ([0, 0], [0, 10**8]):
+        with pytest.raises(ColumnError, match="is of type Date"):
+            query.release(pl.Series(days).cast(pl.Date))

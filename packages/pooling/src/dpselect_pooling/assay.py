@@ -16,7 +16,6 @@ Source: Gonen, Langberg and Sprintson 2025, arXiv:2501.13278, section V.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
 from dpselect.errors import DataError, ParameterError
+from dpselect.tables import values
 from dpselect.typing import Values
 from dpselect_pooling import designs
 from dpselect_pooling.designs import Design
@@ -131,10 +131,11 @@ def simulate_outcomes(
 
 def statuses(positives: ArrayLike, people: int) -> NDArray[np.bool_]:
     """Return one truth value for each person, or raise an error that shows none."""
-    given = _truths(positives)
-    if given is None or given.size != people:
-        raise DataError(f"positives must be True or False for each of the {people} people")
-    return given
+    refusal = f"positives must be True or False for each of the {people} people"
+    each = _truths(positives, refusal)
+    if len(each) != people or None in each:
+        raise DataError(refusal)
+    return np.array(each, dtype=np.bool_)
 
 
 def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
@@ -143,26 +144,21 @@ def checked_outcomes(results: ArrayLike, design: Design) -> Outcomes:
     Raises:
         DataError: There is another number of outcomes, or one is neither True nor False.
     """
-    each = list(results) if isinstance(results, Iterable) else []
+    refusal = "an outcome must be True or False; leave invalid pools out"
+    each = _truths(results, refusal)
     if len(each) != len(design):
         raise DataError(
             f"there must be {len(design)} outcomes, one for each pool; leave pools without a "
             "result out of the design as well"
         )
-    given = _truths(each)
-    if given is None:
-        raise DataError("an outcome must be True or False; leave invalid pools out")
-    return given
+    if None in each:
+        raise DataError(refusal)
+    return np.array(each, dtype=np.bool_)
 
 
-def _truths(values: object) -> NDArray[np.bool_] | None:
-    """Return truth values, read one by one; None if one is neither True, False, 1 nor 0."""
-    if not isinstance(values, Iterable):
-        return None
-    read = [_truth(value) for value in values]
-    if any(one is None for one in read):
-        return None
-    return np.array(read, dtype=np.bool_)
+def _truths(given: object, refusal: str) -> list[bool | None]:
+    """Return truth values, read one by one; None for what is neither True, False, 1 nor 0."""
+    return [_truth(value) for value in values.of_values(given, refusal).plain()]
 
 
 def _truth(value: object) -> bool | None:
