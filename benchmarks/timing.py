@@ -5,9 +5,10 @@ The AUC is the probability that a release of the second takes longer than one of
 tells nothing. Its standard error is that of two equal laws. Pairs differ by one record, or as
 much as they can: all scores equal against one far ahead. Run, in the folder of the project::
 
-    python benchmarks/timing.py --seconds 10
+    python benchmarks/timing.py --seconds 10 [--releases "Keys, rounds" local-dampening]
 
-Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/timing.png``.
+Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/timing.png``; rows of
+releases that were not asked for are kept.
 """
 
 from __future__ import annotations
@@ -119,9 +120,11 @@ def timed(runs: tuple[Run, Run], seconds: float) -> tuple[list[float], list[floa
     return times
 
 
-def measured(seconds: float) -> Iterator[dict[str, Any]]:
-    """Yield a row for each release and pair."""
+def measured(seconds: float, releases: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each release of these names and each pair."""
     for release, pair, *runs in cases():
+        if not release.startswith(releases):
+            continue
         first, second = timed((runs[0], runs[1]), seconds)
         n = len(first)
         yield {
@@ -165,11 +168,14 @@ def main() -> None:
     """Measure, write the table and draw it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=10, help="of each pair")
+    parser.add_argument("--releases", nargs="*", default=[""], help="beginnings of names")
     asked = parser.parse_args()
-    rows = []
-    for row in measured(asked.seconds):
-        rows.append(row)
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        known = {(row["release"], row["pair"]): row for row in csv.DictReader(file)}
+    for row in measured(asked.seconds, tuple(asked.releases)):
+        known[row["release"], row["pair"]] = row
         print(*row.values(), sep="  ", flush=True)
+    rows = list(known.values())
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
