@@ -89,17 +89,18 @@ def sets(axes: Axes) -> None:
     axes.plot(ks, ks * np.log(n * ks / beta), label="rounds")
     for most in (1, 10):
         noisy = np.full(ks.shape, 2 * most * np.log(2 * n / beta))
-        axes.plot(ks, noisy, "--", label=f"sequence, {most} a person")
+        axes.plot(ks, noisy, "--", label=f"sequence, {most} per person")
     axes.set(title="14, 15: lead that is enough", xlabel="k", xscale="log", yscale="log")
 
 
 def main() -> None:
     """Draw the picture."""
-    figure, grid = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
+    figure, grid = plt.subplots(3, 2, figsize=(6.8, 9), layout="constrained")
     for axes, draw in zip(grid.flat, (curve, prices, sandwich, optimum, sets), strict=False):
         draw(axes)
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
+        axes.title.set_fontsize("medium")
     grid.flat[-1].axis("off")
     figure.savefig(PICTURE, dpi=100)
 
