@@ -59,6 +59,19 @@ def test_draws_of_an_unknown_domain_follow_the_law():
     assert stats.chisquare(*pair).pvalue > 1e-6
 
 
+def test_the_place_of_a_candidate_is_that_of_its_value():
+    """Two persons more change which key is the most common one, and no candidate's place."""
+    found = []
+    for more in ((), ("pear", "pear")):
+        [counted] = people_in(["fig", "apple", "apple", "pear", *more], Question(())).largest(4)
+        objective = of_most_common(counted, limit=3, offset=1.0, neighbours=ADDED)
+        found.append(tuple(objective.candidates))
+        scores = dict(zip(objective.candidates[:3], objective.scores, strict=False))
+        assert scores == {"apple": 2, "fig": 1, "pear": 1 + len(more)}
+
+    assert found[0] == found[1] == ("apple", "fig", "pear", STOP)
+
+
 def test_large_epsilons_release_the_truth():
     sure = {"epsilon": 1e4, "neighbours": "add-remove"}
 

@@ -82,14 +82,17 @@ def of_most_common(
         neighbours: The relation.
 
     Returns:
-        ``limit + 1`` candidates, the last of them ``STOP``; dummies are ``STOP`` too.
+        ``limit + 1`` candidates in order of the value, the last of them ``STOP``; dummies are
+        ``STOP`` too.
     """
     scores = np.zeros(limit + 1)
     held = min(limit, counted.people.size)
-    scores[:held] = counted.people[:held]
+    # By value: in order of the counts a position would be another key for one person more.
+    places = sorted(range(held), key=lambda one: (counted.keys[one] is None, counted.keys[one]))
+    scores[:held] = counted.people[places]
     after = counted.people[limit] if counted.people.size > limit else 0
     scores[limit] = after + offset
-    keys = [counted.key(position) for position in range(held)]
+    keys = [counted.key(place) for place in places]
     candidates = [*keys, *[STOP] * (limit + 1 - held)]
     # The candidates change with the data: delta pays for those that one person brings.
     return Objective(

@@ -23,7 +23,7 @@ def _rows(held):
 
 # Every key has somebody who stays. That a key of one person alone is released is an event of
 # its own, which delta pays for and tests/keys/test_privacy.py enumerates: draws for other
-# keys cannot be compared one by one.
+# keys, as of fewer candidates than there are keys, cannot be compared one by one.
 STAYING = {100: [0, 1], 101: [2, 3]}
 
 
@@ -84,7 +84,7 @@ CASES = [
             ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),
-            _top("unknown, by draws", relation, k=2, limit=3, **DRAWN),
+            _top("unknown, by draws", relation, k=2, limit=KEYS, **DRAWN),
             _top("unknown, by draws, with counts", relation, k=1, counts_share=0.25, **DRAWN),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
             _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
