@@ -1,7 +1,8 @@
-(** Writes [samplers.ml] and [samplers.mli], the programs of Inversion.v and ExponentialNoise.v. *)
+(** Writes [samplers.ml] and [samplers.mli]: the draw by inversion, and the draw by noise that is
+    compared bit by bit with the bounds of exponential and of Gumbel noise. *)
 
-Require Import Inversion ExponentialNoise.
+Require Import Inversion LazyLaw ExponentialNoise GumbelNoise.
 Require Extraction.
 Require Import ExtrOcamlBasic.
 
-Extraction "samplers.ml" of_bounds resume permute_and_flip_drawn.
+Extraction "samplers.ml" of_bounds resume drawn exponential_bound gumbel_bound.

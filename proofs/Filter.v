@@ -25,9 +25,9 @@ Section Filter.
 
   (** What an analyst does, as a tree: ends, or asks for a release and goes on by its outcome, or
       by the refusal. A random strategy is a mixture of such trees. *)
-  Inductive strategy :=
+  Inductive strategy {A : Type} :=
   | ends
-  | asks (m : release) (next : O -> strategy) (refused : strategy).
+  | asks (m : A) (next : O -> strategy) (refused : strategy).
 
   Definition excess_of (a b : R) : R := Rmax 0 (a - b).
 
@@ -39,7 +39,7 @@ Section Filter.
     /\ 0 <= delta m
     /\ total (fun o => excess_of (p m o) (exp (cost m o) * q m o)) (outcomes m) <= delta m.
 
-  Fixpoint all_honest (s : strategy) : Prop :=
+  Fixpoint all_honest (s : @strategy release) : Prop :=
     match s with
     | ends => True
     | asks m next refused => is_honest m /\ (forall o, all_honest (next o)) /\ all_honest refused
@@ -48,7 +48,7 @@ Section Filter.
   (** The state is what is left of both totals. A release is admitted if it fits as it was spent
       for; then its outcome decides what it cost. The number is the sum of [w P - z Q]_+ over all
       transcripts of what follows, for their laws P and Q. *)
-  Fixpoint excess (s : strategy) (e d w z : R) : R :=
+  Fixpoint excess (s : @strategy release) (e d w z : R) : R :=
     match s with
     | ends => excess_of w z
     | asks m next refused =>
@@ -103,7 +103,7 @@ Section Filter.
         pose proof (excess_of_above w z). nra.
   Qed.
 
-  Lemma excess_step (s : strategy) (e d w z : R) :
+  Lemma excess_step (s : @strategy release) (e d w z : R) :
     all_honest s -> 0 <= e -> 0 <= d -> 0 <= w -> 0 <= z ->
     excess s e d w z <= excess_of w (exp (- e) * z) + w * d.
   Proof.
@@ -135,7 +135,7 @@ Section Filter.
   Qed.
 
   (** All transcripts together, refusals included, are (epsilon, delta)-indistinguishable. *)
-  Theorem filter_with_refunds_is_private (s : strategy) (e d : R) :
+  Theorem filter_with_refunds_is_private (s : @strategy release) (e d : R) :
     all_honest s -> 0 <= e -> 0 <= d -> excess s e d 1 (exp e) <= d.
   Proof.
     intros Hs He Hd.

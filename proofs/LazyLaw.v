@@ -1,224 +1,10 @@
 (** The law of the draw by noise that is compared bit by bit: of all strings of bits no larger
     share draws a candidate than its probability. *)
 
-Require Import Reals ZArith QArith Qreals List Lra Lia Bool Sorting.Sorted Permutation.
-Require Import Inversion LazyNoise.
+Require Import Reals ZArith QArith Qreals List Lra Lia Bool Sorting.Sorted.
+Require Import Inversion LazyNoise Strings.
 Import ListNotations.
 Open Scope R_scope.
-
-(** ** Numbers of strings of bits *)
-
-Fixpoint sum_to (g : nat -> R) (m : nat) : R :=
-  match m with
-  | O => 0
-  | S m => sum_to g m + g m
-  end.
-
-Fixpoint prod (c : nat -> R) (l : list nat) : R :=
-  match l with
-  | [] => 1
-  | j :: l => c j * prod c l
-  end.
-
-(** How many lists of n numbers below [top] satisfy a test. *)
-Fixpoint tuples (top n : nat) (test : list nat -> bool) : R :=
-  match n with
-  | O => if test [] then 1 else 0
-  | S n => sum_to (fun x => tuples top n (fun l => test (x :: l))) top
-  end.
-
-Lemma sum_to_le f g m : (forall x, (x < m)%nat -> f x <= g x) -> sum_to f m <= sum_to g m.
-Proof.
-  induction m as [|m IH]; intros H; cbn [sum_to]; [lra|].
-  specialize (H m (Nat.lt_succ_diag_r m)) as Hm.
-  assert (sum_to f m <= sum_to g m) by (apply IH; intros; apply H; lia). lra.
-Qed.
-
-Lemma sum_to_scale k f m : sum_to (fun x => k * f x) m = k * sum_to f m.
-Proof. induction m as [|m IH]; cbn [sum_to]; [|rewrite IH]; ring. Qed.
-
-Lemma sum_to_plus f g m : sum_to (fun x => f x + g x) m = sum_to f m + sum_to g m.
-Proof. induction m as [|m IH]; cbn [sum_to]; [|rewrite IH]; ring. Qed.
-
-Lemma sum_to_const k m : sum_to (fun _ => k) m = INR m * k.
-Proof. induction m as [|m IH]; [simpl; ring|]. cbn [sum_to]. rewrite IH, S_INR. ring. Qed.
-
-Lemma sum_to_swap (f : nat -> nat -> R) a b :
-  sum_to (fun x => sum_to (f x) b) a = sum_to (fun y => sum_to (fun x => f x y) a) b.
-Proof.
-  induction a as [|a IH]; cbn [sum_to].
-  - rewrite sum_to_const. ring.
-  - rewrite IH, <- sum_to_plus. reflexivity.
-Qed.
-
-Lemma sum_to_number (test : nat -> bool) top :
-  sum_to (fun x => if test x then 1 else 0) top = INR (number test top).
-Proof.
-  induction top as [|top IH]; [reflexivity|]. cbn [sum_to number]. rewrite IH, plus_INR.
-  destruct (test top); reflexivity.
-Qed.
-
-Lemma sum_to_nonneg f m : (forall x, 0 <= f x) -> 0 <= sum_to f m.
-Proof. intros H. induction m as [|m IH]; cbn [sum_to]; [lra|]. specialize (H m). lra. Qed.
-
-Lemma tuples_nonneg top n test : 0 <= tuples top n test.
-Proof.
-  revert test. induction n as [|n IH]; intros test; cbn [tuples].
-  - destruct (test []); lra.
-  - apply sum_to_nonneg. intros x. apply IH.
-Qed.
-
-(** All numbers of a list are below [top], and it has n of them. *)
-Definition within (top n : nat) (l : list nat) : Prop :=
-  length l = n /\ forall i, (nth i l 0 < top)%nat.
-
-Lemma within_cons top n x l : (x < top)%nat -> within top n l -> within top (S n) (x :: l).
-Proof.
-  intros X [L H]. split; [simpl; lia|]. intros [|i]; [assumption|]. apply H.
-Qed.
-
-(** What satisfies a test satisfies one of several others. *)
-Lemma tuples_any top n test (others : nat -> list nat -> bool) m :
-  (forall l, within top n l -> test l = true -> exists j, (j < m)%nat /\ others j l = true) ->
-  (0 < top)%nat ->
-  tuples top n test <= sum_to (fun j => tuples top n (others j)) m.
-Proof.
-  intros H T. revert test others H. induction n as [|n IH]; intros test others H; cbn [tuples].
-  - destruct (test []) eqn:E.
-    + assert (W : within top 0 []) by (split; [reflexivity|intros []; exact T]).
-      destruct (H [] W E) as [j [J O]].
-      apply Rle_trans with (sum_to (fun i => if Nat.eqb i j then 1 else 0) m).
-      * clear - J. induction m as [|m IH]; [lia|]. cbn [sum_to].
-        destruct (Nat.eq_dec j m) as [->|D].
-        -- rewrite Nat.eqb_refl.
-           assert (0 <= sum_to (fun i => if Nat.eqb i m then 1 else 0) m).
-           { apply sum_to_nonneg. intros x. destruct (Nat.eqb x m); lra. }
-           lra.
-        -- specialize (IH ltac:(lia)). destruct (Nat.eqb m j); lra.
-      * apply sum_to_le. intros i _. destruct (Nat.eqb_spec i j) as [->|]; [rewrite O; lra|].
-        destruct (others i []); lra.
-    + apply sum_to_nonneg. intros x. destruct (others x []); lra.
-  - rewrite <- sum_to_swap. apply sum_to_le. intros x X.
-    apply (IH (fun l => test (x :: l)) (fun j l => others j (x :: l))).
-    intros l L. apply H. apply within_cons; assumption.
-Qed.
-
-Lemma tuples_le top n test other :
-  (0 < top)%nat -> (forall l, within top n l -> test l = true -> other l = true) ->
-  tuples top n test <= tuples top n other.
-Proof.
-  intros T H. pose proof (tuples_any top n test (fun _ => other) 1) as A. cbn [sum_to] in A.
-  rewrite Rplus_0_l in A. apply A; [|assumption]. intros l L E. exists O. split; [lia|auto].
-Qed.
-
-(** A test of each number of a list. *)
-Fixpoint each (a : nat -> nat -> bool) (i : nat) (l : list nat) : bool :=
-  match l with
-  | [] => true
-  | x :: l => a i x && each a (S i) l
-  end.
-
-Lemma each_holds a i l :
-  (forall j, (j < length l)%nat -> a (i + j)%nat (nth j l 0%nat) = true) -> each a i l = true.
-Proof.
-  revert i. induction l as [|x l IH]; intros i H; [reflexivity|]. cbn [each].
-  apply andb_true_iff. split.
-  - specialize (H O). rewrite Nat.add_0_r in H. apply H. simpl. lia.
-  - apply IH. intros j J. specialize (H (S j)). rewrite Nat.add_succ_r in H.
-    apply H. simpl. lia.
-Qed.
-
-Lemma prod_nonneg c l : (forall j, In j l -> 0 <= c j) -> 0 <= prod c l.
-Proof.
-  induction l as [|j l IH]; cbn [prod]; intros H; [lra|].
-  apply Rmult_le_pos; [apply H; left; reflexivity|]. apply IH. intros. apply H. right. assumption.
-Qed.
-
-Lemma tuples_each top n a i c :
-  (0 < top)%nat ->
-  (forall j, (i <= j < i + n)%nat -> INR (number (a j) top) <= c j) ->
-  tuples top n (each a i) <= prod c (seq i n).
-Proof.
-  intros T. revert i. induction n as [|n IH]; intros i H; [simpl; lra|]. cbn [tuples seq prod].
-  assert (P : forall j, (i <= j < i + S n)%nat -> 0 <= c j).
-  { intros j J. apply Rle_trans with (INR (number (a j) top)); [apply pos_INR|apply H; assumption]. }
-  assert (Q : 0 <= prod c (seq (S i) n)).
-  { apply prod_nonneg. intros j J. apply in_seq in J. apply P. lia. }
-  apply Rle_trans with (sum_to (fun x => (if a i x then 1 else 0) * prod c (seq (S i) n)) top).
-  - apply sum_to_le. intros x X. cbn [each].
-    destruct (a i x); cbn [andb].
-    + rewrite Rmult_1_l. apply IH. intros. apply H. lia.
-    + rewrite Rmult_0_l. clear. induction n as [|n IH]; [simpl; lra|]. cbn [tuples].
-      apply Rle_trans with (sum_to (fun _ => 0) top).
-      * apply sum_to_le. intros _ _. exact IH.
-      * rewrite sum_to_const. lra.
-  - apply Rle_trans with (prod c (seq (S i) n) * sum_to (fun x => if a i x then 1 else 0) top).
-    + rewrite <- sum_to_scale. apply sum_to_le. intros. right. ring.
-    + rewrite Rmult_comm. apply Rmult_le_compat_r; [assumption|]. rewrite sum_to_number.
-      apply H. lia.
-Qed.
-
-Lemma tuples_all top n : tuples top n (fun _ => true) = INR top ^ n.
-Proof.
-  induction n as [|n IH]; [reflexivity|]. cbn [tuples pow]. rewrite <- IH. apply sum_to_const.
-Qed.
-
-Lemma prod_ext c d l : (forall j, In j l -> c j = d j) -> prod c l = prod d l.
-Proof.
-  induction l as [|j l IH]; cbn [prod]; intros H; [reflexivity|].
-  rewrite (H j) by (left; reflexivity). f_equal. apply IH. intros. apply H. right. assumption.
-Qed.
-
-Lemma prod_one_out c r l :
-  prod (fun j => if Nat.eqb j r then 1 else c j) l
-  = prod c (filter (fun j => negb (Nat.eqb j r)) l).
-Proof.
-  induction l as [|j l IH]; cbn [prod filter]; [reflexivity|]. rewrite IH.
-  destruct (Nat.eqb j r); cbn [negb prod]; ring.
-Qed.
-
-Lemma prod_scale k c l : prod (fun j => k * c j) l = k ^ length l * prod c l.
-Proof. induction l as [|j l IH]; cbn [prod length pow]; [|rewrite IH]; ring. Qed.
-
-Lemma prod_changed c i k l :
-  NoDup l -> In i l ->
-  prod (fun j => if Nat.eqb j i then k else c j) l * c i = k * prod c l.
-Proof.
-  induction l as [|j l IH]; intros N I; [destruct I|]. cbn [prod].
-  inversion N as [|? ? Nj N']. subst. destruct I as [->|I].
-  - rewrite Nat.eqb_refl.
-    rewrite (prod_ext (fun j => if Nat.eqb j i then k else c j) c); [ring|].
-    intros j J. destruct (Nat.eqb_spec j i) as [->|]; [contradiction|reflexivity].
-  - destruct (Nat.eqb_spec j i) as [->|]; [contradiction|]. rewrite Rmult_assoc, IH by assumption.
-    ring.
-Qed.
-
-Lemma length_without r n :
-  (r < n)%nat -> S (length (filter (fun j => negb (Nat.eqb j r)) (seq 0 n))) = n.
-Proof.
-  intros H.
-  assert (G : forall i m, length (filter (fun j => negb (Nat.eqb j r)) (seq i m))
-                          = (m - if (i <=? r) && (r <? i + m) then 1 else 0)%nat).
-  { intros i m. revert i. induction m as [|m IH]; intros i; [reflexivity|]. cbn [seq filter].
-    destruct (Nat.eqb_spec i r) as [->|D]; cbn [negb length]; rewrite IH.
-    - destruct (Nat.leb_spec (S r) r), (Nat.leb_spec r r), (Nat.ltb_spec r (S r + m)),
-        (Nat.ltb_spec r (r + S m)); cbn [andb]; lia.
-    - destruct (Nat.leb_spec (S i) r), (Nat.leb_spec i r), (Nat.ltb_spec r (S i + m)),
-        (Nat.ltb_spec r (i + S m)); cbn [andb]; lia. }
-  rewrite G. destruct (Nat.leb_spec 0 r), (Nat.ltb_spec r (0 + n)); cbn [andb]; lia.
-Qed.
-
-Lemma number_nat_within test top a c :
-  0 <= a <= c -> c <= INR top ->
-  (forall x, (x < top)%nat -> test x = true -> a <= INR x /\ INR x + 1 <= c) ->
-  INR (number test top) <= c - a.
-Proof.
-  intros AC C H. apply Rle_trans with (Rmax 0 (Rmin (INR top) c - a)).
-  - apply number_within; [lra|assumption].
-  - rewrite Rmin_right by assumption. apply Rmax_lub; lra.
-Qed.
-
-(** ** The law *)
 
 Section Law.
   (** Bounds of the noisy score of a candidate by the number of its bits and the bits. *)
@@ -229,16 +15,13 @@ Section Law.
 
   Definition bits (j : nat) : Z := (initial * 2 ^ Z.of_nat j)%Z.
 
-  (** What a candidate's bits tell, whose numbers are in [all] with [bits depth] bits each. *)
-  Definition look (all : list nat) (i j : nat) : known :=
-    let ends := bound i (bits j) (Z.of_nat (nth i all 0%nat) / 2 ^ (bits depth - bits j))%Z in
+  (** What a candidate's bits tell, [bits depth] of them being given as a number. *)
+  Definition look (words : list Z) (i j : nat) : known :=
+    let ends := bound i (bits j) (nth i words 0%Z / 2 ^ (bits depth - bits j))%Z in
     Known i j (fst ends) (snd ends).
 
-  Definition first_drawn (all : list nat) : option nat :=
-    match draw (look all) depth n k with
-    | Some (i :: _) => Some i
-    | _ => None
-    end.
+  (** The k candidates that are drawn, the largest first. *)
+  Definition drawn (words : list Z) : option (list nat) := draw (look words) depth n k.
 
   (** The noisy score of a candidate by its uniform number. *)
   Context (f : nat -> R -> R).
@@ -307,30 +90,29 @@ Section Law.
 
   Lemma look_holds all u i j :
     within top n all -> (forall i, inside (nth i all 0%nat) (u i)) -> (j <= depth)%nat ->
-    holds (fun i => f i (u i)) (look all i j).
+    holds (fun i => f i (u i)) (look (map Z.of_nat all) i j).
   Proof.
-    intros [_ W] U J. apply (bound_holds i (bits j) _ (u i)).
+    intros [_ W] U J. unfold look. change 0%Z with (Z.of_nat 0).
+    rewrite (map_nth Z.of_nat all 0%nat). apply (bound_holds i (bits j) _ (u i)).
     - apply bits_pos.
     - apply (inside_unit (nth i all 0%nat)); auto.
     - apply prefix_begins; auto.
   Qed.
 
-  (** What is drawn first is the largest, whatever the bits are that were not read. *)
-  Theorem first_is_largest all u r :
-    within top n all -> (forall i, inside (nth i all 0%nat) (u i)) -> first_drawn all = Some r ->
-    (r < n)%nat /\ forall j, (j < n)%nat -> j <> r -> f j (u j) < f r (u r).
+  (** What is drawn are the k largest noisy scores, in order, whatever the unread bits are. *)
+  Definition draws_largest : Prop := forall all u l,
+    within top n all -> (forall i, inside (nth i all 0%nat) (u i)) ->
+    drawn (map Z.of_nat all) = Some l ->
+    length l = Nat.min k n /\ NoDup l
+    /\ StronglySorted (larger (fun i => f i (u i))) l
+    /\ (forall i, In i l -> (i < n)%nat)
+    /\ (forall i j, In i l -> (j < n)%nat -> ~ In j l -> f j (u j) < f i (u i)).
+
+  Theorem drawn_are_largest : draws_largest.
   Proof.
-    intros W U D. unfold first_drawn in D.
-    destruct (draw (look all) depth n k) as [[|i l]|] eqn:E; try discriminate.
-    injection D as ->.
-    destruct (draw_is_right (look all) depth (fun i => f i (u i)) (fun i j => eq_refl)
-                (fun i j J => look_holds all u i j W U J) n k _ E)
-      as [_ [_ [S [I O]]]].
-    split; [apply I; left; reflexivity|]. intros j J D.
-    destruct (in_dec Nat.eq_dec j (r :: l)) as [M|M].
-    - destruct M as [->|M]; [contradiction|]. inversion S as [|? ? _ F]. subst.
-      rewrite Forall_forall in F. apply F. assumption.
-    - apply O; [left; reflexivity|assumption|assumption].
+    intros all u l W U D.
+    exact (draw_is_right (look (map Z.of_nat all)) depth (fun i => f i (u i))
+             (fun i j => eq_refl) (fun i j J => look_holds all u i j W U J) n k l D).
   Qed.
 
   (** Candidate j is below r, whose number is z, only if its number is at least [T r j z]. *)
@@ -359,10 +141,11 @@ Section Law.
   Qed.
 
   Lemma decided_beyond all r j z :
-    within top n all -> first_drawn all = Some r -> (j < n)%nat -> j <> r ->
+    within top n all -> (r < n)%nat -> (j < n)%nat -> j <> r ->
+    (forall u, (forall i, inside (nth i all 0%nat) (u i)) -> f j (u j) < f r (u r)) ->
     inside (nth r all 0%nat) z -> N * T r j z <= INR (nth j all 0%nat).
   Proof.
-    intros W D J J' Z. pose proof N_pos as P.
+    intros W R J J' L Z. pose proof N_pos as P.
     destruct (Rle_lt_dec (N * T r j z) (INR (nth j all 0%nat))) as [H|H]; [assumption|exfalso].
     set (x := INR (nth j all 0%nat)) in *.
     set (w := (x + Rmin (N * T r j z) (x + 1)) / 2 / N).
@@ -376,8 +159,7 @@ Section Law.
     assert (U : forall i, inside (nth i all 0%nat) (u i)).
     { intros i. unfold u. destruct (Nat.eqb_spec i r) as [->|]; [assumption|].
       destruct (Nat.eqb_spec i j) as [->|]; [exact w2|apply middle]. }
-    destruct (first_is_largest all u r W U D) as [R L]. specialize (L j J J').
-    unfold u in L. rewrite Nat.eqb_refl in L.
+    specialize (L u U). unfold u in L. rewrite Nat.eqb_refl in L.
     destruct (Nat.eqb_spec j r) as [|_]; [contradiction|]. rewrite Nat.eqb_refl in L.
     destruct W as [_ W].
     assert (B : T r j z <= w).
@@ -387,17 +169,32 @@ Section Law.
     apply (Rmult_le_compat_l N) in B; lra.
   Qed.
 
-  Definition draws (r : nat) (all : list nat) : bool :=
-    match first_drawn all with
-    | Some i => Nat.eqb i r
-    | None => false
+  Definition first_drawn (r : nat) (all : list nat) : bool :=
+    match drawn (map Z.of_nat all) with
+    | Some (i :: _) => Nat.eqb i r
+    | _ => false
     end.
+
+  (** What is drawn first is the largest, whatever the bits are that were not read. *)
+  Lemma first_is_largest all u r j :
+    within top n all -> (forall i, inside (nth i all 0%nat) (u i)) ->
+    first_drawn r all = true -> (j < n)%nat -> j <> r -> f j (u j) < f r (u r).
+  Proof.
+    intros W U D J D'. unfold first_drawn in D.
+    destruct (drawn (map Z.of_nat all)) as [[|i l]|] eqn:E; try discriminate.
+    apply Nat.eqb_eq in D. subst i.
+    destruct (drawn_are_largest all u _ W U E) as [_ [_ [S [I O]]]].
+    destruct (in_dec Nat.eq_dec j (r :: l)) as [M|M].
+    - destruct M as [->|M]; [contradiction|]. inversion S as [|? ? _ F]. subst.
+      rewrite Forall_forall in F. apply F. assumption.
+    - apply O; [left; reflexivity|assumption|assumption].
+  Qed.
 
   (** Of all strings of bits at most the share [law r] draws r first. *)
   Theorem no_candidate_is_too_likely r :
-    (r < n)%nat -> tuples top n (draws r) <= N ^ n * law r.
+    (r < n)%nat -> tuples top n (first_drawn r) <= N ^ n * law r.
   Proof.
-    intros Hr. pose proof N_pos as P. set (test := draws r).
+    intros Hr. pose proof N_pos as P. set (test := first_drawn r).
     set (at_ := fun x all => test all && Nat.eqb (nth r all 0%nat) x).
     assert (one : forall x z, (x < top)%nat -> inside x z ->
               tuples top n (at_ x) <= N ^ length (others r) * F r z).
@@ -405,14 +202,14 @@ Section Law.
       pose (a := fun j y => if Nat.eqb j r then Nat.eqb y x
                             else if Rle_dec (N * T r j z) (INR y) then true else false).
       apply Rle_trans with (tuples top n (each a 0)).
-      - apply tuples_le; [apply top_pos|]. intros l W H. unfold at_, test, draws in H.
+      - apply tuples_le; [apply top_pos|]. intros l W H. unfold at_ in H.
         apply andb_true_iff in H. destruct H as [H1 H2]. apply Nat.eqb_eq in H2.
-        destruct (first_drawn l) as [i|] eqn:D; [|discriminate]. apply Nat.eqb_eq in H1. subst i.
         apply each_holds. intros j J. cbn [Nat.add]. unfold a.
         destruct (Nat.eqb_spec j r) as [->|J']; [apply Nat.eqb_eq; assumption|].
         destruct (Rle_dec (N * T r j z) (INR (nth j l 0%nat))) as [|O]; [reflexivity|exfalso].
-        apply O. apply (decided_beyond l r j z); auto.
-        + destruct W as [W _]. lia.
+        destruct W as [W W'].
+        apply O. apply (decided_beyond l r j z); auto; [split; assumption|lia| |].
+        + intros u U. apply (first_is_largest l u); auto; [split; assumption|lia].
         + rewrite H2. assumption.
       - apply Rle_trans with (prod (fun j => if Nat.eqb j r then 1 else N * (1 - T r j z)) (seq 0 n)).
         + apply tuples_each; [apply top_pos|]. intros j _. unfold a.
@@ -467,5 +264,5 @@ Section Law.
   Qed.
 End Law.
 
-Print Assumptions first_is_largest.
+Print Assumptions drawn_are_largest.
 Print Assumptions no_candidate_is_too_likely.

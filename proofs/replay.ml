@@ -3,9 +3,10 @@
    A line holds numbers in binary, between blanks, after the name of the program. After
    "inversion": rounds, bits, the first uniform number, the first outcome, bounds of all before and
    after, the number n of weights, and then for each round, the one before the first included, n
-   lower bounds, n upper bounds and the bits that are read after it. After "noise": the bits that
-   are read at first, how often they can be doubled, n, k, the scale as a fraction, n scores (minus
-   a best one, so that none is above 0, without their signs) and n numbers of so many bits.
+   lower bounds, n upper bounds and the bits that are read after it. After "exponential" or
+   "gumbel", the noise: the bits that are read at first, how often they can be doubled, n, k, the
+   scale as a fraction, n scores (minus a best one, so that none is above 0, without their signs)
+   and n numbers of so many bits.
 
    Printed are the outcomes, or a dash if the bits do not decide. *)
 
@@ -42,7 +43,7 @@ let inversion next =
   let outcome = resume (nat rounds) (fun b -> fst (at b)) (fun b -> snd (at b)) uniform bits in
   Option.map (fun i -> [of_z i]) outcome
 
-let noise next =
+let noise bound next =
   let initial = next () in
   let depth = nat (of_z (next ())) in
   let n = of_z (next ()) in
@@ -52,9 +53,8 @@ let noise next =
   let scores = Array.init n (fun _ -> negated (next ())) in
   let words = List.init n (fun _ -> next ()) in
   let scale = { qnum = over; qden = positive under } in
-  let drawn =
-    permute_and_flip_drawn initial depth (nat n) k (fun i -> scores.(of_nat i)) scale words in
-  Option.map (List.map of_nat) drawn
+  let number i = scores.(of_nat i) in
+  Option.map (List.map of_nat) (drawn (bound number scale) initial depth (nat n) k words)
 
 let () =
   try
@@ -63,13 +63,14 @@ let () =
       let word () =
         match !words with [] -> failwith "short" | w :: rest -> words := rest; w in
       let next () = z (word ()) in
-      let drawn =
+      let outcomes =
         match word () with
         | "inversion" -> inversion next
-        | "noise" -> noise next
+        | "exponential" -> noise exponential_bound next
+        | "gumbel" -> noise gumbel_bound next
         | _ -> failwith "no such program" in
-      match drawn with
-      | Some outcomes -> print_endline (String.concat " " (List.map string_of_int outcomes))
+      match outcomes with
+      | Some drawn -> print_endline (String.concat " " (List.map string_of_int drawn))
       | None -> print_endline "-"
     done
   with End_of_file -> ()

@@ -16,14 +16,18 @@ FILES = (
     "Percentile",
     "Curve",
     "Filter",
+    "ZcdpFilter",
     "Rounds",
     "Order",
     "Private",
     "Leads",
     "Inversion",
     "LazyNoise",
+    "Strings",
     "LazyLaw",
+    "Logarithm",
     "ExponentialNoise",
+    "GumbelNoise",
 )
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from dpselect.draws.exact import bits as source, inversion, selection
+from dpselect.draws.exact import bits as source, inversion, lazy_noise, selection
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.lazy_noise import Noise, Refined
 from support.prover import COQC, PROOFS, has_coquelicot
@@ -20,8 +20,11 @@ PROVED = (
     "PermuteAndFlip",
     "Inversion",
     "LazyNoise",
+    "Strings",
     "LazyLaw",
+    "Logarithm",
     "ExponentialNoise",
+    "GumbelNoise",
     "Extract",
 )
 RUNS = 100_000
@@ -128,35 +131,82 @@ STRING = FIRST << DEPTH
 """Bits of a candidate: two words."""
 
 
-def noise_case(random):
-    """Scores, a scale and bits; often two noisy scores that are nearly or exactly the same."""
+KINDS = ["any"] * 236 + ["end", "near", "next", "same"]
+
+
+def noise_of(noise, word):
+    """The noise in scales, for a number in the middle of those that begin with a string."""
+    u = (word + Decimal("0.5")) / 2**STRING
+    return -u.ln() if noise is Noise.EXPONENTIAL else -(-(1 - u).ln()).ln()
+
+
+def word_of(noise, size):
+    """The first word of which noise of a size begins."""
+    u = (-size).exp() if noise is Noise.EXPONENTIAL else 1 - (-(-size).exp()).exp()
+    return int(u * 2**source.WORD)
+
+
+def noise_case(random, noise, kinds=KINDS):
+    """Scores, a scale and bits; some with noisy scores that are nearly or exactly the same."""
     n = random.randint(1, 6)
     scale = random.choice([0.75, 7.3, float(2**21 + 10), 2.0**40 / 3])
     scores = [-int(scale * random.choice([0, 0, 1, 3]) * random.random()) for _ in range(n)]
     words = [random.getrandbits(STRING) for _ in range(n)]
-    kind = random.choice(["any"] * 28 + ["small", "near", "next", "same"])
-    if kind == "small":
-        words[random.randrange(n)] >>= random.randrange(STRING)
-    if kind in {"near", "next", "same"} and n > 1:
+    kind = random.choice(kinds)
+    if kind == "end":
+        one = random.randrange(n)
+        words[one] >>= random.randrange(STRING)
+        if noise is Noise.GUMBEL and random.random() < 0.5:
+            words[one] ^= 2**STRING - 1
+    elif kind != "any" and n > 1:
         one, other = random.sample(range(n), 2)
-        if kind == "near":
-            # The first word of the other gives it the noisy score of the one, but for its end.
-            with localcontext(Context(prec=60)):
-                above = Decimal(scores[other] - scores[one]) / Decimal(scale)
-                word = int(words[one] * above.exp()) >> (STRING - source.WORD)
-            if word < 2**source.WORD:
-                words[other] = word << source.WORD | random.getrandbits(source.WORD)
-        else:
-            scores[other] = scores[one]
-            words[other] = words[one]
-            if kind == "next":
-                words[other] ^= 1 << (source.WORD + random.randrange(3))
+        with localcontext(Context(prec=60)):
+            if kind == "near":
+                # The first word of the other gives it the noisy score of the one, nearly.
+                lead = (scores[one] - scores[other]) / Decimal(scale)
+                size = noise_of(noise, words[one]) + lead
+                word = word_of(noise, size) if noise is Noise.GUMBEL or size > 0 else 0
+                if 0 < word < 2**source.WORD:
+                    words[other] = word << source.WORD | random.getrandbits(source.WORD)
+            elif kind == "wide":
+                # A first word that tells little of the noise, and a noisy score within that.
+                word = random.randint(1, 2**12)
+                words[one] = word << source.WORD | random.getrandbits(source.WORD)
+                apart = noise_of(noise, words[one]) - noise_of(noise, words[other])
+                apart += Decimal(random.uniform(-1, 1)) / word
+                scores[one] = scores[other] - int(apart * Decimal(scale))
+            else:
+                scores[other] = scores[one]
+                words[other] = words[one]
+                if kind == "next":
+                    words[other] ^= 1 << (source.WORD + random.randrange(3))
     # Two candidates of one score and one first word must have one string, to be told apart.
     first = {(score, word >> source.WORD) for score, word in zip(scores, words, strict=True)}
     if len(first) < len(set(zip(scores, words, strict=True))):
-        return noise_case(random)
+        return noise_case(random, noise, kinds)
     best = max(scores)
     return [score - best for score in scores], scale, random.randint(1, n), words
+
+
+def drawn_by_proved(program, noise, cases):
+    lines = [
+        in_binary(
+            noise.value,
+            [
+                FIRST,
+                DEPTH,
+                len(scores),
+                k,
+                *scale.as_integer_ratio(),
+                *map(abs, scores),
+                *words,
+            ],
+        )
+        for scores, scale, k, words in cases
+    ]
+    proved = program(lines)
+    assert len(proved) == len(cases)
+    return proved
 
 
 class Told(Refined):
@@ -181,7 +231,7 @@ class Told(Refined):
         return string >> (STRING - read - bits) & ((1 << bits) - 1)
 
 
-def noise_by_python(monkeypatch, scores, scale, k, words):
+def noise_by_python(monkeypatch, noise, scores, scale, k, words):
     first = [word >> (STRING - source.WORD) for word in words]
     given = np.array([first], dtype=np.uint64)
     Told.strings = dict(zip(zip(scores, first, strict=True), words, strict=True))
@@ -189,8 +239,8 @@ def noise_by_python(monkeypatch, scores, scale, k, words):
     monkeypatch.setattr(source, "randbits", Told.randbits)
     monkeypatch.setattr(selection, "Refined", Told)
     try:
-        drawn = selection._largest(Noise.EXPONENTIAL, np.array(scores), scale, k)
-        if k == 1:
+        drawn = selection._largest(noise, np.array(scores), scale, k)
+        if k == 1 and noise is Noise.EXPONENTIAL:
             row = np.empty(1, dtype=np.int64)
             selection._of_rows(np.array([scores]), scale, row)
             assert row.tolist() == drawn
@@ -199,34 +249,76 @@ def noise_by_python(monkeypatch, scores, scale, k, words):
     return " ".join(map(str, drawn))
 
 
-@pytest.mark.slow
-def test_noise_draws_the_same_candidates_of_the_same_bits(program, monkeypatch):
-    random = Random(21)  # noqa: S311 -- cases, no noise
-    cases = [noise_case(random) for _ in range(RUNS)]
-    lines = [
-        in_binary(
-            "noise",
-            [
-                FIRST,
-                DEPTH,
-                len(scores),
-                k,
-                *scale.as_integer_ratio(),
-                *map(abs, scores),
-                *words,
-            ],
-        )
-        for scores, scale, k, words in cases
-    ]
-    proved = program(lines)
-    ours = [noise_by_python(monkeypatch, *one) for one in cases]
+def differ(ours, proved):
+    """How many draws are another one than is proved, of those that the bits decide."""
+    return sum(one != other for one, other in zip(ours, proved, strict=True) if other != "-")
 
-    assert len(proved) == RUNS
-    decided = [pair for pair in zip(ours, proved, strict=True) if pair[1] != "-"]
-    assert all(one == other for one, other in decided)
+
+def without_width(bounds):
+    def faulty(words):
+        middle, below, above = bounds(words)
+        return middle, 0 * below, 0 * above
+
+    return faulty
+
+
+def few_digits(**settings):
+    return Context(**settings | {"prec": 20})
+
+
+def by_lower_bounds(one, other):
+    return 1 if one.low > other.low else -1
+
+
+def fewest(contenders):
+    return lambda positions, noisy, _: contenders(positions, noisy, 1)
+
+
+FAULTS = {
+    "the width of the first word is left out": lambda patched, of: patched.setattr(
+        lazy_noise, of, without_width(getattr(lazy_noise, of))
+    ),
+    "no margin for rounding": lambda patched, _: patched.setattr(lazy_noise, "MARGIN", 0.0),
+    "too few digits": lambda patched, _: patched.setattr(lazy_noise, "Context", few_digits),
+    "compared by lower bounds": lambda patched, _: patched.setattr(
+        selection, "larger", by_lower_bounds
+    ),
+    "contenders for the first place alone": lambda patched, _: patched.setattr(
+        selection, "_contenders", fewest(selection._contenders)
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [Noise.EXPONENTIAL, Noise.GUMBEL])
+def test_noise_draws_the_same_candidates_of_the_same_bits(program, monkeypatch, noise):
+    random = Random(21)  # noqa: S311 -- cases, no noise
+    cases = [noise_case(random, noise) for _ in range(RUNS)]
+    proved = drawn_by_proved(program, noise, cases)
+    ours = [noise_by_python(monkeypatch, noise, *one) for one in cases]
+
+    assert differ(ours, proved) == 0
     # What is open stays so only where two strings are the same.
     for (scores, _, _, words), outcome in zip(cases, proved, strict=True):
         if outcome == "-":
             assert len(set(zip(scores, words, strict=True))) < len(words)
-    assert 0.002 < proved.count("-") / RUNS < 0.3
+    assert 0.001 < proved.count("-") / RUNS < 0.3
     assert len(set(proved)) > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [Noise.EXPONENTIAL, Noise.GUMBEL])
+def test_faults_of_noise_are_seen(program, monkeypatch, noise):
+    random = Random(22)  # noqa: S311 -- cases, no noise
+    cases = [noise_case(random, noise, ["near", "wide"]) for _ in range(500)]
+    proved = drawn_by_proved(program, noise, cases)
+
+    def differences(plant):
+        with monkeypatch.context() as patched:
+            plant(patched, f"_{noise.value}")
+            ours = [noise_by_python(patched, noise, *one) for one in cases]
+        return differ(ours, proved)
+
+    assert differences(lambda *_: None) == 0
+    seen = {name: differences(plant) for name, plant in FAULTS.items()}
+    assert all(seen.values()), seen
