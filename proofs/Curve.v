@@ -2,7 +2,7 @@
     mechanism lies below the curve of Laplace noise of scale 1/epsilon on a number that moves by 1.
 
     The scores of one database are led to those of its neighbour on a straight line. On a part of
-    it of length h all laws change by a factor of at most exp (epsilon h), which is the theorem on
+    it of length h all distributions change by a factor of at most exp (epsilon h), which is the theorem on
     unit scores at a smaller epsilon. What is left is a fact about numbers. *)
 
 Require Import Reals List Lra Lia Psatz.
@@ -65,18 +65,18 @@ Proof.
 Qed.
 
 (** Chances of candidates that change by at most a factor, and sum up to 1. *)
-Lemma events_change {C : Type} (l : list C) (inside : C -> bool) (law : R -> C -> R)
+Lemma events_change {C : Type} (l : list C) (inside : C -> bool) (chance : R -> C -> R)
     (epsilon : R) :
-  (forall x, 0 <= x <= 1 -> total (law x) l = 1) ->
+  (forall x, 0 <= x <= 1 -> total (chance x) l = 1) ->
   (forall x y r, 0 <= x <= y -> y <= 1 -> In r l ->
-     law y r <= exp (epsilon * (y - x)) * law x r
-     /\ law x r <= exp (epsilon * (y - x)) * law y r) ->
-  changes_by_at_most epsilon (fun x => total (fun r => if inside r then law x r else 0) l).
+     chance y r <= exp (epsilon * (y - x)) * chance x r
+     /\ chance x r <= exp (epsilon * (y - x)) * chance y r) ->
+  changes_by_at_most epsilon (fun x => total (fun r => if inside r then chance x r else 0) l).
 Proof.
   intros One Step x y [X XY] Y.
   assert (rest : forall z, 0 <= z <= 1 ->
-    1 - total (fun r => if inside r then law z r else 0) l
-    = total (fun r => if inside r then 0 else law z r) l).
+    1 - total (fun r => if inside r then chance z r else 0) l
+    = total (fun r => if inside r then 0 else chance z r) l).
   { intros z Z. rewrite <- (One z Z), <- total_minus. apply total_ext.
     intros r _. destruct (inside r); ring. }
   rewrite !rest by lra. rewrite <- !total_scale.
@@ -134,7 +134,7 @@ Section Line.
     destruct ends as [E0 E1]. rewrite <- E0, <- E1.
     apply below_the_curve; [assumption|].
     apply (events_change l inside (fun x => exponential l epsilon (between x))).
-    - intros x _. apply (exponential_is_a_law l epsilon (between x) r0 Hr0).
+    - intros x _. apply (exponential_is_a_distribution l epsilon (between x) r0 Hr0).
     - intros x y r [X XY] Y R. destruct (Req_dec x y) as [Q|Q].
       + subst y. replace (epsilon * (x - x)) with 0 by ring. rewrite exp_0. lra.
       + set (h := y - x). assert (H : 0 < h) by (unfold h; lra).
@@ -198,7 +198,7 @@ Section Curve.
   Lemma chances_sum_to_one (u : C -> R) : total (chance u) (picks l) = 1.
   Proof.
     destruct (top_of_spec u) as [[r [I E]] _].
-    rewrite <- (permute_and_flip_is_a_law (map (accept epsilon u (top_of u)) l)).
+    rewrite <- (permute_and_flip_is_a_distribution (map (accept epsilon u (top_of u)) l)).
     - rewrite picks_map, total_map. apply total_ext. intros q _.
       unfold chance, permute_and_flip. simpl. rewrite map_length. reflexivity.
     - apply in_map_iff. exists r. split; [|assumption]. unfold accept. rewrite E.

@@ -3,7 +3,7 @@
 
 Require Import Reals ZArith QArith Qreals List Lra Lia Bool Psatz Sorting.Sorted.
 From Coquelicot Require Import Coquelicot.
-Require Import UnitScores PermuteAndFlip Inversion LazyNoise Strings LazyLaw Logarithm.
+Require Import UnitScores PermuteAndFlip Inversion LazyNoise Strings LazyDistribution Logarithm.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -15,9 +15,9 @@ Definition exponential_bound (number : nat -> Z) (scale : Q) (i : nat) (b w : Z)
   (Some (noisy (if (w + 1 <? 2 ^ b)%Z then fst (minus_log (w + 1) b p) else 0%Z)),
    if (0 <? w)%Z then Some (noisy (snd (minus_log w b p))) else None).
 
-(** ** The law *)
+(** ** The distribution *)
 
-Section Law.
+Section Distribution.
   Context (number : nat -> Z) (scale : Q).
   Hypothesis scale_pos : 0 < Q2R scale.
 
@@ -225,15 +225,15 @@ Section Law.
   Proof.
     intros R Top. rewrite <- (integral_is_permute_and_flip n r largest Top).
     replace (RInt (all_below n r) 0 1) with
-      (law (fun r z => RInt (all_below n r) 0 z) r)
-      by (unfold law; rewrite RInt_point; unfold zero; simpl; ring).
+      (chance (fun r z => RInt (all_below n r) 0 z) r)
+      by (unfold chance; rewrite RInt_point; unfold zero; simpl; ring).
     apply no_candidate_is_too_likely with (f := noisy_score) (T := gate); auto.
     - apply exponential_bound_holds.
     - apply gate_range.
     - intros. apply gate_below; assumption.
     - intros. apply all_below_integral; assumption.
   Qed.
-End Law.
+End Distribution.
 
 Print Assumptions exponential_noise_draws_largest.
 Print Assumptions drawn_as_often_as_permute_and_flip.

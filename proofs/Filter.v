@@ -2,7 +2,7 @@
     before it, a part of what was spent is given back when the outcome cost less, and what does
     not fit is refused.
 
-    Laws are given on two neighbouring databases, [p] on the one and [q] on the other. The
+    Distributions are given on two neighbouring databases, [p] on the one and [q] on the other. The
     theorem is stated for one order of the two; a guarantee takes it for both. *)
 
 Require Import Reals List Lra.
@@ -47,7 +47,7 @@ Section Filter.
 
   (** The state is what is left of both totals. A release is admitted if it fits as it was spent
       for; then its outcome decides what it cost. The number is the sum of [w P - z Q]_+ over all
-      transcripts of what follows, for their laws P and Q. *)
+      transcripts of what follows, for their distributions P and Q. *)
   Fixpoint excess (s : @strategy release) (e d w z : R) : R :=
     match s with
     | ends => excess_of w z

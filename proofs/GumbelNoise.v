@@ -3,7 +3,7 @@
 
 Require Import Reals ZArith QArith Qreals List Lra Lia Bool Psatz Sorting.Sorted Permutation.
 From Coquelicot Require Import Coquelicot.
-Require Import UnitScores Inversion LazyNoise Strings LazyLaw Logarithm.
+Require Import UnitScores Inversion LazyNoise Strings LazyDistribution Logarithm.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -36,7 +36,7 @@ Section Rounds.
   Lemma rounds_pos l rest : 0 < rounds l rest.
   Proof.
     induction l as [|r l IH]; cbn [rounds]; [lra|]. apply Rmult_lt_0_compat; [|assumption].
-    apply exponential_is_a_law with (r0 := r). left. reflexivity.
+    apply exponential_is_a_distribution with (r0 := r). left. reflexivity.
   Qed.
 
   Fixpoint sequences (k : nat) (left : list nat) : list (list nat) :=
@@ -102,7 +102,7 @@ Section Rounds.
   Qed.
 
   (** The chances of all sequences of k candidates add up to 1. *)
-  Theorem rounds_are_a_law k left :
+  Theorem rounds_are_a_distribution k left :
     NoDup left -> (k <= length left)%nat ->
     total (fun l => rounds l (without l left)) (sequences k left) = 1.
   Proof.
@@ -111,7 +111,7 @@ Section Rounds.
     - rewrite total_flat_map.
       rewrite (total_ext _ (exponential left epsilon score)).
       + destruct left as [|r left]; [simpl in K; lia|].
-        apply exponential_is_a_law with (r0 := r). left. reflexivity.
+        apply exponential_is_a_distribution with (r0 := r). left. reflexivity.
       + intros r R. destruct (removed r left D R) as [P D']. rewrite total_map.
         assert (size : S (length (remove Nat.eq_dec r left)) = length left)
           by (apply (Permutation_length P)).
@@ -124,7 +124,7 @@ Section Rounds.
   Qed.
 End Rounds.
 
-(** ** The law *)
+(** ** The distribution *)
 
 (** The integral of v^q up to e. *)
 Definition power (q e : R) : R := if Rle_dec e 0 then 0 else exp ((q + 1) * ln e) / (q + 1).
@@ -182,7 +182,7 @@ Proof.
   apply G. intros. left. apply exp_pos.
 Qed.
 
-Section Law.
+Section Distribution.
   Context (number : nat -> Z) (scale : Q).
   Hypothesis scale_pos : 0 < Q2R scale.
 
@@ -521,8 +521,8 @@ Section Law.
         apply pos_INR.
     - rewrite size, Rmult_0_r, Ropp_0, exp_0, Rmult_1_r. apply Rle_refl.
   Qed.
-End Law.
+End Distribution.
 
 Print Assumptions gumbel_noise_draws_largest.
 Print Assumptions drawn_as_often_as_rounds.
-Print Assumptions rounds_are_a_law.
+Print Assumptions rounds_are_a_distribution.

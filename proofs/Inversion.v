@@ -319,7 +319,7 @@ Section Resume.
   Qed.
 End Resume.
 
-(** ** The law *)
+(** ** The distribution *)
 
 (** How many of the numbers below [top] satisfy a test. *)
 Fixpoint number (test : nat -> bool) (top : nat) : nat :=
@@ -345,7 +345,7 @@ Proof.
 Qed.
 
 (** Of all strings of so many bits at most the share w_k / (sum of all weights) is decided to be
-    outcome k, whatever the bounds are: so the law differs from the stated one by no more than the
+    outcome k, whatever the bounds are: so the distribution differs from the stated one by no more than the
     probability that more bits are needed. *)
 Theorem no_outcome_is_too_likely
   (run : nat -> option Z) (n : nat) (v : nat -> R) before after (start bits : Z) k :

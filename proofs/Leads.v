@@ -67,15 +67,15 @@ Section Leads.
   Hypothesis near_sym : forall x y, near x y -> near y x.
   Hypothesis distinct : NoDup l.
 
-  (** A law on every database, epsilon-DP outcome by outcome. *)
-  Context (law : X -> C -> R).
-  Hypothesis sums_to_one : forall x, total (law x) l = 1.
-  Hypothesis each_private : forall c, In c l -> private near epsilon (fun x => law x c).
+  (** A distribution on every database, epsilon-DP outcome by outcome. *)
+  Context (chance : X -> C -> R).
+  Hypothesis sums_to_one : forall x, total (chance x) l = 1.
+  Hypothesis each_private : forall c, In c l -> private near epsilon (fun x => chance x c).
 
   (** [leads i] is a database in which i leads, q steps from the empty one. *)
   Context (empty : X) (leads : C -> X) (q : nat).
   Hypothesis far : forall i, In i l -> steps near q empty (leads i).
-  Hypothesis resolves : forall i, In i l -> 1 - beta <= law (leads i) i.
+  Hypothesis resolves : forall i, In i l -> 1 - beta <= chance (leads i) i.
 
   Let growth := exp (INR q * epsilon).
 
@@ -92,12 +92,12 @@ Section Leads.
     lra.
   Qed.
 
-  (** n (1 - beta) <= e^(q epsilon): the n candidates share the law on the empty database. *)
+  (** n (1 - beta) <= e^(q epsilon): the n candidates share the distribution on the empty database. *)
   Theorem least_lead_by_shares : INR (length l) * (1 - beta) <= growth.
   Proof.
-    assert (H : INR (length l) * ((1 - beta) / growth) <= total (law empty) l).
+    assert (H : INR (length l) * ((1 - beta) / growth) <= total (chance empty) l).
     { apply total_of_all. intros i Hi.
-      pose proof (group_privacy near epsilon near_sym (fun x => law x i) q empty (leads i)
+      pose proof (group_privacy near epsilon near_sym (fun x => chance x i) q empty (leads i)
         (each_private i Hi) (far i Hi)) as G.
       pose proof (resolves i Hi). pose proof growth_pos.
       apply Rmult_le_reg_l with growth; [assumption|].
@@ -121,15 +121,15 @@ Section Leads.
   Qed.
 
   Lemma others_private i x y :
-    In i l -> near x y -> 1 - law x i <= exp epsilon * (1 - law y i).
+    In i l -> near x y -> 1 - chance x i <= exp epsilon * (1 - chance y i).
   Proof.
-    intros I N. destruct (total_without (fun c => exp epsilon * law y c - law x c) i l distinct I)
+    intros I N. destruct (total_without (fun c => exp epsilon * chance y c - chance x c) i l distinct I)
       as [rest [E S]].
-    assert (P : 0 <= total (fun c => exp epsilon * law y c - law x c) rest).
+    assert (P : 0 <= total (fun c => exp epsilon * chance y c - chance x c) rest).
     { apply total_nonneg. intros c Hc.
       pose proof (each_private c (S c Hc) x y N). simpl in H. lra. }
-    assert (T : total (fun c => exp epsilon * law y c - law x c) l
-                = exp epsilon * total (law y) l - total (law x) l).
+    assert (T : total (fun c => exp epsilon * chance y c - chance x c) l
+                = exp epsilon * total (chance y) l - total (chance x) l).
     { clear. induction l as [|c m IH]; simpl; [ring|rewrite IH; ring]. }
     rewrite !sums_to_one in T. lra.
   Qed.
@@ -137,9 +137,9 @@ Section Leads.
   (** n - 1 <= n beta e^(q epsilon): errors cannot all be rare on the empty database. *)
   Theorem least_lead_by_errors : INR (length l) - 1 <= INR (length l) * beta * growth.
   Proof.
-    assert (H : INR (length l) * (1 - beta * growth) <= total (law empty) l).
+    assert (H : INR (length l) * (1 - beta * growth) <= total (chance empty) l).
     { apply total_of_all. intros i Hi.
-      assert (O : private near epsilon (fun x => 1 - law x i)).
+      assert (O : private near epsilon (fun x => 1 - chance x i)).
       { intros x y N. apply others_private; assumption. }
       assert (back : forall n x y, steps near n x y -> steps near n y x).
       { clear - near_sym.
@@ -150,10 +150,10 @@ Section Leads.
           - apply further with y; [assumption|apply IH; assumption]. }
         intros n x y S. induction S as [x|n x y z N S IH]; [constructor|].
         apply app with y; [assumption|apply near_sym; assumption]. }
-      pose proof (group_privacy near epsilon near_sym (fun x => 1 - law x i) q (leads i) empty O
+      pose proof (group_privacy near epsilon near_sym (fun x => 1 - chance x i) q (leads i) empty O
         (back _ _ _ (far i Hi))) as G. simpl in G. fold growth in G.
       pose proof (resolves i Hi). pose proof growth_pos.
-      assert (growth * (1 - law (leads i) i) <= growth * beta)
+      assert (growth * (1 - chance (leads i) i) <= growth * beta)
         by (apply Rmult_le_compat_l; lra). lra. }
     rewrite sums_to_one in H. lra.
   Qed.

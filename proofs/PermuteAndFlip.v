@@ -1,6 +1,6 @@
 (** Permute-and-flip on unit scores is epsilon-differentially private.
 
-    The law is that of the algorithm: visit the candidates in uniformly random order and
+    The distribution is that of the algorithm: visit the candidates in uniformly random order and
     release the first accepted one, where candidate j is accepted with probability
     [exp (epsilon / 2 * (s j - top))] for the largest score [top]. *)
 
@@ -10,7 +10,7 @@ Require Import UnitScores.
 Import ListNotations.
 Open Scope R_scope.
 
-(** ** The law by the algorithm, and as an integral *)
+(** ** The distribution by the algorithm, and as an integral *)
 
 (** Every element of a list with the list that is left without it. *)
 Fixpoint picks {A : Type} (l : list A) : list (A * list A) :=
@@ -221,7 +221,7 @@ Proof.
       apply picks_length in Hq. lia.
 Qed.
 
-(** ** A law *)
+(** ** A distribution *)
 
 Lemma refused_by_a_sure_one l z : In 1 l -> z = 1 -> refused l z = 0.
 Proof.
@@ -230,7 +230,7 @@ Proof.
 Qed.
 
 (** The probabilities of all candidates add up to 1, as a best one is accepted for sure. *)
-Theorem permute_and_flip_is_a_law l :
+Theorem permute_and_flip_is_a_distribution l :
   In 1 l -> total (fun q => fst q * reached (length (snd q)) (snd q)) (picks l) = 1.
 Proof.
   intros H. rewrite (total_ext _ (fun q => fst q * share (snd q))).

@@ -81,7 +81,7 @@ Section Exponential.
   Lemma weight_pos s r : 0 < weight s r.
   Proof. apply exp_pos. Qed.
 
-  Theorem exponential_is_a_law s r0 :
+  Theorem exponential_is_a_distribution s r0 :
     In r0 l -> total (exponential s) l = 1 /\ forall r, 0 < exponential s r.
   Proof.
     intros Hr0. assert (H : 0 < total (weight s) l)
@@ -130,4 +130,48 @@ Section Exponential.
         with (h * weight t r * (h * total (weight s) l)) by ring.
       apply Rmult_le_compat_l; [nra|assumption].
   Qed.
+
+  (** Bounded range: the ratios of the two probabilities of any two candidates are within a factor
+      of e^epsilon of each other. *)
+  Theorem exponential_has_bounded_range s t r q :
+    unit_step l s t -> In r l -> In q l ->
+    exponential s r * exponential t q <= exp epsilon * (exponential t r * exponential s q).
+  Proof.
+    intros [c H] Hr Hq.
+    assert (Hs : 0 < total (weight s) l) by (apply (total_pos _ _ r); auto; apply weight_pos).
+    assert (Ht : 0 < total (weight t) l) by (apply (total_pos _ _ r); auto; apply weight_pos).
+    assert (W : weight s r * weight t q <= exp epsilon * (weight t r * weight s q)).
+    { unfold weight. rewrite <- !exp_plus. apply exp_le.
+      destruct (Rabs_le_between _ _ (H r Hr)). destruct (Rabs_le_between _ _ (H q Hq)). nra. }
+    unfold exponential. set (T := / (total (weight s) l * total (weight t) l)).
+    assert (0 < T) by (apply Rinv_0_lt_compat; nra).
+    replace (weight s r / total (weight s) l * (weight t q / total (weight t) l))
+      with (weight s r * weight t q * T) by (unfold T; field; lra).
+    replace (weight t r / total (weight t) l * (weight s q / total (weight s) l))
+      with (weight t r * weight s q * T) by (unfold T; field; lra).
+    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; lra.
+  Qed.
+
+  (** Scores that all rise by 0 to 1, or all fall, may be doubled. *)
+  Definition monotone_step (s t : C -> R) : Prop :=
+    (forall r, In r l -> 0 <= t r - s r <= 1) \/ (forall r, In r l -> 0 <= s r - t r <= 1).
+
+  Lemma doubled_scores_are_unit_scores s t :
+    monotone_step s t -> unit_step l (fun r => 2 * s r) (fun r => 2 * t r).
+  Proof.
+    intros [H|H]; [exists (- (1))|exists 1]; intros r Hr; specialize (H r Hr);
+      apply Rabs_le; lra.
+  Qed.
+
+  Theorem exponential_is_private_if_monotone s t r :
+    monotone_step s t -> In r l ->
+    exponential (fun r => 2 * s r) r <= exp epsilon * exponential (fun r => 2 * t r) r.
+  Proof.
+    intros H Hr. apply exponential_is_private; [|assumption].
+    apply doubled_scores_are_unit_scores. assumption.
+  Qed.
 End Exponential.
+
+Print Assumptions exponential_is_private.
+Print Assumptions exponential_has_bounded_range.
+Print Assumptions exponential_is_private_if_monotone.

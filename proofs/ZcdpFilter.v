@@ -2,7 +2,7 @@
     delta fits and either its epsilon or its rho does, and a part of its epsilon may be given back
     when its outcome is known.
 
-    At one Renyi order [alpha]. Laws are given on two neighbouring databases; the theorem is stated
+    At one Renyi order [alpha]. Distributions are given on two neighbouring databases; the theorem is stated
     for one order of the two, and a guarantee takes it for both. *)
 
 Require Import Reals List Lra.
@@ -18,7 +18,7 @@ Section Zcdp.
   Definition moment (w z : R) : R :=
     if Rle_dec w 0 then 0 else Rpower w alpha * Rpower z (1 - alpha).
 
-  (** A release with parts of its laws, outside of which is an event of its delta. *)
+  (** A release with parts of its distributions, outside of which is an event of its delta. *)
   Record release_with_rho := {
     spent : @release O;
     rho : R;
@@ -27,7 +27,7 @@ Section Zcdp.
   }.
 
   (** The parts are within the factor e^cost, and their moment is that of rho-zCDP. Without a delta
-      they are the laws. *)
+      they are the distributions. *)
   Definition keeps (m : release_with_rho) : Prop :=
     let outcomes := outcomes (spent m) in
     (forall o, In o outcomes ->
@@ -135,7 +135,7 @@ Section Zcdp.
         with (ln w - (alpha - 1) * (ln z - ln w)) by ring. lra.
   Qed.
 
-  (** What is lost of the one law, and the moment of what is kept of both, with weights [w], [z] of
+  (** What is lost of the one distribution, and the moment of what is kept of both, with weights [w], [z] of
       all and [v], [y] of what was kept so far. *)
   Lemma over_step (s : @strategy O release_with_rho) (e d r w z v y : R) :
     all_keep s -> 0 <= d -> (0 <= e \/ 0 <= r) ->

@@ -24,7 +24,7 @@ FILES = (
     "Inversion",
     "LazyNoise",
     "Strings",
-    "LazyLaw",
+    "LazyDistribution",
     "Logarithm",
     "ExponentialNoise",
     "GumbelNoise",

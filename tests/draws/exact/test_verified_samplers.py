@@ -21,7 +21,7 @@ PROVED = (
     "Inversion",
     "LazyNoise",
     "Strings",
-    "LazyLaw",
+    "LazyDistribution",
     "Logarithm",
     "ExponentialNoise",
     "GumbelNoise",

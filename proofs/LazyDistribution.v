@@ -1,4 +1,4 @@
-(** The law of the draw by noise that is compared bit by bit: of all strings of bits no larger
+(** The distribution of the draw by noise that is compared bit by bit: of all strings of bits no larger
     share draws a candidate than its probability. *)
 
 Require Import Reals ZArith QArith Qreals List Lra Lia Bool Sorting.Sorted.
@@ -6,7 +6,7 @@ Require Import Inversion LazyNoise Strings.
 Import ListNotations.
 Open Scope R_scope.
 
-Section Law.
+Section Distribution.
   (** Bounds of the noisy score of a candidate by the number of its bits and the bits. *)
   Context (bound : nat -> Z -> Z -> option Q * option Q).
   (** How many bits are read at first, how often they can be doubled, and the candidates. *)
@@ -132,7 +132,7 @@ Section Law.
     (r < n)%nat -> 0 <= a -> a < b -> b <= 1 ->
     (forall z, a < z < b -> K <= F r z) -> K * (b - a) <= G r b - G r a.
 
-  Definition law (r : nat) : R := G r 1 - G r 0.
+  Definition chance (r : nat) : R := G r 1 - G r 0.
 
   Lemma middle x : inside x ((INR x + / 2) / N).
   Proof.
@@ -190,9 +190,9 @@ Section Law.
     - apply O; [left; reflexivity|assumption|assumption].
   Qed.
 
-  (** Of all strings of bits at most the share [law r] draws r first. *)
+  (** Of all strings of bits at most the share [chance r] draws r first. *)
   Theorem no_candidate_is_too_likely r :
-    (r < n)%nat -> tuples top n (first_drawn r) <= N ^ n * law r.
+    (r < n)%nat -> tuples top n (first_drawn r) <= N ^ n * chance r.
   Proof.
     intros Hr. pose proof N_pos as P. set (test := first_drawn r).
     set (at_ := fun x all => test all && Nat.eqb (nth r all 0%nat) x).
@@ -259,10 +259,10 @@ Section Law.
         apply (Rmult_le_compat_l (M * N)) in D; [|nra].
         replace (M * N * (K * / N)) with (K * M) in D by (field; lra). lra. }
     apply Rle_trans with (1 := step top (le_n _)). rewrite top_is_N.
-    replace (N / N) with 1 by (field; lra). right. unfold law. f_equal.
+    replace (N / N) with 1 by (field; lra). right. unfold chance. f_equal.
     unfold M. rewrite Rmult_comm, tech_pow_Rmult. f_equal. apply length_without. assumption.
   Qed.
-End Law.
+End Distribution.
 
 Print Assumptions drawn_are_largest.
 Print Assumptions no_candidate_is_too_likely.
