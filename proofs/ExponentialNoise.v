@@ -138,13 +138,6 @@ Section Distribution.
   (** What the integral is: the chance that permute-and-flip draws r. *)
   Definition score (i : nat) : R := IZR (number i).
 
-  Lemma others_but n r j : In j (others n r) <-> (j < n)%nat /\ j <> r.
-  Proof.
-    unfold others. rewrite filter_In, in_seq. split.
-    - intros [A B]. split; [lia|]. intros ->. rewrite Nat.eqb_refl in B. discriminate.
-    - intros [A B]. split; [lia|]. apply negb_true_iff. apply Nat.eqb_neq. assumption.
-  Qed.
-
   Theorem integral_is_permute_and_flip n r largest :
     is_top (others n r) r score largest ->
     RInt (all_below n r) 0 1 = permute_and_flip (others n r) r (2 / Q2R scale) score largest.

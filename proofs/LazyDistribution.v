@@ -1,5 +1,5 @@
-(** The distribution of the draw by noise that is compared bit by bit: of all strings of bits no larger
-    share draws a candidate than its probability. *)
+(** The distribution of the draw by noise that is compared bit by bit: of all strings of bits no
+    larger share draws a candidate than its probability. *)
 
 Require Import Reals ZArith QArith Qreals List Lra Lia Bool Sorting.Sorted.
 Require Import Inversion LazyNoise Strings.

@@ -59,13 +59,6 @@ Qed.
 Lemma sum_to_nonneg f m : (forall x, 0 <= f x) -> 0 <= sum_to f m.
 Proof. intros H. induction m as [|m IH]; cbn [sum_to]; [lra|]. specialize (H m). lra. Qed.
 
-Lemma tuples_nonneg top n test : 0 <= tuples top n test.
-Proof.
-  revert test. induction n as [|n IH]; intros test; cbn [tuples].
-  - destruct (test []); lra.
-  - apply sum_to_nonneg. intros x. apply IH.
-Qed.
-
 (** All numbers of a list are below [top], and it has n of them. *)
 Definition within (top n : nat) (l : list nat) : Prop :=
   length l = n /\ forall i, (nth i l 0 < top)%nat.
@@ -156,11 +149,6 @@ Proof.
       apply H. lia.
 Qed.
 
-Lemma tuples_all top n : tuples top n (fun _ => true) = INR top ^ n.
-Proof.
-  induction n as [|n IH]; [reflexivity|]. cbn [tuples pow]. rewrite <- IH. apply sum_to_const.
-Qed.
-
 Lemma prod_ext c d l : (forall j, In j l -> c j = d j) -> prod c l = prod d l.
 Proof.
   induction l as [|j l IH]; cbn [prod]; intros H; [reflexivity|].
@@ -177,19 +165,6 @@ Qed.
 
 Lemma prod_scale k c l : prod (fun j => k * c j) l = k ^ length l * prod c l.
 Proof. induction l as [|j l IH]; cbn [prod length pow]; [|rewrite IH]; ring. Qed.
-
-Lemma prod_changed c i k l :
-  NoDup l -> In i l ->
-  prod (fun j => if Nat.eqb j i then k else c j) l * c i = k * prod c l.
-Proof.
-  induction l as [|j l IH]; intros N I; [destruct I|]. cbn [prod].
-  inversion N as [|? ? Nj N']. subst. destruct I as [->|I].
-  - rewrite Nat.eqb_refl.
-    rewrite (prod_ext (fun j => if Nat.eqb j i then k else c j) c); [ring|].
-    intros j J. destruct (Nat.eqb_spec j i) as [->|]; [contradiction|reflexivity].
-  - destruct (Nat.eqb_spec j i) as [->|]; [contradiction|]. rewrite Rmult_assoc, IH by assumption.
-    ring.
-Qed.
 
 Lemma length_without r n :
   (r < n)%nat -> S (length (filter (fun j => negb (Nat.eqb j r)) (seq 0 n))) = n.

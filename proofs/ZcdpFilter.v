@@ -2,8 +2,8 @@
     delta fits and either its epsilon or its rho does, and a part of its epsilon may be given back
     when its outcome is known.
 
-    At one Renyi order [alpha]. Distributions are given on two neighbouring databases; the theorem is stated
-    for one order of the two, and a guarantee takes it for both. *)
+    At one Renyi order [alpha]. Distributions are given on two neighbouring databases; the theorem
+    is stated for one order of the two, and a guarantee takes it for both. *)
 
 Require Import Reals List Lra.
 Require Import UnitScores Filter.
@@ -135,8 +135,8 @@ Section Zcdp.
         with (ln w - (alpha - 1) * (ln z - ln w)) by ring. lra.
   Qed.
 
-  (** What is lost of the one distribution, and the moment of what is kept of both, with weights [w], [z] of
-      all and [v], [y] of what was kept so far. *)
+  (** What is lost of the one distribution, and the moment of what is kept of both, with weights
+      [w], [z] of all and [v], [y] of what was kept so far. *)
   Lemma over_step (s : @strategy O release_with_rho) (e d r w z v y : R) :
     all_keep s -> 0 <= d -> (0 <= e \/ 0 <= r) ->
     0 <= v <= w -> 0 <= y <= z -> v * exp e <= y ->
@@ -144,7 +144,8 @@ Section Zcdp.
     <= w - v + v * d + peak * moment v y * exp (alpha * (alpha - 1) * r).
   Proof.
     pose proof peak_pos as P.
-    revert e d r w z v y. induction s as [|m next IH refused IHr]; intros e d r w z v y K D ER V Y R.
+    revert e d r w z v y.
+    induction s as [|m next IH refused IHr]; intros e d r w z v y K D ER V Y R.
     - cbn [over]. pose proof (moment_nonneg v y) as M. pose proof (exp_pos e) as X.
       pose proof (exp_pos (alpha * (alpha - 1) * r)) as X'.
       assert (positive : 0 < v -> 0 < y) by (intros; nra).
@@ -209,7 +210,8 @@ Section Zcdp.
           assert (Sle : S <= S1).
           { apply total_le. intros o Ho. destruct (C o Ho) as [C1 _]. lra. }
           assert (X0 : exp (alpha * (alpha - 1) * r)
-                       = exp (alpha * (alpha - 1) * (r - rho m)) * exp (alpha * (alpha - 1) * rho m)).
+                       = exp (alpha * (alpha - 1) * (r - rho m))
+                         * exp (alpha * (alpha - 1) * rho m)).
           { rewrite <- exp_plus. f_equal. ring. }
           assert (k0 : 0 <= k).
           { unfold k. pose proof (moment_nonneg v y).
