@@ -1,4 +1,4 @@
-"""The page "How accurate, against what": one table for each task, from stored results.
+"""The page of benchmarks: one table for each task, from stored results.
 
 ``make docs`` writes the tables into ``docs/accuracy.md``, between its marks. Every number is a
 median over the data sets of a task, so that no one of them decides.

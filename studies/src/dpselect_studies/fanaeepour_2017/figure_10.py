@@ -158,7 +158,7 @@ def _printed(title: str, method: str, value: float) -> Printed:
 
 
 STUDY = Study(
-    title="Figure 10: median relative error against the size of queries",
+    title="Figure 10: relative error against the size of queries",
     small=SMALL,
     full=FULL,
     seconds=60,

@@ -66,7 +66,7 @@ def plot(frame: pl.DataFrame) -> Figure:
 
 
 STUDY = Study(
-    title="Figure 11a: median relative error against epsilon",
+    title="Figure 11a: relative error against epsilon",
     small=SMALL,
     full=FULL,
     seconds=21,

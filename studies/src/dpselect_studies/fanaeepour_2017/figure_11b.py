@@ -64,7 +64,7 @@ def plot(frame: pl.DataFrame) -> Figure:
 
 
 STUDY = Study(
-    title="Figure 11b: median relative error by the share of epsilon for tuning",
+    title="Figure 11b: relative error by the share of epsilon for tuning",
     small=SMALL,
     full=FULL,
     seconds=25,
