@@ -1,6 +1,7 @@
 """Percentiles from both ends inwards: their privacy by enumeration, and right answers."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement, permutations
 
@@ -11,6 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
@@ -53,7 +55,7 @@ def stops(queries, threshold, scale):
 def transcripts(method, database):
     """Return the probability of each outcome of every draw, of a few noisy numbers."""
     values = np.array(database, dtype=float)
-    ranks = ranks_of(values, method.visited)
+    ranks = ranks_of(values, method.visited).as_group()
     found, waiting = {}, [((), 1.0)]
     while waiting:
         path, chance = waiting.pop()
@@ -64,24 +66,26 @@ def transcripts(method, database):
                 raise OpenError(law)
             return left.pop(0)
 
-        def middle(percents, first, last, rest, draw=draw):
-            start, end = method.records_left(ranks, rest)
+        def middle(_, shares, first, last, rest, draw=draw):
+            [start], [end] = method.records_left(ranks, rest)
             here = Records(BOTH[0]).of(np.sort(values)[start:end])
-            by = method.by_halves(percents, first, last)
+            points = method.points[first[0] : last[0] + 1]
+            percents, of = tuple((100 * shares[:, 0]).tolist()), method.records
+            of = replace(of, neighbours=BOTH[0])
+            by = Recursive(percents, points, of, method.of_middle, "permute-and-flip")
             law = by.probabilities(here)[0].tolist()
-            return (draw(dict(zip(by.points.tolist(), law, strict=True))),)
+            return np.array([[draw(dict(zip(by.points.tolist(), law, strict=True)))]])
 
-        by = Draws(
-            number=lambda count: draw(masses(count, method.number_scale, NUMBERS)),
-            stop=lambda seek: draw(
-                stops(
-                    tuple((seek.counts - seek.raised).tolist()),
-                    seek.threshold,
-                    method.noise_scale,
-                )
-            ),
-            count=lambda count: draw(masses(count, method.count_scale, COUNTS)),
-        )
+        def stop(seek, draw=draw):
+            [size], [threshold] = seek.sizes.tolist(), seek.threshold.tolist()
+            queries = tuple((seek.counts - seek.raised)[0, :size].tolist())
+            return np.array([draw(stops(queries, threshold, method.noise_scale))])
+
+        def noisy(scale, outcomes, draw=draw):
+            return lambda counts: np.array([draw(masses(int(counts[0]), scale, outcomes))])
+
+        number = noisy(method.number_scale, NUMBERS)
+        by = Draws(number, stop, noisy(method.count_scale, COUNTS))
         try:
             method.follow(ranks, by, middle)
             found[path] = chance
@@ -162,12 +166,14 @@ def planted(bug, way, relation):
 
         def records_left(self, ranks, left):
             every = bug == "middle of all"
-            return (0, ranks.numbers) if every else super().records_left(ranks, left)
+            start, end = super().records_left(ranks, left)
+            return (0 * start, ranks.numbers) if every else (start, end)
 
         def downwards(self, p, ranks, left):
             seek = super().downwards(p, ranks, left)
-            if bug == "parts overlap" and left.high < self.visited.size:
-                seek.counts[:] += ranks.numbers - int(ranks.below[left.high])
+            [high] = left.high
+            if bug == "parts overlap" and high < self.visited.size:
+                seek.counts[:] += ranks.numbers - ranks.below[:, high]
             return seek
 
     return Wrong(*WAYS[way], POINTS, Records(relation), EPSILON, 3)
@@ -235,11 +241,9 @@ def test_exact_draws_and_experiments_have_one_law():
     """The first value of 4,000 draws each, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
     method = of(((), (), (90.0,)), points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = ranks_of(values, method.visited)
-    exact = method.prepare(method.records.of(values))
-    experiment = method.simulated(np.random.default_rng(0))
-    drawn = [exact()[0] for _ in range(4000)]
-    simulated = [method.follow(ranks, experiment, None)[0] for _ in range(4000)]
+    ranks = ranks_of(values, method.visited).as_group().some(np.zeros(4000, dtype=int))
+    exact, experiment = method.prepare_groups(ranks), method.simulated(np.random.default_rng(0))
+    drawn, simulated = exact()[:, 0], method.follow(ranks, experiment, None)[:, 0]
     first, second = (
         np.bincount(np.array(one, int), minlength=20) for one in (drawn, simulated)
     )
@@ -261,10 +265,11 @@ def test_a_lazy_frame_and_a_list_have_one_answer():
 
 def test_what_is_left_bounds_the_middle():
     method = of("both", points=np.arange(10.0))
+    left = replace(Left.of_all(10, np.full(3, 5)), low=np.array([0, 3, 10]))
+    first, last = method.within(replace(left, high=np.array([10, 6, 10])))
 
-    assert method.within(Left(0, 10, 5)) == (0, 9)
-    assert method.within(Left(3, 6, 5)) == (2, 6)
-    assert method.within(Left(10, 10, 5)) == (8, 9) or method.within(Left(10, 10, 5)) == (9, 9)
+    assert first.tolist() == [0, 2, 8]
+    assert last.tolist() == [9, 6, 9]
 
 
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():

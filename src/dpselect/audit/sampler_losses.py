@@ -55,6 +55,7 @@ from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.path_exponential import Chain
 from dpselect.draws.place_exponential import Places
+from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
 from dpselect.typing import Indices, Values
 
@@ -194,11 +195,14 @@ def first_above_of_each(
     """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
     if np.shape(here) != np.shape(there):
         return None
-    rows = zip(np.asarray(here), np.asarray(there), np.asarray(found).tolist(), strict=True)
+    of_one = {name: one for name, one in public.items() if name != "sizes"} | {"stops": 1}
+    sizes = public.get("sizes")
+    ends = np.full(len(here), np.shape(here)[1]) if sizes is None else sizes
+    rows = zip(here, there, ends.tolist(), np.asarray(found).tolist(), strict=True)
     each = [
-        first_above(a, b, {**public, "stops": 1}, [one] if one < a.size else [])
-        for a, b, one in rows
-        if not np.array_equal(a, b)
+        first_above(a[:end], b[:end], of_one, [one] if one < end else [])
+        for a, b, end, one in rows
+        if not np.array_equal(a[:end], b[:end])
     ]
     return Loss(0.0, drawn=fsum(one.drawn for one in each if one is not None))
 
@@ -255,6 +259,20 @@ def draw_place(
         return None
     logs = [places.log_probability(public["decay"], *drawn) for places in (here, there)]
     return Loss(0.0, drawn=logs[0] - logs[1])
+
+
+def draw_places(
+    here: PlaceRows, there: PlaceRows, public: Mapping[str, Any], _: tuple[Indices, Indices]
+) -> Loss | None:
+    """Return the loss of one round of a noisy maximum over the places of each row."""
+    facts = ("first", "last", "fraction", "bound")
+    if here.shares != there.shares or not all(
+        np.array_equal(getattr(here, one), getattr(there, one)) for one in facts
+    ):
+        return None
+    pairs = zip(here.scores(), there.scores(), strict=True)
+    spread = sum(int(np.ptp(to_grid(a) - to_grid(b))) for a, b in pairs)
+    return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
 
 
 def draw_set(
@@ -369,7 +387,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             first_above,
         ),
         "dpselect.draws.above_threshold.first_above_of_each": Rule(
-            ("queries", "threshold", "threshold_scale", "query_scale"),
+            ("queries", "threshold", "threshold_scale", "query_scale", "sizes"),
             "queries",
             first_above_of_each,
         ),
@@ -388,6 +406,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.place_exponential.draw_place": Rule(
             ("places", "decay"), "places", draw_place
         ),
+        "dpselect.draws.place_flip.draw_places": Rule(("rows", "epsilon"), "rows", draw_places),
         "dpselect.draws.sets.draw_set": Rule(("steps", "k", "decay"), "steps", draw_set),
         "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
         "dpselect.draws.range_exponential.draw_position": Rule(

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.base import NEGLIGIBLE
+from dpselect.draws.exact.lazy_noise import reaches
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, geometric
 from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
@@ -63,7 +64,7 @@ def first_above(
     found: list[int] = []
     for start in range(0, queries.size, BLOCK):
         block = queries[start : start + BLOCK]
-        above = np.flatnonzero(block + geometric(block.size, query_scale) >= noisy)
+        above = np.flatnonzero(reaches(noisy - block, query_scale))
         found += [start + int(position) for position in above]
         if len(found) >= stops:
             break
@@ -72,7 +73,11 @@ def first_above(
 
 @sampler
 def first_above_of_each(
-    queries: Indices, threshold: int, threshold_scale: float, query_scale: float
+    queries: Indices,
+    threshold: int,
+    threshold_scale: float,
+    query_scale: float,
+    sizes: Indices | None = None,
 ) -> Indices:
     """Return the position of the first query of each row above a noisy threshold of its own.
 
@@ -81,22 +86,24 @@ def first_above_of_each(
         threshold: As for ``first_above``, and so are the next two.
         threshold_scale: ``b_1``.
         query_scale: ``b_2``.
+        sizes: How many queries of each row there are, shape ``(rows,)``; all if not given.
+            Public.
 
     Returns:
-        Shape ``(rows,)``, ``n`` where there is none; a release.
+        Shape ``(rows,)``, the number of queries where none is above; a release.
     """
     noisy = threshold + geometric(len(queries), threshold_scale)
-    found = np.full(len(queries), queries.shape[1])
-    left = np.arange(len(queries))
+    found = np.full(len(queries), queries.shape[1]) if sizes is None else sizes.copy()
+    left = np.flatnonzero(found > 0)
     size = max(1, min(BLOCK, CELLS // max(1, len(queries))))
     for start in range(0, queries.shape[1], size):
         block = queries[left, start : start + size]
-        noise = geometric(block.size, query_scale).reshape(block.shape)
-        above = block + noise >= noisy[left, None]
+        above = reaches(noisy[left, None] - block, query_scale)
+        above &= start + np.arange(block.shape[1]) < found[left, None]
         first = above.argmax(axis=1)
         stops = above[np.arange(left.size), first]
         found[left[stops]] = start + first[stops]
-        left = left[~stops]
+        left = left[~stops & (found[left] > start + block.shape[1])]
         if left.size == 0:
             break
     return found

@@ -25,7 +25,7 @@ Source: Kaplan, Schnapp and Stemmer, ICML 2022; the shares are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -33,108 +33,28 @@ from math import floor
 import numpy as np
 
 from dpselect._twofold import Twofold, add, exact_product, exact_sum
-from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
-from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
+from dpselect.percentiles.group_halves import Branches, draw_halves
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.ranks import Ranks, SupportsRanks
+from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
+from dpselect.percentiles.split_tree import (
+    Node,
+    composition_of,
+    parts_of,
+    price_of_draw,
+    spends_of,
+    split_tree,
+)
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
-MOST_PARTS, LEAST_PARTS = 32, 4
-"""On HEPTH, where records share few values, 4 parts err three times as much as 16."""
-
-MOST_SCORES = 2**21
-"""Scores of one draw, beyond which there are fewer parts."""
-
 CUT = 1e-17
 """Outcomes of one draw that are less likely are not followed to those below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One draw and those that follow it in the binary tree; public.
-
-    Attributes:
-        position: Index of its percentile.
-        fraction: Share of the records of this half that lie below the percentile, in (0, 1].
-        level: 1 for the first draw.
-        epsilon: What a record pays that is in this half with its whole weight; two records
-            under substitution.
-        below: The half below the released value, if it has percentiles.
-        above: The half above.
-    """
-
-    position: int
-    fraction: float
-    level: int
-    epsilon: float
-    below: Node | None
-    above: Node | None
-
-    def all(self) -> Iterator[Node]:
-        """Yield this node and all that follow it, in the order drawn."""
-        yield self
-        for node in (self.below, self.above):
-            if node is not None:
-                yield from node.all()
-
-    def paths(self) -> Iterator[tuple[Node, ...]]:
-        """Yield the nodes from this one to each leaf."""
-        following = [node for node in (self.below, self.above) if node is not None]
-        if not following:
-            yield (self,)
-        for node in following:
-            yield from ((self, *path) for path in node.paths())
-
-    def ends(self, *, low: bool = True, high: bool = True) -> Iterator[tuple[Node, bool, bool]]:
-        """Yield the draws whose candidates reach to an end of all, and to which: low, high."""
-        yield self, low, high
-        if self.below is not None and low:
-            yield from self.below.ends(high=False)
-        if self.above is not None and high:
-            yield from self.above.ends(low=False)
-
-
-def split_tree(fractions: tuple[float, ...], epsilon: float) -> Node:
-    """Return the tree of draws of ascending percentiles, in (0, 1].
-
-    Every draw gets an equal part of the rest for it and the longest path below it, so
-    that a short path leaves nothing over.
-    """
-    root = _split(fractions, 0, (0.0, 1.0), 1, epsilon)
-    assert root is not None  # noqa: S101 -- there is at least one percentile
-    return root
-
-
-def _split(
-    fractions: tuple[float, ...], first: int, ends: tuple[float, float], level: int, left: float
-) -> Node | None:
-    if not fractions:
-        return None
-    middle, (low, high) = len(fractions) // 2, ends
-    here = fractions[middle]
-    # ceil(log2(m + 1)) levels are left.
-    price = left / len(fractions).bit_length()
-    return Node(
-        position=first + middle,
-        fraction=(here - low) / (high - low),
-        level=level,
-        epsilon=price,
-        below=_split(fractions[:middle], first, (low, here), level + 1, left - price),
-        above=_split(
-            fractions[middle + 1 :], first + middle + 1, (here, high), level + 1, left - price
-        ),
-    )
-
-
-def parts_of(candidates: int) -> int:
-    """Return into how many parts the records of a place are split; public."""
-    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -230,57 +150,6 @@ class Branch:
         return low + (high - low) * share
 
 
-def price_of_draw(node: Node, neighbours: Neighbours) -> float:
-    """Return the epsilon of one draw: half of the price where a substitution pays twice.
-
-    Rounding to the grid of the draw does not shrink with the weight of a record, so it is
-    paid once for every half of the level.
-    """
-    twice = neighbours is Neighbours.SUBSTITUTE and node.level > 1
-    branches = 2 ** (node.level - 1)
-    rounding = (STEPS_PER_UNIT + ROUNDING_STEPS) / (STEPS_PER_UNIT + branches * ROUNDING_STEPS)
-    return node.epsilon / (2 if twice else 1) * rounding
-
-
-def spends_of(
-    tree: Node, percents: tuple[float, ...], rho: Callable[[float], float]
-) -> tuple[Spend, ...]:
-    """Return the price of each level, on the path with the largest rho.
-
-    Args:
-        tree: The draws and their prices.
-        percents: The percentiles.
-        rho: The zCDP parameter of a draw by its epsilon. It is convex and 0 at 0, so weights
-            and halves that sum to 1 pay at most what one half pays with its whole weight.
-    """
-    paths = (
-        tuple(
-            Spend(
-                f"level {node.level}, percentile {percents[node.position]:g}",
-                node.epsilon,
-                rho=rho(node.epsilon),
-            )
-            for node in path
-        )
-        for path in tree.paths()
-    )
-    return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
-
-
-def composition_of(records: Records) -> str:
-    """Return why the prices of levels add up to the whole, in words."""
-    halves = (
-        "a person can leave one half and enter another, and each draw but the first costs "
-        "half of its step"
-        if records.neighbours is Neighbours.SUBSTITUTE
-        else "a record is in one half of a level, or shared among several"
-    )
-    return (
-        f"parallel in each level, sequential over levels: {halves}; the steps are those of the "
-        "path with the largest rho"
-    )
-
-
 Draw = Callable[[Objective, float], int]
 """Draws a position of an objective with an epsilon."""
 
@@ -338,7 +207,11 @@ class Recursive:
         return composition_of(self.records)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        branch = Branch.of_all(numbers.ranks(self.points))
+        ranks = numbers.ranks(self.points)
+        of_one_group = self.prepare_groups(ranks.as_group())
+        if of_one_group is not None:
+            return lambda: tuple(of_one_group()[0].tolist())
+        branch = Branch.of_all(ranks)
 
         def choose(objective: Objective, epsilon: float) -> int:
             return by_name(self.factory, epsilon).draw_positions(objective)[0]
@@ -348,6 +221,14 @@ class Recursive:
             return tuple(float(self.points[drawn[i]]) for i in range(len(self.percents)))
 
         return draw
+
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        if type(self.whole) is not PermuteAndFlip:
+            return None
+        branches = Branches.of_all(ranks)
+        fractions = np.array([[one / 100] for one in self.percents])
+        fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
+        return lambda: self.points[draw_halves(branches, fractions, self.epsilon, self.records)]
 
     def draw_all(self, node: Node, branch: Branch, draw: Draw) -> dict[int, int]:
         """Draw every percentile of a node and below; return its candidate by its position."""

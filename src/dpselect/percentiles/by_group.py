@@ -23,7 +23,7 @@ from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Answer, Method, OneByOne
+from dpselect.percentiles.single import Answer, ForGroups, Method
 from dpselect.plan import Plan
 from dpselect.query import Design
 
@@ -127,10 +127,9 @@ class GroupedPercentiles(Design[PercentileRelease]):
 
     def _by(self, method: Method, ranks: GroupedRanks) -> list[OfOne]:
         """Draw by one method, of all groups at once where it can."""
-        if isinstance(method, OneByOne):
-            draw = method.prepare_groups(ranks)
-            if draw is not None:
-                return [(tuple(values), None) for values in draw().tolist()]
+        draw = method.prepare_groups(ranks) if isinstance(method, ForGroups) else None
+        if draw is not None:
+            return [(tuple(values), None) for values in draw().tolist()]
         return [(method.prepare(one)(), None) for one in self._numbers(ranks)]
 
     def _numbers(self, ranks: GroupedRanks) -> Iterator[Numbers]:

@@ -44,7 +44,7 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism, Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Recursive, price_of_draw, split_tree
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.first_count import AfterCount
@@ -64,6 +64,7 @@ from dpselect.percentiles.single import (
     OneByOne,
     Single,
 )
+from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Values
 

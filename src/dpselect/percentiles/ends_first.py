@@ -27,12 +27,11 @@ Source: AboveThreshold as in ``thresholds``; that records pay for one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from math import ceil, exp, expm1, floor, inf, log
-from typing import TypeAlias
+from math import exp, expm1, log
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -40,11 +39,11 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.group_halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import Ranks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks, ranks_of
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms, growing
@@ -57,10 +56,13 @@ NUMBER = 1 / 16
 COUNTS = 3 / 8
 """Of what is left, for the noisy count of each part."""
 
+LARGEST = 2**52
+"""Thresholds are cut to it: no count is as large."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Left:
-    """The candidates that are left, and how many records were found beyond them; released.
+    """The candidates that are left in each group, and the records beyond them; released.
 
     Attributes:
         low: Position of the lowest candidate that is left, of those visited.
@@ -70,46 +72,65 @@ class Left:
         above: Those of the parts above.
     """
 
-    low: int
-    high: int
-    records: int
-    below: int = 0
-    above: int = 0
+    low: Indices
+    high: Indices
+    records: Indices
+    below: Indices
+    above: Indices
+
+    @classmethod
+    def of_all(cls, candidates: int, records: Indices) -> Left:
+        """Return what is left before the first draw."""
+        none = np.zeros_like(records)
+        return cls(none, none + candidates, records, none, none)
+
+    def some(self, groups: Indices) -> Left:
+        """Return what is left in some groups."""
+        every = (self.low, self.high, self.records, self.below, self.above)
+        return Left(*(one[groups] for one in every))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Seek:
-    """What AboveThreshold is drawn from.
+    """What AboveThreshold is drawn from in each group.
 
     Attributes:
         counts: Of the records of the part up to each candidate that is visited, in their
-            order; private.
-        raised: By how much the threshold of each is raised; public.
-        threshold: The count that is wanted; public.
+            order, shape ``(groups, n)``; private.
+        raised: By how much the threshold of each is raised, of this shape; public.
+        threshold: The count that is wanted, shape ``(groups,)``; public.
+        sizes: How many candidates are visited, of this shape; public.
     """
 
     counts: Indices
     raised: Indices
-    threshold: int
+    threshold: Indices
+    sizes: Indices
+
+    def some(self, groups: Indices) -> Seek:
+        """Return what some groups are drawn from."""
+        every = (self.counts, self.raised, self.threshold, self.sizes)
+        return Seek(*(one[groups] for one in every))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draws:
-    """What is drawn, by the exact samplers or for experiments.
+    """What is drawn in each group, by the exact samplers or for experiments.
 
     Attributes:
         number: The noisy number of all records.
-        stop: The position where AboveThreshold stops, the last one if nowhere.
+        stop: The position where AboveThreshold stops, the number of candidates if nowhere.
         count: The noisy count of a part.
     """
 
-    number: Callable[[int], int]
-    stop: Callable[[Seek], int]
-    count: Callable[[int], int]
+    number: Callable[[Indices], Indices]
+    stop: Callable[[Seek], Indices]
+    count: Callable[[Indices], Indices]
 
 
-Middle: TypeAlias = Callable[[tuple[float, ...], int, int, Left], Answer]
-"""Of percentiles of the records left, their first and last candidate, and what is left."""
+Middle: TypeAlias = Callable[[Indices, Values, Indices, Indices, Left], Values]
+"""Values of some groups, shape ``(some, m)``, by their percentiles of the records left, shape
+``(m, some)``, their first and last candidates, and what is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,26 +229,40 @@ class EndsFirst:
             "the distribution of percentiles from both ends has no closed form"
         )
 
-    def wanted(self, p: float, left: Left) -> Fraction:
-        """Return how many records are wanted up to a percentile, by the noisy number."""
-        return exact_fraction(p) * (max(left.records, 0) + 1)
+    def wanted(self, p: float, left: Left) -> tuple[Any, int]:
+        """Return how many records are wanted up to a percentile: numerators, denominator."""
+        part = exact_fraction(p)
+        records = np.maximum(left.records, 0).astype(object) + 1
+        return part.numerator * records, part.denominator
 
-    def upwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
+    def upwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
         """Return what the lowest percentile that is left is sought by."""
-        here = slice(left.low, left.high)
-        before = int(ranks.upto[left.low - 1]) if left.low else 0
-        threshold = ceil(self.wanted(p, left) - left.below)
-        return Seek(ranks.upto[here] - before, self._raises[p][here], threshold)
+        wanted, of = self.wanted(p, left)
+        at = left.low[:, None] + np.arange(self.visited.size)
+        at = at.clip(max=self.visited.size - 1)
+        counts = np.take_along_axis(ranks.upto, at, axis=1)
+        before = _at(ranks.upto, left.low - 1, 0)
+        return Seek(
+            counts - before[:, None],
+            self._raises[p][at],
+            _threshold(-(-wanted // of) - left.below),
+            np.maximum(left.high - left.low, 0),
+        )
 
-    def downwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
+    def downwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
         """Return what the highest percentile that is left is sought by."""
-        here = slice(left.low, left.high)
-        beyond = ranks.numbers
-        if left.high < self.visited.size:
-            beyond = int(ranks.below[left.high])
-        wanted = max(left.records, 0) + 1 - self.wanted(p, left) - 1 - left.above
-        counts = beyond - ranks.below[here]
-        return Seek(counts[::-1], self._raises[p][here][::-1], floor(wanted) + 1)
+        wanted, of = self.wanted(p, left)
+        at = (left.high[:, None] - 1 - np.arange(self.visited.size)).clip(min=0)
+        beyond = _at(ranks.below, left.high, ranks.numbers)
+        counts = beyond[:, None] - np.take_along_axis(ranks.below, at, axis=1)
+        records = np.maximum(left.records, 0).astype(object)
+        return Seek(
+            counts,
+            self._raises[p][at],
+            # One more than the records above the wanted rank, rounded down.
+            _threshold((records * of - wanted) // of - left.above + 1),
+            np.maximum(left.high - left.low, 0),
+        )
 
     @cached_property
     def _raises(self) -> dict[float, Indices]:
@@ -241,147 +276,206 @@ class EndsFirst:
             found[p] = fewer_alarms(self.visited[::way], growth, scale)[::way]
         return found
 
-    def inside(self, left: Left) -> tuple[tuple[float, ...], int]:
-        """Return the percentiles of the records that are left, for those of the middle.
+    def inside(self, left: Left) -> Values:
+        """Return the percentiles of the records left, for those of the middle.
 
         Returns:
-            Those that are wanted among these records, and how many lie below all of them.
+            Shape ``(m, groups)``, as parts of one; at most 0 or above 1 where a percentile is
+            below or above all records that are left.
         """
-        records = left.records - left.below - left.above
-        if records < 0:
-            return tuple(
-                100 * (i + 1) / (len(self.middle) + 1) for i in range(len(self.middle))
-            ), 0
-        shares = [(self.wanted(p, left) - left.below) / (records + 1) for p in self.middle]
-        return tuple(float(100 * one) for one in shares if 0 < one <= 1), sum(
-            one <= 0 for one in shares
-        )
+        found = np.empty((len(self.middle), left.records.size))
+        rest = left.records.astype(object) - left.below - left.above
+        for place, p in enumerate(self.middle):
+            wanted, of = self.wanted(p, left)
+            shares = (wanted - left.below.astype(object) * of) / (
+                (np.maximum(rest, 0) + 1) * of
+            )
+            evenly = (place + 1) / (len(self.middle) + 1)
+            found[place] = np.where(rest < 0, evenly, shares)
+        return found
 
-    def within(self, left: Left) -> tuple[int, int]:
+    def within(self, left: Left) -> tuple[Indices, Indices]:
         """Return the positions of the first and the last candidate of the middle."""
         grid, points = self.visited, self.points
-        ends = np.array([grid[max(left.low - 1, 0)], grid[min(left.high, grid.size - 1)]])
+        low = grid[np.maximum(left.low - 1, 0)]
+        high = grid[np.minimum(left.high, grid.size - 1)]
         if isinstance(points, Range):
-            low, high = (points.sides(ends) // 2).tolist()
+            first, last = points.sides(low) // 2, points.sides(high) // 2
         else:
-            low, high = points.searchsorted(ends).tolist()
+            first, last = points.searchsorted(low), points.searchsorted(high)
         # Two at least, as a range has.
-        return (low, high) if low < high else (max(low - 1, 0), min(low + 1, len(points) - 1))
+        narrow = first >= last
+        return (
+            np.where(narrow, np.maximum(first - 1, 0), first),
+            np.where(narrow, np.minimum(first + 1, len(points) - 1), last),
+        )
 
-    def follow(self, ranks: Ranks, by: Draws, middle: Middle) -> Answer:
-        """Return all values, drawn one after the other.
+    def follow(self, ranks: GroupedRanks, by: Draws, middle: Middle) -> Values:
+        """Return all values of each group, drawn one after the other.
 
         Args:
             ranks: Of the candidates that can be visited; private.
             by: What is drawn.
             middle: Returns values of percentiles of the records that are left.
+
+        Returns:
+            Shape ``(groups, m)``.
         """
         grid = self.visited
-        left = Left(0, grid.size, by.number(ranks.numbers))
-        high: list[float] = []
-        for p in self.above[::-1]:
+        left = Left.of_all(grid.size, by.number(ranks.numbers))
+        found: dict[float, Values] = {}
+        for one, p in enumerate(self.above[::-1]):
             seek = self.downwards(p, ranks, left)
-            # The parts that were found hold as many as are wanted.
-            if left.low < left.high and (seek.threshold > 0 or not high):
-                stop = by.stop(seek)
-                part = by.count(int(seek.counts[stop]))
-                left = replace(left, high=left.high - 1 - stop, above=left.above + part)
-            high.append(float(grid[min(left.high, grid.size - 1)]))
-        low: list[float] = []
-        for p in self.below:
+            groups, stops, parts = self._stops(seek, by, first=one == 0)
+            high, above = left.high.copy(), left.above.copy()
+            high[groups] -= 1 + stops
+            above[groups] += parts
+            left = replace(left, high=high, above=above)
+            found[p] = grid[np.minimum(high, grid.size - 1)]
+        for one, p in enumerate(self.below):
             seek = self.upwards(p, ranks, left)
-            if left.low < left.high and (seek.threshold > 0 or not low):
-                stop = by.stop(seek)
-                part = by.count(int(seek.counts[stop]))
-                left = replace(left, low=left.low + 1 + stop, below=left.below + part)
-            low.append(float(grid[max(left.low - 1, 0)]))
-        if not self.middle:
-            return (*low, *high[::-1])
-        inner, before = self.inside(left)
-        first, last = self.within(left)
-        drawn = middle(inner, first, last, left) if inner else ()
-        after = len(self.middle) - before - len(inner)
-        least, most = (low or [float(self.points[first])])[-1], (high or [inf])[-1]
-        most = min(most, float(self.points[last]))
-        between = [least] * before + list(drawn) + [most] * after
-        return (*low, *(min(max(one, least), most) for one in between), *high[::-1])
+            groups, stops, parts = self._stops(seek, by, first=one == 0)
+            low, below = left.low.copy(), left.below.copy()
+            low[groups] += 1 + stops
+            below[groups] += parts
+            left = replace(left, low=low, below=below)
+            found[p] = grid[np.maximum(low - 1, 0)]
+        if self.middle:
+            between = self._between(left, middle, found)
+            found |= dict(zip(self.middle, between.T, strict=True))
+        return np.column_stack([found[p] for p in (*self.below, *self.middle, *self.above)])
 
-    def by_halves(
-        self, percents: tuple[float, ...], first: int, last: int
-    ) -> Recursive | RecursiveOfRange:
-        """Return the method of the middle, for records that come or go."""
-        of = replace(self.records, neighbours=Neighbours.ADD_REMOVE)
-        epsilon = self.of_parts * self.records.per_user / self.steps
-        if isinstance(self.points, Range):
-            return RecursiveOfRange(percents, self.points.between(first, last), of, epsilon)
-        points = self.points[first : last + 1]
-        return Recursive(percents, points, of, epsilon, "permute-and-flip")
+    def _stops(self, seek: Seek, by: Draws, *, first: bool) -> tuple[Indices, Indices, Indices]:
+        """Draw where groups stop, and the noisy count of the part; not of all groups.
+
+        Groups of which the parts that were found hold as many as are wanted do not.
+        """
+        groups = np.flatnonzero((seek.sizes > 0) & ((seek.threshold > 0) | first))
+        if groups.size == 0:
+            return groups, groups, groups
+        seek = seek.some(groups)
+        stops = np.minimum(by.stop(seek), seek.sizes - 1)
+        return groups, stops, by.count(seek.counts[np.arange(groups.size), stops])
+
+    def _between(self, left: Left, middle: Middle, ends: Mapping[float, Values]) -> Values:
+        """Return the values of the middle, of groups with as many percentiles at a time."""
+        shares, (first, last) = self.inside(left), self.within(left)
+        inside = (shares > 0) & (shares <= 1)
+        before, inner = (shares <= 0).sum(axis=0), inside.sum(axis=0)
+        least = ends[self.below[-1]] if self.below else np.asarray(self.at(first))
+        most = np.asarray(self.at(last))
+        if self.above:
+            most = np.minimum(ends[self.above[0]], most)
+        values = np.where(shares <= 0, least, most).T
+        for start, size in sorted(set(zip(before.tolist(), inner.tolist(), strict=True))):
+            if size:
+                groups = np.flatnonzero((before == start) & (inner == size))
+                of = shares[start : start + size, groups], first[groups], last[groups]
+                values[groups, start : start + size] = middle(groups, *of, left.some(groups))
+        return np.minimum(np.maximum(values, least[:, None]), most[:, None])
+
+    def at(self, positions: Indices) -> Values:
+        """Return candidates by their positions."""
+        points = self.points
+        return points.at(positions.tolist()) if isinstance(points, Range) else points[positions]
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        if isinstance(self.points, Range):
-            values = np.sort(numbers.values())
-            ranks = ranks_of(values, self.visited)
-        else:
-            every = numbers.ranks(self.points)
-            ranks = every.at(self.points.searchsorted(self.visited))
+        points = self.points
+        if not isinstance(points, Range):
+            of_one_group = self.prepare_groups(numbers.ranks(points).as_group())
+            return lambda: tuple(of_one_group()[0].tolist())
+        values = np.sort(numbers.values())
+        ranks = ranks_of(values, self.visited).as_group()
         of = Records(Neighbours.ADD_REMOVE)
 
-        def middle(percents: tuple[float, ...], first: int, last: int, left: Left) -> Answer:
-            method = self.by_halves(percents, first, last)
-            start, end = self.records_left(ranks, left)
-            if isinstance(method, RecursiveOfRange):
-                return method.prepare(of.of(values[start:end]))()
-            here = every.at(np.arange(first, last + 1))
-            inside = replace(
-                here,
-                below=(here.below - start).clip(0, end - start),
-                upto=(here.upto - start).clip(0, end - start),
-                numbers=end - start,
-                missing=0,
-            )
-            return method.prepare(Numbers.counted(method.points, inside, of))()
+        def middle(
+            _: Indices, shares: Values, first: Indices, last: Indices, left: Left
+        ) -> Values:
+            [start], [end] = self.records_left(ranks, left)
+            inside = points.between(int(first[0]), int(last[0]))
+            percents = tuple((100 * shares[:, 0]).tolist())
+            method = RecursiveOfRange(percents, inside, self._of_middle, self.of_middle)
+            return np.array([method.prepare(of.of(values[start:end]))()])
 
-        return lambda: self.follow(ranks, self._exact, middle)
+        return lambda: tuple(self.follow(ranks, self._exact, middle)[0].tolist())
 
-    def records_left(self, ranks: Ranks, left: Left) -> tuple[int, int]:
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values]:
+        """Return the draw for groups of numbers, a row of values for each.
+
+        Args:
+            ranks: Of all candidates, which are listed; private.
+        """
+        points = np.asarray(self.points)
+        visited = ranks.among(points, self.visited)
+
+        def middle(
+            groups: Indices, shares: Values, first: Indices, last: Indices, left: Left
+        ) -> Values:
+            some = visited.some(groups)
+            here = ranks.some(groups).between(*self.records_left(some, left))
+            branches = Branches.of_all(here).within(first, last)
+            return points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
+
+        return lambda: self.follow(visited, self._exact, middle)
+
+    @property
+    def of_middle(self) -> float:
+        """Epsilon of the middle, for records that come or go."""
+        return self.of_parts * self.records.per_user / self.steps
+
+    @property
+    def _of_middle(self) -> Records:
+        """Records of the middle: those that come or go."""
+        return replace(self.records, neighbours=Neighbours.ADD_REMOVE)
+
+    def records_left(self, ranks: GroupedRanks, left: Left) -> tuple[Indices, Indices]:
         """Return the first of the sorted records in no part, and the one after the last."""
-        start = int(ranks.upto[left.low - 1]) if left.low else 0
-        end = int(ranks.below[left.high]) if left.high < len(ranks.below) else ranks.numbers
-        return start, max(start, end)
+        start = _at(ranks.upto, left.low - 1, 0)
+        return start, np.maximum(start, _at(ranks.below, left.high, ranks.numbers))
 
     @property
     def _exact(self) -> Draws:
         """Draws by the exact samplers."""
         noise = self.noise_scale
 
-        def stop(seek: Seek) -> int:
-            queries = seek.counts - seek.raised
-            found = above_threshold.first_above(queries, seek.threshold, noise, noise, 1)
-            return found[0] if found else queries.size - 1
+        def stop(seek: Seek) -> Indices:
+            queries = seek.counts - seek.raised - seek.threshold[:, None]
+            return above_threshold.first_above_of_each(queries, 0, noise, noise, seek.sizes)
 
         return Draws(
-            number=lambda count: int(discrete_laplace(np.array([count]), self.number_scale)[0]),
+            number=lambda counts: discrete_laplace(counts, self.number_scale),
             stop=stop,
-            count=lambda count: int(discrete_laplace(np.array([count]), self.count_scale)[0]),
+            count=lambda counts: discrete_laplace(counts, self.count_scale),
         )
 
     def simulated(self, rng: np.random.Generator) -> Draws:
         """Return draws from a generator of NumPy: for experiments."""
 
-        def geometric(scale: float, size: int) -> Indices:
-            return rng.geometric(-expm1(-1 / scale), size) - 1
+        def geometric(scale: float, shape: tuple[int, ...]) -> Indices:
+            return rng.geometric(-expm1(-1 / scale), shape) - 1
 
-        def laplace(scale: float) -> Callable[[int], int]:
-            def noisy(count: int) -> int:
-                up, down = geometric(scale, 2).tolist()
-                return count + up - down
+        def laplace(scale: float) -> Callable[[Indices], Indices]:
+            return lambda counts: (
+                counts + geometric(scale, counts.shape) - geometric(scale, counts.shape)
+            )
 
-            return noisy
-
-        def stop(seek: Seek) -> int:
-            queries = seek.counts - seek.raised - seek.threshold
-            late = int(geometric(self.noise_scale, 1)[0])
-            above = queries + geometric(self.noise_scale, queries.size) >= late
-            return int(above.argmax()) if above.any() else queries.size - 1
+        def stop(seek: Seek) -> Indices:
+            queries = seek.counts - seek.raised - seek.threshold[:, None]
+            late = geometric(self.noise_scale, (len(queries), 1))
+            above = queries + geometric(self.noise_scale, queries.shape) >= late
+            above &= np.arange(queries.shape[1]) < seek.sizes[:, None]
+            return np.where(above.any(axis=1), above.argmax(axis=1), seek.sizes)
 
         return Draws(laplace(self.number_scale), stop, laplace(self.count_scale))
+
+
+def _at(counts: Indices, column: Indices, otherwise: Indices | int) -> Indices:
+    """Return the count of each group in a column, or another number beyond the columns."""
+    inside = column.clip(0, counts.shape[1] - 1)
+    found = counts[np.arange(len(counts)), inside]
+    return np.where(inside == column, found, otherwise)
+
+
+def _threshold(wanted: Any) -> Indices:  # noqa: ANN401 -- integers of any size
+    """Return integers that are cut to what counts can be."""
+    return np.clip(wanted, -LARGEST, LARGEST).astype(np.int64)

@@ -14,9 +14,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from dpselect.percentiles.ranks import SupportsRanks
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
 from dpselect.percentiles.reading import Numbers
-from dpselect.percentiles.single import Answer, Method, OneByOne, Single
+from dpselect.percentiles.single import Answer, ForGroups, Method, OneByOne, Single
 from dpselect.plan import Spend
 from dpselect.typing import Probabilities, Values
 
@@ -84,6 +84,24 @@ class Parts:
             high = accumulate((one() for one in above), max, initial=values[-1])
             low = list(accumulate((one() for one in below), min, initial=values[0]))
             return (*low[:0:-1], *values, *list(high)[1:])
+
+        return draw
+
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        if not isinstance(self.middle, ForGroups):
+            return None
+        parts: list[ForGroups] = [self.middle, *self.below[::-1], *self.above]
+        prepared = [one.prepare_groups(ranks) for one in parts]
+        draws = [one for one in prepared if one is not None]
+        if len(draws) < len(parts):
+            return None
+
+        def draw() -> Values:
+            middle, *ends = (one() for one in draws)
+            low, high = ends[: len(self.below)], ends[len(self.below) :]
+            upwards = np.maximum.accumulate(np.column_stack([middle[:, -1], *high]), axis=1)
+            downwards = np.minimum.accumulate(np.column_stack([middle[:, 0], *low]), axis=1)
+            return np.column_stack([downwards[:, :0:-1], middle, upwards[:, 1:]])
 
         return draw
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpselect._numbers import shown
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Node, Recursive
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import AfterCount
@@ -31,10 +31,11 @@ from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.release import as_text
-from dpselect.typing import Probabilities, Values
+from dpselect.typing import Indices, Probabilities, Values
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -226,15 +227,22 @@ def _halved(
 
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
-    ranks, by = ranks_of(values, method.visited), method.simulated(rng)
+    ranks, by = ranks_of(values, method.visited).as_group(), method.simulated(rng)
+    epsilon, of = method.of_middle, method.records
 
-    def middle(percents: tuple[float, ...], first: int, last: int, left: Left) -> Answer:
-        start, end = method.records_left(ranks, left)
-        halves = method.by_halves(percents, first, last)
-        [drawn] = _halved(halves, values[start:end], rng, times=1)
-        return tuple(drawn.tolist())
+    def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
+        [start], [end] = method.records_left(ranks, left)
+        percents, points = tuple((100 * shares[:, 0]).tolist()), method.points
+        inside: Recursive | RecursiveOfRange
+        if isinstance(points, Range):
+            points = points.between(int(first[0]), int(last[0]))
+            inside = RecursiveOfRange(percents, points, of, epsilon)
+        else:
+            points = points[first[0] : last[0] + 1]
+            inside = Recursive(percents, points, of, epsilon, "permute-and-flip")
+        return _halved(inside, values[start:end], rng, times=1)
 
-    return np.array([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
+    return np.concatenate([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
 
 
 def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:

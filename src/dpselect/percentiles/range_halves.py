@@ -18,12 +18,12 @@ import numpy as np
 from dpselect.draws.place_exponential import Places, draw_place
 from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Node, composition_of, spends_of, split_tree
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName, not_listed
+from dpselect.percentiles.split_tree import Node, composition_of, spends_of, split_tree
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 

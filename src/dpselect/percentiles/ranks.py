@@ -7,7 +7,7 @@ be interpolated.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,6 +59,16 @@ class Ranks:
             missing=self.missing,
         )
 
+    def as_group(self) -> GroupedRanks:
+        """Return them as those of the only group."""
+        return GroupedRanks(
+            below=self.below[None],
+            upto=self.upto[None],
+            nearest_below=self.nearest_below[None],
+            nearest_above=self.nearest_above[None],
+            numbers=np.array([self.numbers]),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupedRanks:
@@ -89,6 +99,16 @@ class GroupedRanks:
     def at(self, places: Indices) -> GroupedRanks:
         """Return those of some of the candidates."""
         return GroupedRanks(**self._of((slice(None), places)), numbers=self.numbers)
+
+    def between(self, start: Indices, end: Indices) -> GroupedRanks:
+        """Return the ranks among some records of each group, from one to before another."""
+        ends = start[:, None], end[:, None]
+        return replace(
+            self,
+            below=self.below.clip(*ends) - ends[0],
+            upto=self.upto.clip(*ends) - ends[0],
+            numbers=end - start,
+        )
 
     def among(self, points: Values, some: Values) -> GroupedRanks:
         """Return those of some of the points that these are the ranks of."""

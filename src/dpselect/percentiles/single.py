@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -83,6 +83,21 @@ class Method(Protocol):
 
         Raises:
             ColumnError, DataError: As for the release.
+        """
+
+
+@runtime_checkable
+class ForGroups(Protocol):
+    """A way to draw percentiles of many groups of numbers at once."""
+
+    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+        """Return the draw for groups of numbers, a row of values for each.
+
+        Args:
+            ranks: Of all candidates, which are listed; private.
+
+        Returns:
+            None if groups can only be drawn one by one.
         """
 
 
@@ -300,11 +315,6 @@ class OneByOne:
         return lambda: tuple(sorted(draw() for draw in draws))
 
     def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
-        """Return the draw for groups of numbers, a row of values for each; None if it is slow.
-
-        Args:
-            ranks: Of all candidates; private.
-        """
         draws = [one.prepare_groups(ranks) for one in self.singles]
         if any(draw is None for draw in draws):
             return None

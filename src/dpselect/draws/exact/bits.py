@@ -14,9 +14,14 @@ WORD = 64
 
 system = SystemRandom()
 
-__all__ = ["WORD", "randbelow", "randbits", "system", "token_bytes", "words"]
+__all__ = ["WORD", "octets", "randbelow", "randbits", "system", "token_bytes", "words"]
 
 
 def words(*shape: int) -> NDArray[np.uint64]:
     """Return independent uniform words."""
     return np.frombuffer(urandom(WORD // 8 * prod(shape)), dtype=np.uint64).reshape(shape)
+
+
+def octets(size: int) -> NDArray[np.uint8]:
+    """Return independent uniform bytes."""
+    return np.frombuffer(urandom(size), dtype=np.uint8)

@@ -55,6 +55,10 @@ most, and the error of ln 2 cancels but for 2^-53 of the result; other logarithm
 """
 
 
+FIRST_BYTE = 5.6
+"""Above ln 256: exponential noise is below it unless the first byte of its bits is 0."""
+
+
 class Noise(Enum):
     """Noise of a scale of one."""
 
@@ -97,7 +101,20 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
         numbers: Integers of at most 2^52 in size, shape ``(n,)``.
         scale: Scale of the noise; finite, > 0.
     """
-    words = source.words(noise.uniforms, numbers.size)
+    return bounds_of(noise, numbers, scale, source.words(noise.uniforms, numbers.size))
+
+
+def bounds_of(
+    noise: Noise, numbers: Indices, scale: float, words: NDArray[np.uint64]
+) -> Bounds:
+    """Return what the first bits of the noise on each number tell; see ``bounds``.
+
+    Args:
+        noise: Its distribution.
+        numbers: Integers.
+        scale: Scale of the noise.
+        words: The bits, shape ``(uniforms, n)``.
+    """
     if noise is Noise.GUMBEL:
         middle, below, above = _gumbel(words[0])
     else:
@@ -112,6 +129,50 @@ def bounds(noise: Noise, numbers: Indices, scale: float) -> Bounds:
     noisy = numbers + scale * middle
     margin = (np.abs(numbers) + scale * size) * MARGIN + whole
     return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
+
+
+def small_words(size: int) -> tuple[Indices, NDArray[np.uint64]]:
+    """Draw words of which only those whose first byte is 0 are drawn whole.
+
+    The uniform numbers of all others are at least 1/256, and their exponential noise is below
+    ``FIRST_BYTE``: whatever their other bits are, it does not reach further.
+
+    Args:
+        size: How many words.
+
+    Returns:
+        The positions of those whose first byte is 0, and these words, of equal shapes.
+    """
+    places = np.flatnonzero(source.octets(size) == 0)
+    return places, source.words(places.size) >> np.uint64(8)
+
+
+def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
+    """Return which integers a geometric variable of their own is at least.
+
+    It is ``⌊-t ln U⌋``, so with ``P(g) ∝ e^(-g/t)``, and at least an integer if ``-t ln U`` is.
+
+    Args:
+        gaps: Of at most 2^54 in size, of any shape.
+        scale: The scale ``t``; finite, > 0.
+    """
+    found = gaps <= 0
+    far = gaps > scale * FIRST_BYTE
+    near = np.flatnonzero(~found & ~far)
+    places = np.flatnonzero(far)
+    small, whole = small_words(places.size)
+    at = np.concatenate([near, places[small]])
+    words = np.concatenate([source.words(near.size), whole])[None]
+    wanted = gaps.ravel()[at]
+    noise = bounds_of(Noise.EXPONENTIAL, np.zeros_like(at), scale, words)
+    over = noise.low >= wanted
+    for one in np.flatnonzero(~over & (noise.high >= wanted)).tolist():
+        number, least = Refined(Noise.EXPONENTIAL, 0, scale, [int(words[0, one])]), wanted[one]
+        while number.low < int(least) <= number.high:
+            number.refine()
+        over[one] = number.low >= int(least)
+    found.ravel()[at] = over
+    return found
 
 
 def _exponential(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:

@@ -1,0 +1,128 @@
+"""Recursion of halves of many groups at once, by permute-and-flip.
+
+It is the recursion of ``binary_tree`` with a row for each group: the same places, shares and
+prices, of percentiles and candidates that can differ from group to group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpselect.draws.place_flip import PlaceRows, draw_places
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.objectives import rank_bound
+from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.reading import Records
+from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw, split_tree
+from dpselect.typing import Indices, Values
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Branches:
+    """The weights of the records of a half in each group; private.
+
+    Attributes:
+        weights: Of all places, shape ``(groups, 2 k + 1)`` for ``k`` candidates.
+        first: The first place of each group's half; public, as all that follows.
+        last: The last one.
+        low: Which part of the records of the first place is below the half.
+        high: Which part of those of the last place is not above it.
+    """
+
+    weights: Values
+    first: Indices
+    last: Indices
+    low: Values
+    high: Values
+
+    @classmethod
+    def of_all(cls, ranks: GroupedRanks) -> Branches:
+        """Return all records, by the ranks of ascending candidates."""
+        groups, candidates = ranks.below.shape
+        edges = np.zeros((groups, 2 * candidates + 2))
+        edges[:, 1:-1:2], edges[:, 2:-1:2] = ranks.below, ranks.upto
+        edges[:, -1] = ranks.numbers
+        none, last = np.zeros(groups, dtype=np.int64), np.full(groups, 2 * candidates)
+        return cls(np.diff(edges, axis=1), none, last, np.zeros(groups), np.ones(groups))
+
+    def within(self, first: Indices, last: Indices) -> Branches:
+        """Return those of other first and last candidates, beyond which there is no record."""
+        return replace(self, first=2 * first, last=2 * last + 2)
+
+    def split(self, place: Indices, share: Values) -> tuple[Branches, Branches]:
+        """Return the records below and above a place of each group; it stays in both."""
+        rows, places = np.arange(len(place)), np.arange(self.weights.shape[1])
+        below = np.where(places <= place[:, None], self.weights, 0.0)
+        above = np.where(places >= place[:, None], self.weights, 0.0)
+        below[rows, place] *= share
+        above[rows, place] *= 1 - share
+        cut = self.cut(place, share)
+        return (
+            Branches(below, self.first, place, self.low, cut),
+            Branches(above, place, self.last, cut, self.high),
+        )
+
+    def cut(self, place: Indices, share: Values) -> Values:
+        """Return which part of all records of a place is below."""
+        low = np.where(place == self.first, self.low, 0.0)
+        return low + (np.where(place == self.last, self.high, 1.0) - low) * share
+
+    def candidates(self, place: Indices, share: Values) -> Indices:
+        """Return the candidates that are released for places and shares."""
+        above = (place % 2 == 1) | (self.cut(place, share) > 0.5)
+        return np.clip(place // 2 - ~above, 0, self.weights.shape[1] // 2 - 1)
+
+
+def draw_halves(
+    branches: Branches, fractions: Values, epsilon: float, records: Records
+) -> Indices:
+    """Draw the candidates of ascending percentiles in each group.
+
+    Args:
+        branches: Of all records of the groups. Private.
+        fractions: Percentiles as parts of one, of every group; shape ``(m, groups)``.
+        epsilon: Of each group.
+        records: What a neighbour step changes.
+
+    Returns:
+        Shape ``(groups, m)``; a release.
+    """
+    groups = len(branches.weights)
+    drawn = np.empty((groups, len(fractions)), dtype=np.int64)
+    tree = split_tree(tuple(range(1, len(fractions) + 1)), epsilon)
+    ends = np.zeros(groups), np.ones(groups)
+    _draw(tree, branches, fractions, ends, records, drawn)
+    return drawn
+
+
+def _draw(
+    node: Node,
+    branches: Branches,
+    fractions: Values,
+    ends: tuple[Values, Values],
+    records: Records,
+    drawn: Indices,
+) -> None:
+    """Draw a percentile between two released ones, and those that follow it."""
+    (low, high), here = ends, fractions[node.position]
+    fraction = (here - low) / (high - low)
+    relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
+    parts = parts_of(branches.weights.shape[1] // 2)
+    rows = PlaceRows(
+        branches.weights,
+        branches.first,
+        branches.last,
+        fraction,
+        np.array([records.per_user * rank_bound(one, relation) for one in fraction.tolist()]),
+        parts,
+    )
+    place, numerator = draw_places(rows, price_of_draw(node, records.neighbours))
+    share = numerator / parts
+    drawn[:, node.position] = branches.candidates(place, share)
+    below, above = branches.split(place, share)
+    if node.below is not None:
+        _draw(node.below, below, fractions, (low, here), records, drawn)
+    if node.above is not None:
+        _draw(node.above, above, fractions, (here, high), records, drawn)

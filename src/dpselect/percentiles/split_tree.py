@@ -1,0 +1,154 @@
+"""The binary tree of draws by which several percentiles are found, with their prices; public.
+
+Every level halves the records that are left, so the percentiles cost as many draws as there
+are levels (``dpselect.percentiles.binary_tree``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.reading import Records
+from dpselect.plan import Spend
+
+MOST_PARTS, LEAST_PARTS = 32, 4
+"""On HEPTH, where records share few values, 4 parts err three times as much as 16."""
+
+MOST_SCORES = 2**21
+"""Scores of one draw, beyond which there are fewer parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One draw and those that follow it in the binary tree; public.
+
+    Attributes:
+        position: Index of its percentile.
+        fraction: Share of the records of this half that lie below the percentile, in (0, 1].
+        level: 1 for the first draw.
+        epsilon: What a record pays that is in this half with its whole weight; two records
+            under substitution.
+        below: The half below the released value, if it has percentiles.
+        above: The half above.
+    """
+
+    position: int
+    fraction: float
+    level: int
+    epsilon: float
+    below: Node | None
+    above: Node | None
+
+    def all(self) -> Iterator[Node]:
+        """Yield this node and all that follow it, in the order drawn."""
+        yield self
+        for node in (self.below, self.above):
+            if node is not None:
+                yield from node.all()
+
+    def paths(self) -> Iterator[tuple[Node, ...]]:
+        """Yield the nodes from this one to each leaf."""
+        following = [node for node in (self.below, self.above) if node is not None]
+        if not following:
+            yield (self,)
+        for node in following:
+            yield from ((self, *path) for path in node.paths())
+
+    def ends(self, *, low: bool = True, high: bool = True) -> Iterator[tuple[Node, bool, bool]]:
+        """Yield the draws whose candidates reach to an end of all, and to which: low, high."""
+        yield self, low, high
+        if self.below is not None and low:
+            yield from self.below.ends(high=False)
+        if self.above is not None and high:
+            yield from self.above.ends(low=False)
+
+
+def split_tree(fractions: tuple[float, ...], epsilon: float) -> Node:
+    """Return the tree of draws of ascending percentiles, in (0, 1].
+
+    Every draw gets an equal part of the rest for it and the longest path below it, so
+    that a short path leaves nothing over.
+    """
+    root = _split(fractions, 0, (0.0, 1.0), 1, epsilon)
+    assert root is not None  # noqa: S101 -- there is at least one percentile
+    return root
+
+
+def _split(
+    fractions: tuple[float, ...], first: int, ends: tuple[float, float], level: int, left: float
+) -> Node | None:
+    if not fractions:
+        return None
+    middle, (low, high) = len(fractions) // 2, ends
+    here = fractions[middle]
+    # ceil(log2(m + 1)) levels are left.
+    price = left / len(fractions).bit_length()
+    return Node(
+        position=first + middle,
+        fraction=(here - low) / (high - low),
+        level=level,
+        epsilon=price,
+        below=_split(fractions[:middle], first, (low, here), level + 1, left - price),
+        above=_split(
+            fractions[middle + 1 :], first + middle + 1, (here, high), level + 1, left - price
+        ),
+    )
+
+
+def parts_of(candidates: int) -> int:
+    """Return into how many parts the records of a place are split; public."""
+    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
+
+
+def price_of_draw(node: Node, neighbours: Neighbours) -> float:
+    """Return the epsilon of one draw: half of the price where a substitution pays twice.
+
+    Rounding to the grid of the draw does not shrink with the weight of a record, so it is
+    paid once for every half of the level.
+    """
+    twice = neighbours is Neighbours.SUBSTITUTE and node.level > 1
+    branches = 2 ** (node.level - 1)
+    rounding = (STEPS_PER_UNIT + ROUNDING_STEPS) / (STEPS_PER_UNIT + branches * ROUNDING_STEPS)
+    return node.epsilon / (2 if twice else 1) * rounding
+
+
+def spends_of(
+    tree: Node, percents: tuple[float, ...], rho: Callable[[float], float]
+) -> tuple[Spend, ...]:
+    """Return the price of each level, on the path with the largest rho.
+
+    Args:
+        tree: The draws and their prices.
+        percents: The percentiles.
+        rho: The zCDP parameter of a draw by its epsilon. It is convex and 0 at 0, so weights
+            and halves that sum to 1 pay at most what one half pays with its whole weight.
+    """
+    paths = (
+        tuple(
+            Spend(
+                f"level {node.level}, percentile {percents[node.position]:g}",
+                node.epsilon,
+                rho=rho(node.epsilon),
+            )
+            for node in path
+        )
+        for path in tree.paths()
+    )
+    return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
+
+
+def composition_of(records: Records) -> str:
+    """Return why the prices of levels add up to the whole, in words."""
+    halves = (
+        "a person can leave one half and enter another, and each draw but the first costs "
+        "half of its step"
+        if records.neighbours is Neighbours.SUBSTITUTE
+        else "a record is in one half of a level, or shared among several"
+    )
+    return (
+        f"parallel in each level, sequential over levels: {halves}; the steps are those of the "
+        "path with the largest rho"
+    )
