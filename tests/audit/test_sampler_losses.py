@@ -2,6 +2,7 @@
 
 import inspect
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations, product
@@ -18,6 +19,7 @@ from dpselect.audit.replay import compose
 from dpselect.audit.sampler_losses import RULES, SCOPES, SECRET
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
+from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
 from dpselect.draws.subset_distance import DistanceDistribution, Part
 
@@ -158,6 +160,19 @@ def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
     bound = sampler_losses.noisy_maximum(here, there, {"epsilon": 1.0, "k": 1}, [0]).pure
     law = dp.audit.privacy_loss(draw.probabilities(here, 1.0), draw.probabilities(there, 1.0))
     assert law == pytest.approx(bound, rel=1e-4)
+
+
+def test_places_of_rows_lose_what_their_noisy_maxima_lose():
+    public = np.zeros(2, dtype=int), np.full(2, 2), np.full(2, 0.5), np.ones(2), 4
+    here = PlaceRows(np.array([[1.0, 0, 3], [2, 2, 2]]), *public)
+    there = PlaceRows(np.array([[1.0, 1, 3], [2, 2, 2]]), *public)
+    loss, of_one = sampler_losses.draw_places, sampler_losses.noisy_maximum
+    alone = of_one(here.scores()[0], there.scores()[0], {"epsilon": 3.0, "k": 1}, [0])
+
+    assert loss(here, there, {"epsilon": 3.0}, None).pure == pytest.approx(alone.pure)
+    assert 0 < alone.pure <= 3.0
+    assert loss(here, replace(there, shares=5), {"epsilon": 3.0}, None) is None
+    assert loss(here, replace(there, last=public[0]), {"epsilon": 3.0}, None) is None
 
 
 def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():

@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import binary_tree
+from dpselect.percentiles import binary_tree, split_tree
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
@@ -24,7 +24,7 @@ class Enumeration:
 
     def __init__(self, percents, relation, *, name="permute-and-flip"):
         self.relation, self.name, self.percents = relation, name, percents
-        self.tree = binary_tree.split_tree(tuple(p / 100 for p in percents), EPSILON)
+        self.tree = split_tree.split_tree(tuple(p / 100 for p in percents), EPSILON)
         self.values, self.laws = [], {}
 
     def law(self, database):
@@ -61,7 +61,7 @@ class Enumeration:
         return np.concatenate(laws), values
 
     def price(self, half):
-        return binary_tree.price_of_draw(half, self.relation)
+        return split_tree.price_of_draw(half, self.relation)
 
     def split(self, _half, branch, place, share):
         return branch.split(place, share)
@@ -103,7 +103,7 @@ class SubstitutionPaidOnce(Enumeration):
     """Planted: what is private under add/remove is claimed under substitution."""
 
     def price(self, half):
-        return binary_tree.price_of_draw(half, BOTH[0])
+        return split_tree.price_of_draw(half, BOTH[0])
 
 
 class CandidatesNotClipped(Enumeration):
@@ -203,8 +203,8 @@ def test_releases_follow_the_law(monkeypatch):
     """Unseeded: false alarm 1 in 10^6."""
     from scipy import stats
 
-    monkeypatch.setattr(binary_tree, "MOST_PARTS", PARTS)
-    monkeypatch.setattr(binary_tree, "LEAST_PARTS", PARTS)
+    monkeypatch.setattr(split_tree, "MOST_PARTS", PARTS)
+    monkeypatch.setattr(split_tree, "LEAST_PARTS", PARTS)
     data, draws = (0, 1, 1, 2, 3), 500
     law, answers = Enumeration((25, 50, 75), BOTH[0]).of_answers(data)
     draw_once = _drawn(data)
@@ -218,14 +218,14 @@ def test_releases_follow_the_law(monkeypatch):
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 7, 9, 19, 99])
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_every_path_costs_the_whole_and_has_as_many_draws_as_levels(m, relation):
-    tree = binary_tree.split_tree(tuple(np.arange(1, m + 1) / (m + 1)), 1.0)
+    tree = split_tree.split_tree(tuple(np.arange(1, m + 1) / (m + 1)), 1.0)
     paths = list(tree.paths())
 
     assert sorted(half.position for half in tree.all()) == list(range(m))
     assert max(map(len, paths)) == np.ceil(log2(m + 1) - 1e-9)
     for path in paths:
         assert sum(half.epsilon for half in path) == pytest.approx(1.0)
-        draws = [binary_tree.price_of_draw(half, relation) for half in path]
+        draws = [split_tree.price_of_draw(half, relation) for half in path]
         paid = draws[0] + (1 if relation is BOTH[0] else 2) * sum(draws[1:])
         assert 0.99 < paid <= 1 + 1e-12
 

@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import binary_tree
+from dpselect.percentiles import split_tree
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
@@ -70,7 +70,7 @@ def test_a_person_is_protected_and_not_a_record_alone(p, relation):
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
-    tree = binary_tree.split_tree((0.25, 0.75), 1.0)
+    tree = split_tree.split_tree((0.25, 0.75), 1.0)
     persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
     near = are_neighbours(relation)
     scores = {

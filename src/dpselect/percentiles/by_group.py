@@ -115,8 +115,10 @@ class GroupedPercentiles(Design[PercentileRelease]):
 
     def _after_count(self, method: AfterCount, ranks: GroupedRanks) -> list[OfOne]:
         """Draw by the methods that the noisy numbers of records choose."""
-        noisy = discrete_laplace(ranks.numbers, method.scale)
-        sizes = np.array([size_of(one) for one in noisy.tolist()])
+        noisy, held = np.unique(
+            discrete_laplace(ranks.numbers, method.scale), return_inverse=True
+        )
+        sizes = np.array([size_of(one) for one in noisy.tolist()])[held]
         found: list[OfOne] = [((), None)] * sizes.size
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)

@@ -109,13 +109,14 @@ def _draw(
     (low, high), here = ends, fractions[node.position]
     fraction = (here - low) / (high - low)
     relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
-    parts = parts_of(branches.weights.shape[1] // 2)
+    parts, most = parts_of(branches.weights.shape[1] // 2), records.per_user
+    bound = np.array([most * rank_bound(one, relation) for one in fraction.tolist()])
     rows = PlaceRows(
         branches.weights,
         branches.first,
         branches.last,
         fraction,
-        np.array([records.per_user * rank_bound(one, relation) for one in fraction.tolist()]),
+        bound,
         parts,
     )
     place, numerator = draw_places(rows, price_of_draw(node, records.neighbours))

@@ -13,7 +13,8 @@ def test_words_are_what_the_operating_system_gives(monkeypatch):
     monkeypatch.setattr(bits, "urandom", lambda size: asked.append(size) or given[:size])
 
     assert bits.words(2, 3).tolist() == np.frombuffer(given, np.uint64).reshape(2, 3).tolist()
-    assert asked == [48]
+    assert bits.octets(3).tolist() == [1, 2, 3]
+    assert asked == [48, 3]
 
 
 def test_every_bit_of_a_word_is_random():

@@ -74,3 +74,32 @@ def test_equal_words_are_told_apart_by_further_bits(noise):
     one, other = (Refined(noise, 0, 2.0**30, list(words)) for _ in range(2))
 
     assert lazy_noise.larger(one, other) == -lazy_noise.larger(other, one)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])
+def test_what_geometric_variables_reach_is_decided_by_all_their_bits(scale, monkeypatch):
+    """Every first byte, before and after the gap from which first bytes are read alone."""
+    rest = np.random.default_rng(1).integers(0, END, 256, np.uint64)
+    octets = np.arange(256, dtype=np.uint8)
+    firsts = octets.astype(np.uint64) << np.uint64(56)
+    monkeypatch.setattr(bits, "octets", lambda size: octets[:size])
+    near = rest >> np.uint64(8) | firsts
+    for gap in np.unique((scale * np.array([0, 0.5, 3, 5.5, 5.7, 9, 40])).astype(int)):
+        far = gap > scale * lazy_noise.FIRST_BYTE
+        monkeypatch.setattr(bits, "words", lambda size, far=far: (rest if far else near)[:size])
+        words = np.append(rest[0] >> np.uint64(8), np.full(255, END)) if far else near
+        true = [-scale * np.log((float(w) + 0.5) / 2**64) >= gap for w in words.tolist()]
+
+        found = lazy_noise.reaches(np.full(256, gap), scale)
+
+        assert found.tolist() == true or (gap <= 0 and found.all())
+
+
+def test_geometric_variables_reach_gaps_with_their_probability():
+    """On both sides of the gap from which first bytes are read alone; 5 standard deviations."""
+    for gap in (-3, 0, 1, 12, 16, 17, 18, 24):
+        reached, scale, number = 0, 3.0, 400_000
+        reached = int(lazy_noise.reaches(np.full(number, gap), scale).sum())
+        chance = min(1.0, np.exp(-gap / scale))
+
+        assert abs(reached - number * chance) <= 5 * np.sqrt(number * chance * (1 - chance))

@@ -1,0 +1,98 @@
+"""Halves of many groups at once: what one group is drawn from, and by its law."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import dpselect as dp
+from dpselect import scaling
+from dpselect.draws.place_flip import PlaceRows, draw_places
+from dpselect.percentiles.binary_tree import Branch, Recursive
+from dpselect.percentiles.choice import Choice
+from dpselect.percentiles.ends_first import EndsFirst
+from dpselect.percentiles.group_halves import Branches
+from dpselect.percentiles.objectives import rank_bound
+from dpselect.percentiles.parts import Parts
+from dpselect.percentiles.ranks import GroupedRanks, ranks_of
+from dpselect.percentiles.reading import Records
+from dpselect.percentiles.split_tree import split_tree
+
+ADDED = dp.Neighbours.ADD_REMOVE
+POINTS, PARTS = np.arange(7.0), 32
+NAMES = ("below", "upto", "nearest_below", "nearest_above", "numbers")
+
+
+def grouped(groups, points=POINTS):
+    """Return the ranks of points in several groups of numbers, and of each."""
+    each = [ranks_of(np.array(one, dtype=float), points) for one in groups]
+    return GroupedRanks(*(np.array([getattr(r, n) for r in each]) for n in NAMES)), each
+
+
+def compare(node, branches, each):
+    """Compare the scores, candidates and halves of all groups with those of each."""
+    fraction = np.full(len(each), node.fraction)
+    bound = np.full(len(each), rank_bound(node.fraction, ADDED))
+    rows = PlaceRows(branches.weights, branches.first, branches.last, fraction, bound, PARTS)
+    for found, branch in zip(rows.scores(), each, strict=True):
+        alone = scaling.by_global(branch.objective(node, PARTS, ADDED))
+        np.testing.assert_array_equal(found, alone)
+    place, numerator = draw_places(rows, 1.0)
+    share = numerator / PARTS
+    of_each = list(zip(each, (place - branches.first).tolist(), share.tolist(), strict=True))
+    assert branches.candidates(place, share).tolist() == [
+        one.candidate(at, part, POINTS.size) for one, at, part in of_each
+    ]
+    sides = zip(*(one.split(at, part) for one, at, part in of_each), strict=True)
+    halves = zip((node.below, node.above), branches.split(place, share), sides, strict=True)
+    for following, side, alone in halves:
+        if following is not None:
+            compare(following, side, alone)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_groups_are_drawn_from_what_one_is_drawn_from(seed):
+    rng = np.random.default_rng(seed)
+    groups = [rng.normal(3, 2, size).round(seed % 2) for size in (0, 1, 5, 50, 1000)]
+    ranks, each = grouped(groups)
+
+    tree = split_tree((0.25, 0.5, 0.9), 1.0)
+    compare(tree, Branches.of_all(ranks), [Branch.of_all(one) for one in each])
+
+
+def test_answers_of_groups_follow_the_law_of_one():
+    values = np.repeat([0, 1, 1, 3, 4, 4, 6], 2)
+    ranks, _ = grouped([values])
+    number = 20_000
+    by = Recursive((25.0, 50.0, 75.0), POINTS, Records(ADDED), 2.0, "permute-and-flip")
+    law = by.probabilities(Records(ADDED).of(values.astype(float)))
+
+    drawn = by.prepare_groups(ranks.some(np.zeros(number, dtype=int)))()
+
+    for column, chances in zip(drawn.T, law, strict=True):
+        held = np.bincount(column.astype(int), minlength=POINTS.size)
+        assert chisquare(held, number * chances / chances.sum()).pvalue > 1e-6
+
+
+CASES = {
+    Recursive: ((25, 50, 75), 2000),
+    EndsFirst: ((10, 50, 90, 95), 2000),
+    Parts: ((50, 90, 99), 40_000),
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_large_epsilon_is_right_in_every_group(kind):
+    percents, number = CASES[kind]
+    points, rng = np.arange(201.0), np.random.default_rng(2)
+    groups = [rng.gamma(2, 10, number) + 20 * one for one in range(5)]
+    ranks, _ = grouped(groups, points)
+    asked = {"percents": tuple(map(float, percents)), "points": points}
+    choice = Choice(**asked, records=Records(ADDED), epsilon=1.0)
+    assert isinstance(choice.of_number(number), kind) or kind is Parts
+    method = Choice(**asked, records=Records(ADDED), epsilon=400.0).of_number(number)
+
+    found = method.prepare_groups(ranks)()
+
+    true = [np.percentile(one, percents) for one in groups]
+    assert (np.diff(found, axis=1) >= 0).all()
+    assert np.abs(found - np.array(true)).max() <= 2
