@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import split_tree
+from dpselect.percentiles import binary_tree, split_tree
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
