@@ -31,7 +31,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.percentiles import rank_of
-from dpselect.percentiles.binary_tree import Node, Recursive, price_of_draw
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
@@ -39,7 +39,8 @@ from dpselect.percentiles.first_count import SHARE, size_of
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, ByRank, Method, MethodName, OneByOne, Single
+from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
+from dpselect.percentiles.split_tree import Node, price_of_draw
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
@@ -188,19 +189,21 @@ class Column:
     def from_ends(self, method: EndsFirst) -> Values:
         """Simulate releases from both ends inwards; return the values."""
         places = self.points.searchsorted(method.visited)
-        ranks = self.numbers.ranks(self.points).at(places)
+        ranks = self.numbers.ranks(self.points).at(places).as_group()
         by = method.simulated(self.rng)
 
-        def middle(percents: tuple[float, ...], first: int, last: int, left: Left) -> Answer:
-            start, end = method.records_left(ranks, left)
-            points = self.points[first : last + 1]
+        def middle(
+            _: Indices, shares: Values, first: Indices, last: Indices, left: Left
+        ) -> Values:
+            [start], [end] = method.records_left(ranks, left)
+            halves = method.by_halves(shares, first, last)
+            points = np.asarray(halves.points)
             if start == end:
-                return tuple(np.sort(self.rng.choice(points, len(percents))).tolist())
+                return np.sort(self.rng.choice(points, (1, len(shares))))
             here = Column("", self.values[start:end], points, 0, self.rng)
-            tree = method.by_halves(percents, first, last).tree
-            return tuple(points[place] for place in here.recursion(tree))
+            return points[here.recursion(halves.tree)][None]
 
-        return np.array([method.follow(ranks, by, middle) for _ in range(REPEATS)])
+        return np.concatenate([method.follow(ranks, by, middle) for _ in range(REPEATS)])
 
     def _noise(self, q: float, size: int) -> Indices:
         return self.rng.geometric(q, size) - self.rng.geometric(q, size)

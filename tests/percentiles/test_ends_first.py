@@ -12,7 +12,6 @@ import pytest
 import dpselect as dp
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
-from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
@@ -69,10 +68,7 @@ def transcripts(method, database):
         def middle(_, shares, first, last, rest, draw=draw):
             [start], [end] = method.records_left(ranks, rest)
             here = Records(BOTH[0]).of(np.sort(values)[start:end])
-            points = method.points[first[0] : last[0] + 1]
-            percents, of = tuple((100 * shares[:, 0]).tolist()), method.records
-            of = replace(of, neighbours=BOTH[0])
-            by = Recursive(percents, points, of, method.of_middle, "permute-and-flip")
+            by = method.by_halves(shares, first, last)
             law = by.probabilities(here)[0].tolist()
             return np.array([[draw(dict(zip(by.points.tolist(), law, strict=True)))]])
 

@@ -39,6 +39,7 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.group_halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.range_halves import RecursiveOfRange
@@ -392,9 +393,7 @@ class EndsFirst:
             _: Indices, shares: Values, first: Indices, last: Indices, left: Left
         ) -> Values:
             [start], [end] = self.records_left(ranks, left)
-            inside = points.between(int(first[0]), int(last[0]))
-            percents = tuple((100 * shares[:, 0]).tolist())
-            method = RecursiveOfRange(percents, inside, self._of_middle, self.of_middle)
+            method = self.by_halves(shares, first, last)
             return np.array([method.prepare(of.of(values[start:end]))()])
 
         return lambda: tuple(self.follow(ranks, self._exact, middle)[0].tolist())
@@ -427,6 +426,16 @@ class EndsFirst:
     def _of_middle(self) -> Records:
         """Records of the middle: those that come or go."""
         return replace(self.records, neighbours=Neighbours.ADD_REMOVE)
+
+    def by_halves(
+        self, shares: Values, first: Indices, last: Indices
+    ) -> Recursive | RecursiveOfRange:
+        """Return the method of the middle of one group, by what ``Middle`` gets."""
+        percents, low, high = tuple((100 * shares[:, 0]).tolist()), int(first[0]), int(last[0])
+        of = self._of_middle, self.of_middle
+        if isinstance(self.points, Range):
+            return RecursiveOfRange(percents, self.points.between(low, high), *of)
+        return Recursive(percents, self.points[low : high + 1], *of, "permute-and-flip")
 
     def records_left(self, ranks: GroupedRanks, left: Left) -> tuple[Indices, Indices]:
         """Return the first of the sorted records in no part, and the one after the last."""

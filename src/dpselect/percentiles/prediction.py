@@ -228,19 +228,11 @@ def _halved(
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
     ranks, by = ranks_of(values, method.visited).as_group(), method.simulated(rng)
-    epsilon, of = method.of_middle, method.records
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)
-        percents, points = tuple((100 * shares[:, 0]).tolist()), method.points
-        inside: Recursive | RecursiveOfRange
-        if isinstance(points, Range):
-            points = points.between(int(first[0]), int(last[0]))
-            inside = RecursiveOfRange(percents, points, of, epsilon)
-        else:
-            points = points[first[0] : last[0] + 1]
-            inside = Recursive(percents, points, of, epsilon, "permute-and-flip")
-        return _halved(inside, values[start:end], rng, times=1)
+        halves = method.by_halves(shares, first, last)
+        return _halved(halves, values[start:end], rng, times=1)
 
     return np.concatenate([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
 
