@@ -55,7 +55,7 @@ def test_scores_are_distances_from_the_wanted_rank(weights, fraction):
 def far_share(rows, epsilon):
     """Return the probability of the places of which first bytes are drawn alone."""
     [scores] = rows.scores()
-    law = PermuteAndFlip().law(scores, epsilon).reshape(-1, SHARES + 1)
+    law = PermuteAndFlip().probabilities(scores, epsilon).reshape(-1, SHARES + 1)
     return law, place_flip._far(rows, rows.ahead().high, rows.valid, epsilon)[0]
 
 

@@ -177,6 +177,26 @@ def test_rounds_or_one_sequence_by_how_many_keys_a_person_has(k, per_user, group
     assert plan.mechanism.split("(")[0] == drawn
 
 
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize(("per_user", "noise"), [(1, "laplace"), (20, "gaussian")])
+def test_a_delta_permits_gaussian_noise_where_it_is_smaller(per_user, noise, other):
+    asked = {
+        "column": "k", "k": 20, "candidates": range(500), "by": "g", "groups": range(5),
+        "user": "who", "max_per_user": per_user, "epsilon": 1.0, "neighbours": "add-remove",
+        "other": other,
+    }  # fmt: skip
+
+    design = dp.TopKeys(**asked, delta=1e-6).design()
+
+    without = dp.TopKeys(**asked).design()
+    assert design.draw.mechanism.noise == noise
+    assert design.delta == (1e-6 if noise == "gaussian" else 0)
+    if noise == "gaussian":
+        assert design.count_scale < 2**0.5 * without.count_scale
+    else:
+        assert design.draw == without.draw
+
+
 def test_a_key_of_fewer_people_than_the_least_is_never_released():
     asked = {"min_people": 5, "epsilon": 50.0, "delta": 0.5, "neighbours": ADDED}
 
@@ -232,7 +252,10 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
     [
         ({}, "need a delta above 0 and below 1"),
         ({"delta": 1.0}, "need a delta above 0 and below 1"),
-        ({"delta": 1e-6, "candidates": ["apple"]}, "leave out delta"),
+        (
+            {"delta": 1e-6, "candidates": ["apple"], "mechanism": "exponential"},
+            "leave out delta",
+        ),
         ({"candidates": ["apple"], "above": 2}, "give k or above, one of them"),
         ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates"),
         (

@@ -60,7 +60,7 @@ def test_the_probabilities_that_are_compared():
     rng = np.random.default_rng(3)
     sequence = dp.NoisySequence(epsilon=1.0, step=2.0**-9)
     for mechanism, law in (
-        (sequence, top_k._at_once(3, 37, 9 / 2)),
+        (sequence, top_k._at_once(top_k._laplace, 3, 37, 9 / 2)),
         (
             dp.PermuteAndFlip(epsilon=1.0),
             top_k._by_rounds(top_k._exponential, 3, 37, 9 / 3),

@@ -74,9 +74,9 @@ class TopKeys(Query[KeyRelease]):
     keys. The answer has the keys in the order drawn; with ``by``, pairs of a group and a key.
 
     Guarantee:
-        ``epsilon``-DP with candidates and without private groups, otherwise ``(epsilon,
-        delta)``-DP, under ``neighbours`` that differ in one row, or with ``user`` in all rows
-        of one person. All fields are public. Which ``max_per_user`` keys of a person are
+        ``epsilon``-DP with candidates and without private groups or Gaussian noise, otherwise
+        ``(epsilon, delta)``-DP, under ``neighbours`` that differ in one row, or with ``user``
+        in all of one person. All fields are public. Which ``max_per_user`` keys of a person are
         counted depends on that person's rows alone (``people``).
 
     Attributes:
@@ -116,13 +116,12 @@ class TopKeys(Query[KeyRelease]):
             candidates and a noisy sequence, for the counts of these people and each group
             separately. It is free, and shows which keys are certainly among the most common.
         epsilon: Price of the release, in nats; finite, > 0.
-        delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
-            without candidates, or if groups are released first.
+        delta: Delta of the guarantee, far below one over the number of people; in (0, 1). It
+            permits Gaussian noise of known keys; needed without candidates or public groups.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
         mechanism: Mechanism that draws the candidates. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default
-            permute-and-flip or the noisy sequence, as above. Without candidates it is
-            ``"exponential"``, if it is given.
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default as
+            above. Without candidates it is ``"exponential"``, if it is given.
 
     Source: McKenna and Sheldon 2020, arXiv:2010.12603; without candidates Korolova, Kenthapadi,
         Mishra and Ntoulas, WWW 2009, and Durfee and Rogers 2019, arXiv:1905.04273.
@@ -440,24 +439,25 @@ def _of_known(
 ) -> TopDesign:
     """Return rounds in each group, or one sequence of the counts of all groups."""
     candidates, groups = question.candidates or (), question.groups
-    if validation.finite("delta", asked.delta) != 0:
-        raise ParameterError("with `candidates` the release is epsilon-DP: leave out `delta`")
+    if asked.delta != 0 and asked.mechanism is not None:
+        raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
     if asked.limit is not None:
         raise ParameterError("`limit` is for a release without `candidates`: leave it out")
     changed = changed_keys(question.max_per_user, relation)
     facts = by_count(np.zeros(len(candidates), dtype=np.int64), candidates, relation, changed)
-    # A person has keys in at most so many groups.
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
-    most = float(question.moved(relation))
+    moved = float(question.moved(relation))
+    sequence = NoisySequence(epsilon=epsilon, l1=moved, bound=1, step=1).or_gaussian(
+        asked.delta
+    )
     draw = TopK.choose(
         facts,
         k=asked.k,
         above=asked.above,
-        # A sequence has the counts that the rest stands beside.
-        mechanism="noisy-sequence" if needs_counts else asked.mechanism,
+        mechanism=(lambda **_: sequence) if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(epsilon - for_counts) / times),
-        sequence=NoisySequence(epsilon=epsilon, l1=most, bound=1, step=1),
+        sequence=sequence,
         interval=asked.interval,
     )
     spend, scale = draw.spend, None

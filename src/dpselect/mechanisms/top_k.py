@@ -29,7 +29,7 @@ from dpselect.mechanisms.base import (
 )
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.score_intervals import checked_interval
-from dpselect.mechanisms.sequence import NoisySequence
+from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.release import Release
@@ -124,8 +124,7 @@ class TopK:
             facts: The objective of no data.
         """
         if isinstance(self.mechanism, NoisySequence):
-            scale = self.mechanism.noise_scale
-            return scale * (2 if self.mechanism.noise == "laplace" else sqrt(2))
+            return self.mechanism.deviation * sqrt(2)
         factor = 1 if facts.monotone else 2
         bound = float(np.max(facts.sensitivity.bound))
         return factor * self.k * bound / self.mechanism.epsilon * sqrt(2)
@@ -237,24 +236,24 @@ def rounds_or_sequence(
         return sequence
     factor = 1 if objective.monotone else 2
     scale = factor * k * objective.sensitivity.bound / mechanism.epsilon
-    ours = sequence.stated_l1 / sequence.epsilon
-    lead = _least_lead(k, others) * ours
+    lead = _least_lead(k, others, sequence.noise) * sequence.noise_scale
     noise = _exponential if isinstance(mechanism, PermuteAndFlip) else _gumbel
     return mechanism if _by_rounds(noise, k, others, lead / scale) >= RIGHT else sequence
 
 
 @lru_cache(maxsize=1024)
-def _least_lead(k: int, others: int) -> float:
-    """Return the lead, in scales of Laplace noise, with which the right ``k`` are first."""
-    return boundary(lambda lead: _at_once(k, others, lead) >= RIGHT, 0.0, 4 * END)[1]
+def _least_lead(k: int, others: int, noise: SequenceNoise) -> float:
+    """Return the lead, in scales of the noise, with which the right ``k`` are first."""
+    of = _laplace if noise == "laplace" else _normal
+    return boundary(lambda lead: _at_once(of, k, others, lead) >= RIGHT, 0.0, 4 * END)[1]
 
 
-def _at_once(k: int, others: int, lead: float) -> float:
+def _at_once(noise: Callable[[Values], Values], k: int, others: int, lead: float) -> float:
     """Return the probability that ``k`` with a lead are before all others, noise added once."""
     x = _points()
-    best = np.diff(np.exp(others * _laplace(x)))
+    best = np.diff(np.exp(others * noise(x)))
     middle = (x[1:] + x[:-1]) / 2
-    return float(best @ np.exp(k * _laplace(lead - middle)))
+    return float(best @ np.exp(k * noise(lead - middle)))
 
 
 def _by_rounds(noise: Callable[[Values], Values], k: int, others: int, lead: float) -> float:
@@ -279,6 +278,13 @@ def _laplace(x: Values) -> Values:
     """Return the log of the distribution function."""
     tail = np.exp(-np.abs(x)) / 2
     return np.where(x < 0, x - np.log(2), np.log1p(-tail))
+
+
+def _normal(x: Values) -> Values:
+    from scipy.special import log_ndtr
+
+    found: Values = log_ndtr(x)
+    return found
 
 
 def _exponential(x: Values) -> Values:
