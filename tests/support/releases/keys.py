@@ -61,7 +61,6 @@ def _top(name, relation, **asked):
 
 
 GROUPED = {"by": "ward", "groups": [0, 1]}
-OF_ALL = {**GROUPED, "candidates": range(KEYS), "epsilon": 4.0}
 REST = {"other": True, "other_share": 0.5}
 DRAWN = {"delta": 1e-3, "mechanism": "exponential"}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
@@ -83,7 +82,6 @@ CASES = [
                 mechanism=partial(NoisySequence, noise="gaussian", delta=1e-3),
                 **GROUPED,
             ),
-            _top("with Gaussian noise", relation, k=4, delta=1e-2, **OF_ALL),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),
             _top("unknown, by draws", relation, k=2, limit=KEYS, **DRAWN),
