@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+import dpselect as dp
 from dpselect.budget import Budget
 from support.engines import JAVA, SPARK, master, spark
 
@@ -257,33 +258,18 @@ def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp
     assert {node: degree for node, degree in found.items() if degree} == {7: 2, 1: 1, 3: 1}
 
 
-def test_a_column_of_numbers_is_text_for_a_query_of_keys(run, tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
+def test_a_column_of_numbers_is_text_for_a_query_of_keys(tmp_path, engine):
     (tmp_path / "stays.csv").write_text("days\n" + "07\n7\n" * 500, encoding="utf-8")
-    asked = """
-        [data]
-        path = "stays.csv"
-        engine = "{}"
-        [[queries]]
-        query = "Percentiles"
-        name = "half"
-        column = "days"
-        p = 50
-        candidates = [0, 7, 20]
-        epsilon = 50
-        neighbours = "add-remove"
-        [[queries]]
-        query = "Keys"
-        name = "common"
-        column = "days"
-        epsilon = 50
-        delta = 1e-6
-        neighbours = "add-remove"
-    """
-    for engine in ("memory", "polars"):
-        (tmp_path / "asked.toml").write_text(asked.format(engine), encoding="utf-8")
-        ran = run("run", tmp_path / "asked.toml", "--json")
+    data = {"path": str(tmp_path / "stays.csv"), "engine": engine}
+    if engine == "spark":
+        data["master"] = (master() or ("local[1]",))[-1]
+    both = {"column": "days", "epsilon": 50.0, "neighbours": "add-remove"}
+    queries = [
+        {"query": "Percentiles", "name": "half", "p": 50, "candidates": [0, 7, 20], **both},
+        {"query": "Keys", "name": "common", "delta": 1e-6, **both},
+    ]
+    found = dp.Request.from_dict({"data": data, "queries": queries}).release()
 
-        assert ran.code == 0, ran.error
-        answers = ran.json["answers"]
-        assert answers["half"]["answer"] == [7.0]
-        assert sorted(answers["common"]["answer"]) == ["07", "7"]
+    assert found["half"].answer == (7.0,)
+    assert sorted(found["common"].answer) == ["07", "7"]

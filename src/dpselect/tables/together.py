@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import replace
 from itertools import count
 from queue import SimpleQueue
 from threading import Thread
@@ -147,7 +148,7 @@ def kept(data: object, columns: Collection[str]) -> Iterator[object]:
     table = open_table(data).lazy().select(*columns)
     if not table.implementation.is_duckdb():
         with cached(table) as rows:
-            yield nw.to_native(rows)
+            yield _as_read(data, nw.to_native(rows))
         return
     relation: Any = nw.to_native(table)
     name = f"dpselect_{next(_NUMBERS)}"
@@ -156,6 +157,11 @@ def kept(data: object, columns: Collection[str]) -> Iterator[object]:
         lambda: unreadable(data),
     )
     try:
-        yield relation.query(name, f"from {name}_kept")
+        yield _as_read(data, relation.query(name, f"from {name}_kept"))
     finally:
         relation.query(name, f"drop table {name}_kept")
+
+
+def _as_read(data: object, kept: object) -> object:
+    """Return rows that are kept, which are read as those of the data were."""
+    return replace(data, frame=kept, where=()) if isinstance(data, Source) else kept
