@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -245,6 +246,15 @@ def test_exact_draws_and_experiments_have_one_law():
     )
 
     assert (np.abs(first - second) <= 5 * np.sqrt(first + second + 1)).all()
+
+
+def test_noise_of_an_experiment_is_the_difference_of_two_numbers_of_failures():
+    """NumPy counts trials, of which the last one is none."""
+    trials = SimpleNamespace(geometric=lambda _chance, size: np.array([5, 2, 3, 1])[:size])
+
+    made = of("both").simulated(trials)
+
+    assert (made.number(10), made.count(7)) == (13, 10)
 
 
 def test_a_lazy_frame_and_a_list_have_one_answer():
