@@ -541,3 +541,15 @@ def test_turns_are_those_of_the_first_column():
             zip(turn[kept & (users == user)], value[kept & (users == user)], strict=True)
         )
         assert found == sorted(held[at] for at in order[:5])
+
+
+@pytest.mark.parametrize(("delta", "noise"), [(0.0, "Laplace"), (1e-6, "Gaussian")])
+def test_the_plan_names_the_noise_that_is_drawn(delta, noise):
+    query = dp.Series(
+        column="code", period="month", periods=range(12), k=1, candidates=range(30),
+        user="person", max_per_user=20, epsilon=1.0, delta=delta, neighbours="add-remove",
+    )  # fmt: skip
+
+    assert type(query.made.factors.noise).__name__ == f"Discrete{noise}"
+    assert noise in query.plan.mechanism
+    assert (query.plan.delta > 0) == (noise == "Gaussian")
