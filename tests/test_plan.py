@@ -202,7 +202,9 @@ def test_numbers_of_a_plan_are_as_people_read_them():
 
 def test_a_bound_that_says_nothing_says_so():
     assert str(ErrorBound(float("inf"), "days")).startswith("no bound that holds on all data")
-    assert "says nothing: an error of 60 days" in str(ErrorBound(61.0, "days", largest=60.0))
+    assert "no useful bound: it is 60 days, the largest" in str(
+        ErrorBound(61.0, "days", largest=60.0)
+    )
     assert plan(error=ErrorBound(60.0, "days", largest=60.0)).to_dict()["error_bound"] is None
 
 

@@ -294,7 +294,7 @@ class TestFields:
         assert made.plan.to_dict()["arguments"]["options"] == {
             "lower": "-inf",
             "day": "2024-02-29",
-            "width": "1 day, 0:00:00",
+            "width": "1 day",
             "share": "0.1",
             "few": [0, 1, 2],
         }
@@ -463,11 +463,11 @@ class TestText:
             ),
             (
                 '{"query": "TopKeys", "epsilon": {"float": "x"}, "neighbours": "edge"}',
-                "epsilon holds what is no float",
+                "epsilon holds a value that is not a float",
             ),
             (
                 '{"query": "TopKeys", "epsilon": {"date": 0}, "neighbours": "edge"}',
-                "epsilon holds what is no date",
+                "epsilon holds a value that is not a date",
             ),
         ],
     )

@@ -78,9 +78,9 @@ def test_a_release_is_a_table_and_a_frame():
 
     assert noisy.to_frame().to_dict(as_series=False) == noisy.table()
     assert str(noisy).splitlines()[:3] == [
-        "answer  noisy_score",
-        "fig             3.5",
-        "pear           1000",
+        "answer  score, noisy",
+        "fig              3.5",
+        "pear            1000",
     ]
 
 

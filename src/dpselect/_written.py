@@ -181,11 +181,18 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
         return [readable(one) for one in value]
     if isinstance(value, Mapping):
         return {key: readable(one) for key, one in value.items()}
-    if isinstance(value, date | timedelta | Decimal):
+    if isinstance(value, timedelta):
+        return duration(value)
+    if isinstance(value, date | Decimal):
         return str(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)  # JSON has no word for it
     return value if isinstance(value, float | range) else plain(value, label)
+
+
+def duration(value: timedelta) -> str:
+    """Return a duration in words; whole days without a time."""
+    return str(value).removesuffix(", 0:00:00")
 
 
 def label(value: object) -> str:
@@ -240,4 +247,4 @@ def read(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
     try:
         return TAGS[tag].read(value[tag])
     except (TypeError, ValueError, ArithmeticError):
-        raise ParameterError(f"`{name}` holds what is no {tag}") from None
+        raise ParameterError(f"`{name}` holds a value that is not a {tag}") from None

@@ -1,7 +1,7 @@
 """Accuracy of mechanisms: exact comparisons, and directions of sensitivities.
 
-A comparison uses the exact distributions, or simulations where it says so. All functions here
-read scores and sensitivities without noise, so their results are as private as these: choose a
+Comparisons use exact distributions, or simulations where they state it. All functions here read
+scores and sensitivities without noise, so their results are as private as these: choose a
 mechanism on public data of the same kind.
 """
 
@@ -70,8 +70,8 @@ class Comparison:
 
     Attributes:
         rows: One per mechanism and epsilon, in the order given.
-        k: How many candidates a release has.
-        uniform: What a uniform choice of ``k`` candidates has, for comparison.
+        k: Number of candidates in a release.
+        uniform: The row of a uniform choice of ``k`` candidates, for comparison.
 
     ``print`` shows them as a table.
     """
@@ -197,16 +197,16 @@ def compare(
 ) -> Comparison:
     """Compare mechanisms on one objective by their exact distributions, or by simulations.
 
-    One candidate, and several by a ``NoisySequence`` whose distribution is feasible, are
-    compared exactly; rounds of other mechanisms are simulated. Each row says which.
+    Releases of one candidate, and of several by a ``NoisySequence`` if its distribution is
+    feasible, are compared exactly; rounds of other mechanisms are simulated. Each row states
+    which.
 
     Args:
         objective: Public or synthetic scores; the result is as private as they are.
         mechanisms: At least one.
         epsilons: Compare each mechanism at each of these; at its own if not given.
-        k: How many candidates a release has; 1 to ``n``.
-        simulations: How often a release is simulated where its distribution is not computed; >=
-            1.
+        k: Number of candidates in a release; 1 to ``n``.
+        simulations: Number of simulated releases where the distribution is not computed; >= 1.
         rng: The generator for these; one with the seed 0 if not given.
 
     Raises:
@@ -327,7 +327,7 @@ of a sixth of the range; or falling from the lowest, with a mean of a sixth of i
 
 
 def spread(candidates: Values, shape: Shape, people: float) -> Values:
-    """Return how many people have each of several equally spaced values."""
+    """Return the number of people with each of several equally spaced values."""
     shape = validation.one_of("shape", shape, get_args(Shape))
     low, high = float(candidates.min()), float(candidates.max())
     sixth = (high - low) / 6 or 1.0
@@ -341,7 +341,7 @@ def spread(candidates: Values, shape: Shape, people: float) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class DirectionReport:
-    """How the sensitivities of one database go with its scores; as private as they are.
+    """How the sensitivities of a database vary with its scores; as private as they are.
 
     A sensitivity is *non-decreasing* in a database if a candidate with a larger score has one
     at least as large at every distance, *non-increasing* if it has one at most as large; with
@@ -383,12 +383,12 @@ class DirectionReport:
 def check_direction(objective: Objective, *, distances: int = 64) -> DirectionReport:
     """Return which direction of a sensitivity fits, on public data of the same kind.
 
-    A direction is a public fact that shifted dampening uses; it stays private whichever is
-    declared, and only errors grow where the wrong one is.
+    A direction is a public argument of shifted dampening. The mechanism is private with either
+    direction; the wrong one only makes errors larger.
 
     Args:
         objective: Scores and sensitivity.
-        distances: How many distances to look at, from 0 on; >= 1.
+        distances: Number of distances to compare, from 0 on; >= 1.
 
     Raises:
         ParameterError: ``distances`` is below 1.

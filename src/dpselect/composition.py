@@ -21,7 +21,7 @@ def parallel_plan(
 
     A public rule sends each row to at most one part by that row alone. A record, which is one
     row, is then in one part; a person whom the plans protect by ``user`` may have rows in every
-    part, or by what is public in at most ``parts_per_user``. Let ε, δ and ρ be the sums of as
+    part, or in at most ``parts_per_user``, if that is public. Let ε, δ and ρ be the sums of as
     many of the largest prices. Releases of the parts cost together
 
     - under add/remove ε, δ, ρ: one record or person more or less changes so many parts;
@@ -108,8 +108,8 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
 
     Raises:
         ParameterError: There is no plan.
-        NeighboursError: They are for several relations, or for records and persons, of which
-            no sum says anything.
+        NeighboursError: They are for several relations, or some protect records and some
+            persons.
 
     Examples:
         >>> import dpselect as dp

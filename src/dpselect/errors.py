@@ -2,34 +2,32 @@
 
 ::
 
-    DPSelectError
-    ├── ParameterError (ValueError)      an argument is out of its public range
-    │   └── PolicyError                  a request goes beyond its policy
-    ├── ScoresError (ValueError)         scores are empty, not 1-D or not finite
-    ├── SensitivityError (ValueError)    a sensitivity has the wrong shape, sign or bound
-    ├── NeighboursError (ValueError)     two neighbour relations meet in one guarantee
-    ├── DataError (ValueError)           a table, a column or a file cannot be used
-    │   ├── ColumnError                  a column is missing or of the wrong type
-    │   └── PublicClaimError             the data contradict what was declared public
-    ├── BudgetError (ValueError)         a spend or a ledger is refused
-    │   ├── InsufficientBudgetError      the spend would exceed the total
-    │   └── LedgerError                  the ledger file is not one, or says something else
-    ├── MissingDependencyError (ImportError)   an optional package is not installed
-    └── AuditError (AssertionError)      a claim does not hold on a universe of databases
+    DPSelectError ├── ParameterError (ValueError)      an argument is out of its public range │
+    └── PolicyError                  a request goes beyond its policy ├── ScoresError
+    (ValueError)         scores are empty, not 1-D or not finite ├── SensitivityError
+    (ValueError)    a sensitivity has the wrong shape, sign or bound ├── NeighboursError
+    (ValueError)     two neighbour relations meet in one guarantee ├── DataError (ValueError)
+    a table, a column or a file cannot be used │   ├── ColumnError                  a column is
+    missing or of the wrong type │   └── PublicClaimError             the data contradict what
+    was declared public ├── BudgetError (ValueError)         a spend or a ledger is refused │
+    ├── InsufficientBudgetError      the spend would exceed the total │   └── LedgerError
+    the file is not a ledger, or has other totals ├── MissingDependencyError (ImportError)   an
+    optional package is not installed └── AuditError (AssertionError)      a claim does not hold
+    on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
 record, a count or a size that was read off private data: an exception is an output outside
 of the guarantee.
 
 Messages are written with the names of arguments in backquotes. ``str`` drops these;
-``DPSelectError.naming`` writes the names as somebody else knows them, such as the options of a
-command.
+``DPSelectError.naming`` replaces the names, for example by the options of a command.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Self
 
 __all__ = [
     "AuditError",
@@ -67,6 +65,10 @@ class DPSelectError(Exception):
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments that the message speaks of."""
         return tuple(dict.fromkeys(found["name"] for found in _NAME.finditer(self._marked)))
+
+    def adding(self, more: str) -> Self:
+        """Return the error with more at the end of its message."""
+        return type(self)(self._marked + more)
 
     def naming(self, words: Callable[[str], str]) -> str:
         """Return the message with other words for the names of arguments.

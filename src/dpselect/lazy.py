@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are asked for.
+"""Lazily imported names of a package.
 
 They are listed once, in the package's stub ``__init__.pyi``, which type checkers and editors
 read too. The stub is read by the package's own loader, so that a package in a zip archive, as

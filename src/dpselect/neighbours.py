@@ -1,7 +1,8 @@
-"""Which pairs of databases epsilon protects.
+"""Neighbour relations: the pairs of databases that a guarantee is about.
 
-An epsilon means nothing without this relation: it bounds how far the distribution of a release
-may move between two *neighbouring* databases, so the relation says what one individual is.
+An epsilon has no meaning without this relation. It bounds the change of a release's
+distribution between two *neighbouring* databases, so the relation defines what one individual
+is.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def relation(value: object) -> Neighbours:
     Raises:
         NeighboursError: It is neither.
     """
-    # Lookup in an enumeration compares: what is no text may refuse that in its own way.
+    # Lookup in an enumeration compares: a value that is not text may refuse that in its own
+    # way.
     return Neighbours(value if isinstance(value, Neighbours | str) else None)
 
 

@@ -18,14 +18,14 @@ from dpselect.typing import Direction, Indices, Scores
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Objective:
-    """Scores of public candidates, with what one neighbour step can change of them.
+    """Scores of public candidates, with the most that one neighbour step can change them.
 
     Attributes:
         scores: One number per candidate, shape ``(n,)``, ``n >= 1``, finite; larger is
             better. Private; kept as a read-only float64 copy.
         low_order: What float64 rounds away of the scores, shape ``(n,)``: 0 for floats, and for
             integers up to 2^53. Mechanisms use ``scores + low_order``. Private.
-        sensitivity: What one individual can change of the scores.
+        sensitivity: How much one individual can change the scores.
         candidates: The possible outputs, in the order of the scores; positions ``0`` to
             ``n - 1`` if not given. Public: it must be the same for every database.
         monotone: Whether every neighbour step moves all scores in the same direction (or
@@ -124,7 +124,7 @@ class Objective:
 
     @np.errstate(over="ignore", invalid="ignore")
     def gaps(self) -> Twofold:
-        """Return each score less the best one, <= 0 and finite; private.
+        """Return each score minus the best one, <= 0 and finite; private.
 
         Differences of large scores keep the digits that the scores lose as floats.
         """

@@ -1,4 +1,4 @@
-"""Passes over records that an engine holds: what they take, and how many are done."""
+"""Passes over records that an engine holds: their size and their progress."""
 
 from __future__ import annotations
 

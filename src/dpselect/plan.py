@@ -38,8 +38,8 @@ SHOWN = 8
 MOST_NAMES = 32
 """Names of a longer mapping are summarised likewise."""
 
-LARGE_EPSILON = 10.0
-"""A larger one is called large where a plan is printed."""
+LARGE_EPSILON, LARGE_DELTA = 10.0, 1e-3
+"""Larger ones are called large where a plan is printed."""
 
 PROTECTED = {
     **dict.fromkeys((Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE), "record"),
@@ -89,7 +89,7 @@ class Spend:
     Attributes:
         purpose: What is drawn, such as ``"noisy class counts of a leaf"``.
         epsilon: The price of one step, in nats; >= 0.
-        times: How many such steps a single individual can take part in.
+        times: Number of such steps that a single individual can take part in.
         delta: Delta of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
         laplace: Whether the Laplace mechanism at ``epsilon`` dominates each step (Theorem 3
@@ -142,8 +142,8 @@ class ErrorBound:
     def __str__(self) -> str:
         if self.says_nothing and isfinite(self.largest):
             return (
-                f"the bound says nothing: an error of {_numbers.shown(self.largest)} "
-                f"{self.unit} is the largest there can be"
+                f"no useful bound: it is {_numbers.shown(self.largest)} {self.unit}, the "
+                "largest possible error"
             )
         if self.says_nothing:
             return "no bound that holds on all data; compare mechanisms on public data instead"
@@ -169,11 +169,10 @@ class Plan:
         neighbours: The relation that all amounts are stated for.
         user: The column of persons, if one neighbour step is a person with all rows; None if
             it is a record.
-        public: What the caller declares public by calling the function, in words.
-        composition: Why the spends add up to the whole, in words.
+        public: What the caller declares public by making the query, in words.
+        composition: The composition theorem by which the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
-        passes: The most that counting takes where an engine holds the records, and nothing
-            in memory.
+        passes: Bounds on the counts that an engine makes of the records; empty in memory.
         query: The query itself; None of a plan that was put together from others.
 
     Raises:
@@ -233,7 +232,7 @@ class Plan:
         No other function of the library spends. A plan of price 0 is not recorded.
 
         Returns:
-            What the answer is to be kept with, once it is drawn.
+            The receipt with which the answer is recorded once it is drawn.
 
         Raises:
             InsufficientBudgetError: The budget does not allow it; nothing was recorded.
@@ -269,8 +268,8 @@ class Plan:
     def check(self, budget: SupportsSpend | None) -> None:
         """Raise what ``charge`` would raise now; call it before rows are counted.
 
-        A refusal costs no pass over the data then. Spends of others in between are seen by
-        ``charge`` alone. Whoever watches is told the passes that follow.
+        A refusal then costs no pass over the data. Spends of others in between are seen by
+        ``charge`` alone. Watchers of progress are told the passes that follow.
         """
         check([self], budget)
 
@@ -333,22 +332,23 @@ class Plan:
 
     @property
     def warning(self) -> str | None:
-        """What an epsilon above ``LARGE_EPSILON`` allows, in words; None of a smaller one."""
-        if self.epsilon <= LARGE_EPSILON:
-            return None
+        """What a large epsilon or delta allows, in words; None if both are small."""
         one = "person" if self.user is not None else PROTECTED[self.neighbours]
-        return (
-            f"epsilon {self.epsilon:g} is large: one {one} can change the probability of "
-            f"an answer by a factor of e^{self.epsilon:g}"
+        of_epsilon = (
+            f"epsilon {self.epsilon:g} is large: one {one} can change the probability of an "
+            f"answer by a factor of e^{self.epsilon:g}"
         )
+        of_delta = f"delta {self.delta:.3g} is large: one {one} may be unprotected"
+        said = (self.epsilon > LARGE_EPSILON, of_epsilon), (self.delta > LARGE_DELTA, of_delta)
+        return "; ".join(one for is_large, one in said if is_large) or None
 
     @property
     def counted(self) -> str | None:
-        """The rows of a person that count, in words; None without a cap."""
+        """How the rows of a person are limited, in words; None without a cap."""
         return self.counted_at(None)
 
     def counted_at(self, cap: int | None) -> str | None:
-        """Return the same, at a cap that was drawn if one was."""
+        """Return the same, with the cap that was drawn, if one was."""
         most = self.arguments.get("max_per_user")
         if self.user is None or most is None:
             return None

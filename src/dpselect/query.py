@@ -1,8 +1,8 @@
 """Queries: releases before their data.
 
-A query is made of public arguments alone. It can be planned, compared, written down and read
-again, and run on data as often as a budget allows. ``Query.release`` is the one place where the
-steps of a release are put in order: ask the budget, read and count, charge, draw, keep.
+A query is made of public arguments alone. It can be planned, compared, written to a file and
+read again, and run on data as often as a budget allows. ``Query.release`` alone puts the steps
+of a release in order: check the budget, read and count, charge, draw, record.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Design(ABC, Generic[Out]):
         delta: Delta of the whole release.
         neighbours: The relation that all amounts are stated for.
         public: What is declared public by asking, in words.
-        composition: Why the spends add up to the whole, in words.
+        composition: The composition theorem by which the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
         passes: The most that counting takes where an engine holds the records.
         exact: Whether the library's own samplers draw.
@@ -125,7 +125,7 @@ class Design(ABC, Generic[Out]):
 
 
 class Query(ABC, Generic[Out]):
-    """A release before its data; a subclass says what is chosen, and documents its fields.
+    """A release before its data; subclasses define what is chosen and document their fields.
 
     All fields are checked when a query is made. Lists and arrays among them become tuples of
     Python's numbers, names of relations become ``Neighbours``, and mechanisms given by their
@@ -217,7 +217,7 @@ class Query(ABC, Generic[Out]):
 
         Args:
             budget: Where the price would be recorded.
-            after: What would be recorded before.
+            after: Plans that would be charged before.
 
         Returns:
             Rounded down to the third digit of its own.
@@ -253,15 +253,16 @@ class Query(ABC, Generic[Out]):
 
     @final
     def release(self, data: Any, *, budget: SupportsSpend | None = None) -> Out:  # noqa: ANN401
-        """Draw from data, exactly; what is returned may be published.
+        """Draw from data, exactly; the returned release may be published.
 
-        The budget is asked before any row is read, and charged once, after all that can fail
-        and before anything is drawn. What an outcome did not cost is refunded. A budget that
-        knows the source, and has the answer to the same question of it, answers it again for
-        nothing (``dpselect.Budget.for_request``); ``repeated`` says so.
+        The budget is checked before any row is read. It is charged once, after everything that
+        can fail and before anything is drawn. The part of the price that an outcome did not
+        need is refunded. A budget that knows the source and has the answer to the same query of
+        it returns that answer at no cost (``dpselect.Budget.for_request``); ``repeated`` is
+        then True.
 
         Args:
-            data: What to choose from. Private.
+            data: The data to choose from. Private.
             budget: Where to record the spend, such as a ``Budget``.
 
         Raises:
@@ -299,7 +300,7 @@ class Query(ABC, Generic[Out]):
         """Return the query that ``to_dict`` wrote.
 
         Raises:
-            ParameterError: It is no query, none of this class, one of another version of the
+            ParameterError: It is not a query of this class, it is of another version of the
                 schema, or a field is missing, unknown or out of its range.
         """
         if fields_.get("dpselect", SCHEMA) != SCHEMA:
@@ -325,7 +326,7 @@ class Query(ABC, Generic[Out]):
         """Return the query that ``to_json`` wrote.
 
         Raises:
-            ParameterError: As for ``from_dict``, or it is no JSON object.
+            ParameterError: As for ``from_dict``, or it is not a JSON object.
         """
         try:
             found = json.loads(text)
@@ -398,7 +399,7 @@ def released(
     """Return releases of the same data, all or nothing as to the budget.
 
     Args:
-        queries: What is released, for one neighbour relation.
+        queries: The queries to release, for one neighbour relation.
         data: Private.
         budget: Where to record the spends.
         prepared: Reads and counts for those that are not answered again.

@@ -35,7 +35,8 @@ NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated"}
 class Release(Generic[T_co]):
     """The answer of a mechanism, with everything needed to judge the guarantee.
 
-    It holds no probability and no rank, and no score but noisy ones that were paid for.
+    It holds no probabilities or ranks, and no scores except noisy ones that are part of the
+    price.
 
     Attributes:
         answer: The chosen candidates, in the order drawn; or the members of a subset. Numbers
@@ -44,10 +45,11 @@ class Release(Generic[T_co]):
         exact: Whether it was drawn by the exact samplers of ``dpselect.draws``.
         noisy_scores: The noisy score of each candidate of the answer, in its order, if the
             mechanism releases them at the same price; else None. Score units.
-        refunded: What the answer did not cost of the plan's epsilon, in nats.
+        refunded: The part of the plan's epsilon that the answer did not cost, in nats.
         version: The version of dpselect that drew it.
         entry: The number of its entry in the budget; None if nothing was recorded.
-        repeated: Whether that entry answered once more: nothing was drawn or spent.
+        repeated: Whether the answer was taken from that entry, so that nothing was drawn or
+            spent.
         interval: The ends of the interval of each value or score, if intervals were asked for.
         surely: Whether each candidate is surely one of the best, likewise.
         cap: The cap on rows of a person that was drawn, if it was to be chosen (``Choose``).
@@ -71,11 +73,11 @@ class Release(Generic[T_co]):
         object.__setattr__(self, "answer", tuple(plain))
 
     def recorded(self, receipt: Receipt, *, repeatable: bool = False) -> Self:
-        """Keep the answer beside its spend, give back what it did not cost, and return it.
+        """Record the answer with its spend, refund what it did not cost, and return it.
 
         Args:
-            receipt: What charging the plan returned.
-            repeatable: Whether the release can be made of its fields again.
+            receipt: The receipt that charging the plan returned.
+            repeatable: Whether the release can be made again from its fields.
 
         Returns:
             The release with the entry's number.
@@ -109,7 +111,7 @@ class Release(Generic[T_co]):
 
     @classmethod
     def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
-        """Return a release of the fields that a ledger keeps, and of those that it states."""
+        """Return a release made from the fields that a ledger keeps, and further ones."""
         return cls(**{name: written.read(name, one) for name, one in kept.items()}, **more)
 
     def released(self) -> dict[str, Any]:
@@ -135,7 +137,7 @@ class Release(Generic[T_co]):
         return columns | self.ends()
 
     def ends(self) -> dict[str, list[Any]]:
-        """Return the ends of the intervals, and what is sure, as columns; none without."""
+        """Return the ends of the intervals and ``surely``, as columns."""
         if self.interval is None:
             return {}
         ends = zip(*self.interval, strict=True) if self.interval else ((), ())
@@ -145,7 +147,7 @@ class Release(Generic[T_co]):
 
     @property
     def meaning(self) -> str | None:
-        """What intervals are, in words; None without them."""
+        """Meaning of the intervals, in words; None without them."""
         if self.interval is None:
             return None
         asked = self.arguments
@@ -161,8 +163,12 @@ class Release(Generic[T_co]):
         )
 
     def shown(self) -> dict[str, list[Any]]:
-        """Return ``table`` as people read it."""
-        return self.table()
+        """Return ``table`` as people read it, noisy scores with six significant digits."""
+        columns = self.table()
+        if "noisy_score" not in columns:
+            return columns
+        rounded = [float(f"{one:.6g}") for one in columns.pop("noisy_score")]
+        return {"answer": columns.pop("answer"), "score, noisy": rounded} | columns
 
     def to_frame(self) -> pl.DataFrame:
         """Return ``table`` as a polars frame.
@@ -304,7 +310,7 @@ def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
 def as_text(value: object) -> str:
     """Return a value as it stands in a table."""
     if isinstance(value, timedelta):
-        return str(value).removesuffix(", 0:00:00")
+        return written.duration(value)
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 

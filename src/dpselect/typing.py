@@ -1,4 +1,4 @@
-"""Names for the arrays that cross module borders."""
+"""Types of the arrays that modules exchange."""
 
 from __future__ import annotations
 

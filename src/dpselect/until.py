@@ -26,36 +26,37 @@ def run_until(
     most: float,
     budget: SupportsSpend | None = None,
 ) -> tuple[Out, ...]:
-    """Release a query with growing epsilons until a public test says that it is enough.
+    """Release a query with growing epsilons until a public test accepts the answer.
 
     The first release has the query's own epsilon and each further one twice that of the one
-    before, with independent noise. All together cost less than twice the last epsilon, and
-    where every larger epsilon is enough, too, the last one is less than twice the least.
+    before, with independent noise. All together cost less than twice the last epsilon. If every
+    larger epsilon would be accepted too, the last one is less than twice the smallest that is.
 
     A budget must allow ``most`` at the start and is charged release by release, as
-    ``Query.release`` does: nothing is paid for what is not drawn, no rho and no delta either,
-    and answers that were drawn are in the ledger whenever the process ends. Started again for
-    the same named source, it goes on after the last of them and pays for none twice.
+    ``Query.release`` does: only drawn releases are charged, also in rho and delta, and their
+    answers are in the ledger if the process ends. Started again for the same named source, it
+    continues after the last of them and pays for none twice.
 
     Guarantee:
-        Let c be the sum of the epsilons that were drawn, less refunds. The releases as they
-        came are at most ``e^c`` times as probable under any neighbour, but for an event of the
-        sum of their deltas (ex-post privacy), and c is at most ``most``. The budget keeps its
-        guarantee, which is for epsilons that are chosen by earlier answers. All of this holds
-        if ``enough`` depends on the release alone and not on the data.
+        Let c be the sum of the epsilons of the releases that were drawn, minus refunds. The
+        sequence of releases is at most ``e^c`` times as probable as under any neighbour, except
+        for an event whose probability is the sum of their deltas (ex-post privacy), and c is at
+        most ``most``. The guarantee of the budget holds as well, since it allows epsilons that
+        depend on earlier answers. All of this holds if ``enough`` depends on the release alone
+        and not on the data.
 
     Args:
-        query: What is released first; it has a field ``epsilon``.
+        query: The first query to release; it has a field ``epsilon``.
         data: What to choose from. Private.
-        enough: The test of quality, of a release. Public; it must not read data. It should
-            know the noise: an answer that looks good by chance ends the series as well.
-        most: What all releases together may cost, in nats; finite, at least the query's
+        enough: The test of quality, of a release. Public; it must not read data. It should take
+            the noise into account: an answer that looks good by chance ends the series as well.
+        most: Largest price of all releases together, in nats; finite, at least the query's
             epsilon. A series of n releases costs ``2^n - 1`` times that.
         budget: Where to record the spends, such as a ``Budget``.
 
     Returns:
-        All releases, in order. The last one is enough, or ``most`` allowed no more, or others
-        spent meanwhile what the next one needs: ask ``enough`` of it.
+        All releases, in order. The last one is accepted by ``enough``, unless ``most`` or a
+        budget that others use allowed no further release: call ``enough`` on it.
 
     Raises:
         ParameterError: ``most`` is out of its range, or the query has no ``epsilon``.

@@ -1,7 +1,7 @@
 """Checks of public arguments, made before any budget is spent.
 
-Each returns the value in the one form that the library works with, or raises a
-``ParameterError`` that names the argument in backquotes.
+Each returns the value in the form that the library uses, or raises a ``ParameterError`` that
+names the argument in backquotes.
 """
 
 from __future__ import annotations

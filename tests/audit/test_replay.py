@@ -308,4 +308,4 @@ def test_the_first_lines_say_what_a_replay_does_not_see():
         return released([round(noisy, -3)])
 
     assert replay(release, *ballots(0)).ok
-    assert "noise of NumPy passes" in str(replay.__doc__)
+    assert "Noise of NumPy passes" in str(replay.__doc__)

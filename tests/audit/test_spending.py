@@ -294,4 +294,4 @@ def test_the_first_lines_say_what_is_not_seen():
 
     assert check(release).ok
     assert "ran before the first spend" in str(check(release, samplers=[noise]))
-    assert "does not see noise of NumPy" in str(dp.audit.check_spends_first.__doc__)
+    assert "Noise of NumPy" in str(dp.audit.check_spends_first.__doc__)

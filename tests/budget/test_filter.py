@@ -295,7 +295,7 @@ def test_zcdp_uses_all_of_its_delta_and_not_more(composition, delta):
 @pytest.mark.parametrize(("composition", "fit"), [("sum", 2), ("either", 1), ("zcdp", 0)])
 def test_deltas_add_up_to_what_is_for_them(composition, fit):
     granted, spend = totals(1.0, 1e-6, composition), cost(0.1, 5e-7, None)
-    kept = f"composition={composition} says: ask with less, or make a budget with"
+    kept = "give a smaller delta, or make a budget with composition=sum"
 
     assert admitted(granted, [spend] * 3) == [spend] * fit
     with pytest.raises(InsufficientBudgetError) as refused:
@@ -323,7 +323,7 @@ def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
 def test_a_budget_without_delta_takes_no_spend_with_one():
     with pytest.raises(
         InsufficientBudgetError,
-        match=r"delta .*for spends 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
+        match=r"delta .*for releases 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
     ):
         admit(totals(1.0), [], cost(0.1, 1e-9, None))
 

@@ -106,7 +106,7 @@ def test_text_files_of_every_kind_are_read(run, stays, kind, engine):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("xyzzy",), "no such command: xyzzy\n"), (("demo", "--nope"), "No such option")],
+    [(("xyzzy",), "no such command: xyzzy\n"), (("demo", "--nope"), "no such option: --nope")],
 )
 def test_what_does_not_exist_is_one_line(run, arguments, message):
     ran = run(*arguments)

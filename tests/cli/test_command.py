@@ -226,7 +226,7 @@ class TestRun:
             ((), "give --column, --epsilon and --neighbours"),
             (ASK[:2], "give --epsilon and --neighbours"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
-            ((*ASK, "--k", "x"), "Invalid value for '--k'"),
+            ((*ASK, "--k", "x"), "--k must be an integer"),
             (
                 (*ASK, "--engine", "sql"),
                 "--engine must be one of memory, polars, duckdb, spark",

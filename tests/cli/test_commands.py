@@ -86,7 +86,7 @@ def test_compare_prints_a_table(run, stays):
     ("arguments", "message"),
     [
         (("--epsilon", "1"), "say --data-is-public"),
-        (("--epsilon", "1,,2", "--data-is-public"), "--epsilon must be numbers"),
+        (("--epsilon", "1,,2", "--data-is-public"), "--epsilon must be a number, or several"),
         (("--epsilon", "1", "--data-is-public"), "give --step and --neighbours, or --record"),
         (
             ("--epsilon", "1", "--data-is-public", "--record", "--step", 1),

@@ -100,7 +100,7 @@ def test_persons_in_a_ledger_of_rows_are_refused_with_the_cure(create, ask):
     create()
 
     assert (
-        "make a budget with protects name" in ask("--user", "name", "--max-per-user", 1).error
+        "make a budget with --protects name" in ask("--user", "name", "--max-per-user", 1).error
     )
 
 

@@ -138,7 +138,7 @@ def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
         (("--bounds", "5,40,-5,50"), "the --bounds of x must go"),
         (("--bounds", "5,40"), "--bounds must be four numbers"),
         (("--bounds", "4e5,5e6,5e5,6e6", "--crs", "EPSG:4326"), "EPSG:4326 is in degrees"),
-        (("--grids", "8,x"), "--grids must be integers"),
+        (("--grids", "8,x"), "--grids must be an integer, or several"),
         (("--grids", "8,8"), "different from each other"),
         (("--grids", "100000"), "at most 67,108,864"),
         (("--x", "longitude"), "no column 'longitude'"),
@@ -243,7 +243,7 @@ def test_heavy_cells_are_planned_and_told(run, points):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--grid", "x"), "--grid must be integers"),
+        (("--grid", "x"), "--grid must be an integer, or several"),
         (("--k", 101), "--k must be at most the number of cells, 100"),
         (("--above", 3), "give --k or --above"),
         (("--x", "longitude"), "no column 'longitude'"),
@@ -273,7 +273,7 @@ def test_polygons_of_a_file_are_answered_by_name(run, points, tmp_path):
     assert asked["answers"][0]["count"] == pytest.approx(same["answers"][0]["count"], abs=0.01)
     for wrong, message in (
         (("--areas", areas, "--name", "x"), "has no column 'x'"),
-        (("--areas", tmp_path / "none.gpkg"), "cannot read polygons"),
+        (("--areas", tmp_path / "none.gpkg"), "there is no file"),
         (("--rect", "0,44,1,45", "--areas", areas), "one of them"),
         ((), "give --rect or --areas"),
     ):

@@ -139,7 +139,7 @@ def test_a_dry_run_refuses_what_the_release_would(run, stays, ledger):
     [
         (("--epsilon", 0), "epsilon must be finite and > 0"),
         (("--epsilon", "nan"), "epsilon must be finite and > 0"),
-        (("--epsilon", "x"), "'--epsilon'"),
+        (("--epsilon", "x"), "--epsilon must be a number"),
         (("--upper", -1), "upper must be finite and > 0"),
         (("--column", "day"), "there is no column 'day'; did you mean 'days'? the columns are"),
         (("--column", "kind", "--on-invalid", "raise"), "a value is missing"),
@@ -233,10 +233,10 @@ def test_the_help_names_every_mechanism(run, command):
         (("--column", "days", "--epsilon", 1, "--p", 90, *STEPS), "give --neighbours"),
         ((*ASKED, *STEPS), "give --p"),
         ((*ASKED, *STEPS, "--p", 0.9), "--p 0.9 is a percentile below 1: give 90 for"),
-        ((*ASKED, *STEPS, "--p", "half"), "--p must be numbers"),
+        ((*ASKED, *STEPS, "--p", "half"), "--p must be a number, or several"),
         ((*VALUE, "--lower", "some"), "--lower must be a number, a date"),
         ((*VALUE, "--lower", 90), "--upper must be finite and above --lower"),
-        ((*VALUE, "--candidates", "1,2"), "--candidates go without a range: leave out --lower"),
+        ((*VALUE, "--candidates", "1,2"), "--candidates replace the range: leave out --lower"),
         ((*VALUE, "--user", "name"), "--user and --max-per-user go together"),
         ((*VALUE, "--user", "days", "--max-per-user", 1), "cannot be the user and the number"),
     ],
@@ -289,7 +289,7 @@ def test_a_text_file_says_that_other_fields_count_as_missing(run, tmp_path, more
     ran = run("percentile", path, *VALUE, "--separator", ";", *more)
 
     said = " ".join(ran.out.split())
-    assert "fields of days that are not numbers, such as '3,5', count as missing" in said
+    assert "fields of days that are not numbers, such as '3,5', are treated as missing" in said
     assert "--decimal ',' reads decimal commas" in said
 
 

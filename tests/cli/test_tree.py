@@ -190,7 +190,7 @@ def test_the_ledger_pays(run, weather):
         (("--max-depth", "-1"), "--max-depth must be at least 0"),
         (("--save", "no/such/folder.json"), "there is no folder"),
         (("--plot", "x.png", "--dry-run"), "--plot shows what is released"),
-        (("--domains", "none.json"), "must be a domains file"),
+        (("--domains", "none.json"), "there is no file none.json"),
     ],
 )
 def test_wrong_options_are_one_line(run, weather, more, message):
@@ -204,7 +204,7 @@ def test_wrong_options_are_one_line(run, weather, more, message):
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("classes", None, "must give 'classes'"),
+        ("classes", None, "fill in 'classes'"),
         ("columns", {"sky": 3}, "must be a JSON object"),
         ("columns", {"sky": {"lowest": 3}}, "must have 'values'"),
         ("columns", {"sky": {"values": []}}, "fill in 'values', or 'low' and 'high', of the"),

@@ -294,7 +294,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
             },
             "groups_share must",
         ),
-        ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "name the column of the key too"),
+        ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "the name of the column of keys"),
         ({"delta": 1e-6, "column": ["a", "a"]}, "several different ones"),
     ],
 )

@@ -303,7 +303,7 @@ def test_intervals_and_a_threshold_for_each_group():
         ({"by": None, "groups": [1]}, "groups goes with groups"),
         ({"groups": [1], "other": True}, "other is for groups that are not public"),
         ({}, "need a delta"),
-        ({"groups": [1], "x": None, "y": None}, "by is for tables"),
+        ({"groups": [1], "x": None, "y": None}, "by needs x and y"),
         ({"groups": [1], "by": "lon"}, "must be different columns"),
         ({"groups": [1], "user": "who", "max_per_user": dp.Choose([1, 2])}, "give one number"),
     ],

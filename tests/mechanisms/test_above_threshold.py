@@ -291,7 +291,7 @@ def test_a_stream_spends_once_and_ends():
     assert entry.answer == {"answer": []}
     with pytest.raises(ParameterError, match="the stream has ended"):
         stream.is_above(9)
-    with pytest.raises(ParameterError, match="entered once"), stream:
+    with pytest.raises(ParameterError, match="a stream can be entered once"), stream:
         pass
 
 

@@ -216,7 +216,7 @@ def test_another_number_of_records_than_is_declared_is_refused():
 
 
 def test_values_are_listed_in_one_way():
-    with pytest.raises(ParameterError, match="candidates go without a range"):
+    with pytest.raises(ParameterError, match="candidates replace the range"):
         dp.Percentiles(**VALUE, step=1)
     with pytest.raises(ParameterError, match="give step"):
         dp.Percentiles(**VALUE | {"candidates": None})

@@ -201,7 +201,7 @@ shares = { alice = 120.0 }
         ("step = 1", "step = 0", "step", "step must be above 0"),
         ("lower = 0\nupper = 60", "upper = 60", "step", "step must be above 0, and goes with"),
         ("step = 1", "stride = 1", "stride", "[columns.days] has no key 'stride'"),
-        ("step = 1", "candidates = [1]", "candidates", "candidates say all"),
+        ("step = 1", "candidates = [1]", "candidates", "candidates replace the range"),
         ('["heart", "lung", "skin"]', '"heart"', "candidates", "candidates must be a list"),
         ('"skin"]', "{ a = 1 }]", "candidates", "candidates must be texts, numbers"),
         ("[columns.days]", "[columns]\nb = 3\n[columns.days]", "b", "b of [columns] must be"),

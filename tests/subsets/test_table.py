@@ -88,7 +88,7 @@ def test_what_is_public_of_a_table_is_checked_before_anything_is_spent():
         ({"label": "twice"}, table, DataError, "label must name each person once"),
         ({"label": "name"}, table, ColumnError, "there is no column 'name'"),
         ({}, some, ParameterError, "where can keep one version of a row"),
-        ({}, table.with_columns(who=pl.lit(None)), DataError, "label must name everybody"),
+        ({}, table.with_columns(who=pl.lit(None)), DataError, "label must name every person"),
     ):
         query = dp.Subset(**asked | changed)
         for use in (query.check, lambda rows, query=query: query.release(rows, budget=budget)):
@@ -115,9 +115,9 @@ def test_the_law_of_a_table_is_that_of_its_positions():
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["a", None, "c"], "must name everybody"),
-        (["a", pd.NA, "c"], "must name everybody"),
-        (["a", "", "c"], "must name everybody"),
+        (["a", None, "c"], "must name every person"),
+        (["a", pd.NA, "c"], "must name every person"),
+        (["a", "", "c"], "must name every person"),
         (["a", "a", "c"], "name each person once"),
         ([["a"], ["b"], ["c"]], "must hold names"),
     ],

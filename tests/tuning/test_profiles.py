@@ -317,8 +317,8 @@ ASKED = {"repetitions": Geometric(mean=3), "neighbours": "edge"}
         ({"delta": 1e-6}, "give epsilon_per_run, rho_per_run or profile_per_run"),
         ({"rho_per_run": 0.1}, "without a delta"),
         ({"profile_per_run": [(1.0, 0.0)]}, "without a delta"),
-        ({"delta": 1e-6, "profile_per_run": [(1.0, 1e-5)]}, "no epsilon at this delta"),
-        ({"delta": 1e-6, "rho_per_run": 0.1, "threshold": 1.0}, "no price for a delta"),
+        ({"delta": 1e-6, "profile_per_run": [(1.0, 1e-5)]}, "no finite epsilon follows"),
+        ({"delta": 1e-6, "rho_per_run": 0.1, "threshold": 1.0}, "delta cannot be given with"),
     ],
 )
 def test_prices_that_do_not_follow_are_refused(given, message):

@@ -145,7 +145,7 @@ def test_results_are_told_in_turn():
     with pytest.raises(ParameterError, match="ask for a candidate first"):
         study.tell(1.0)
     study.ask()
-    with pytest.raises(ParameterError, match="tell the result"):
+    with pytest.raises(ParameterError, match="report the result"):
         study.ask()
     study.tell(1.0)
     with pytest.raises(ParameterError, match="ask for a candidate first"):

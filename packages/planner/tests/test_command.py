@@ -73,7 +73,7 @@ def test_a_plan_is_made_for_a_file(run, stays, tmp_path):
     [
         (("most-common",), "--neighbours says what is protected"),
         (("a.csv", "--task", "scores"), "--data-is-public"),
-        (("guess", "--data-is-public"), "say one of most-common"),
+        (("guess", "--data-is-public"), "give one of most-common"),
         (("keys", *RELATION, "--mechanism", "none"), "--mechanism must be one of optimal"),
         (("most-common", *RELATION, "--probability", 2), "probability must be"),
         (("scores", *RELATION, "--monotone", "perhaps"), "--monotone must be 'yes' or 'no'"),

@@ -52,11 +52,12 @@ def check_admissible(
     distance ``t`` of ``x`` and neighbours ``z`` of ``y``, with the distance by neighbour steps
     *inside the universe*. That is the true distance if the universe holds a shortest path
     between any two of its databases, as "all multisets of at most n records" and "all graphs on
-    n nodes" do. Databases of at most n records have neighbours outside; what is found there is
-    true, and only equality needs care: say by ``complete`` which have none.
+    n nodes" do. Databases of at most n records have neighbours outside of the universe.
+    Violations that are found there are real, and only equality needs care: state by
+    ``complete`` which databases have all their neighbours inside.
 
-    What passes is proved for this universe, not for larger ones: choose it so that it meets
-    every case of the formula. Conditions hold up to 1e-9 of each number that is compared.
+    A passed check is a proof for this universe only: choose one in which every case of the
+    formula occurs. Conditions hold up to 1e-9 of each number that is compared.
 
     Args:
         objective_of: The objective of a database, such as an application's own function.

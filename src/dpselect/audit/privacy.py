@@ -175,9 +175,9 @@ class PrivacyReport:
         x: The database of the worst pair.
         y: Its neighbour.
         outcome: Position of the outcome with the largest loss.
-        pairs: How many unordered pairs were compared.
-        unseen: In how many pairs and outcomes both probabilities are 0, which shows no loss:
-            right if the outcome cannot occur, and else hidden by underflow.
+        pairs: Number of unordered pairs that were compared.
+        unseen: Number of pairs and outcomes for which both probabilities are 0. No loss is seen
+            there: rightly if the outcome cannot occur, otherwise because of underflow.
     """
 
     epsilon: float

@@ -51,12 +51,12 @@ class ReplayReport:
     """The outcome of ``replay``; ``print`` shows it, without a value of the databases.
 
     Attributes:
-        problems: What is wrong, one sentence each; empty if nothing is.
-        epsilon_used: What the inputs of all draws cost, in nats. Where a delta is needed, the
-            plan's epsilon.
-        delta_used: The delta that is needed beside ``epsilon_used``.
-        epsilon: What the plan states.
-        delta: What the plan states.
+        problems: The problems found, one sentence each; empty if there are none.
+        epsilon_used: Privacy loss of all draws for these inputs, in nats. Where a delta is
+            needed, the plan's epsilon.
+        delta_used: The delta that is needed in addition to ``epsilon_used``.
+        epsilon: Epsilon of the plan.
+        delta: Delta of the plan.
         draws: Names of the samplers that ran, in order.
     """
 
@@ -69,7 +69,7 @@ class ReplayReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     @property
@@ -78,10 +78,10 @@ class ReplayReport:
         return max(_share(self.epsilon_used, self.epsilon), _share(self.delta_used, self.delta))
 
     def raise_if_failed(self) -> None:
-        """Do nothing if nothing is wrong.
+        """Do nothing if there are no problems.
 
         Raises:
-            AuditError: Something is; the message is the report.
+            AuditError: There is a problem; the message is the report.
         """
         if not self.ok:
             raise AuditError(str(self))
@@ -101,22 +101,22 @@ def replay(
 ) -> ReplayReport:
     """Run a release on a database, and again on a neighbour with the same noisy outputs.
 
-    It sees no noise but that of ``dpselect.draws`` in this process: noise of NumPy passes where
+    Only noise of ``dpselect.draws`` in this process is seen. Noise of NumPy passes unnoticed if
     a seed makes it the same in both runs and the outcomes agree.
 
     Checked are: the samplers and their number; their public arguments (epsilon, scale, k,
     distributions, the number of candidates or counts); the plans; the two outcomes, which must
     be equal since they may depend on the noisy outputs alone (labels, candidates and bounds
     included); and the exact privacy losses of all draws, together at most the plan's epsilon
-    and delta. Something must be drawn, in one thread, and the outcome may not say that it is
-    not exact, as that of a ``Draw`` of one's own does.
+    and delta. There must be a draw, in one thread, and the outcome may not state that it is not
+    exact, as that of a custom ``Draw`` does.
 
     Args:
         release: Makes one release of a database, without a budget. Use synthetic data.
         x: A database.
         y: A neighbour of it, under the relation of the plan. ``release`` may not change
             either.
-        plan: What the release states, where its outcome has no plan as ``plan_`` or ``plan``.
+        plan: The plan of the release, if its outcome has none as ``plan_`` or ``plan``.
 
     Returns:
         A report on this pair and on the outputs that were drawn; call it on many pairs.

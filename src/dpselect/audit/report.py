@@ -39,8 +39,9 @@ class Finding:
         check: Its name, such as ``"condition (i)"``.
         states: What it states, in symbols.
         ok: Whether it holds everywhere, up to rounding.
-        excess: By how much the worst case is over what is allowed; 0 or less, if it holds,
-            and then ``-excess`` is the slack. Infinite for a yes-or-no condition that fails.
+        excess: The amount by which the worst case exceeds the allowed value; if the condition
+            holds it is 0 or less, and ``-excess`` is the slack. Infinite for a yes-or-no
+            condition that fails.
         worst: The worst case; ``None`` where no case is worse than another.
     """
 
@@ -63,9 +64,9 @@ class Tightness:
     """How far a sensitivity is above the local sensitivity it bounds.
 
     Attributes:
-        cells: How many ``(x, t, r)`` were compared: below the horizon, and so far from
-            incomplete databases that the universe holds all of the neighbourhood.
-        exact: In how many of them ``δ(x, t, r) = LS(x, t, r)``.
+        cells: Number of ``(x, t, r)`` that were compared: those below the horizon whose whole
+            neighbourhood is in the universe.
+        exact: Number of those with ``δ(x, t, r) = LS(x, t, r)``.
         gap: The largest ``δ - LS``, in score units.
         worst: Where it is.
     """
@@ -92,11 +93,11 @@ class AdmissibilityReport:
 
     Attributes:
         findings: One per condition, in the order checked.
-        tightness: Whether the sensitivity could be smaller. No condition: a loose one
-            is private too.
+        tightness: Whether the sensitivity could be smaller. It is not a condition: a loose
+            sensitivity is private too.
         skipped: Names of conditions that could not be checked, each with the reason.
-        databases: How many databases the universe has.
-        pairs: How many unordered pairs of neighbours.
+        databases: Number of databases in the universe.
+        pairs: Number of unordered pairs of neighbours.
         max_distance: The largest distance checked.
     """
 

@@ -36,7 +36,7 @@ class SpendReport:
     """The outcome of ``check_spends_first``; ``print`` shows it.
 
     Attributes:
-        problems: What is wrong, one sentence each; empty if nothing is.
+        problems: The problems found, one sentence each; empty if there are none.
         spent: Epsilon of every spend, in order.
         draws: Names of the samplers that ran, in order.
     """
@@ -47,14 +47,14 @@ class SpendReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     def raise_if_failed(self) -> None:
-        """Do nothing if nothing is wrong.
+        """Do nothing if there are no problems.
 
         Raises:
-            AuditError: Something is; the message is the report.
+            AuditError: There is a problem; the message is the report.
         """
         if not self.ok:
             raise AuditError(str(self))
@@ -76,8 +76,8 @@ def check_spends_first(
 ) -> SpendReport:
     """Run a release twice and record when it draws and when it spends.
 
-    It does not see noise of NumPy, of ``random`` or of an extension, unless ``samplers`` names
-    the function that draws it, and nothing in another process.
+    Noise of NumPy, of ``random`` or of an extension is not seen, unless ``samplers`` names the
+    function that draws it; nor is anything in another process.
 
     The first run has a budget in memory that allows the spend: an exact sampler (of
     ``dpselect.draws``, of OpenDP, or one of ``samplers``) must run, none before the last spend

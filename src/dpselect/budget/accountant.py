@@ -41,8 +41,8 @@ class Budget:
     budget with a ledger can be pickled, one in memory cannot.
 
     Guarantee:
-        All releases together are ``(epsilon, delta)``-DP under ``neighbours`` for one of what
-        ``protects`` says, against an analyst who chooses each after seeing the ones before it,
+        All releases together are ``(epsilon, delta)``-DP under ``neighbours`` of one unit
+        (``protects``), against an analyst who chooses each after seeing the ones before it,
         provided that each keeps the guarantee it was spent for and is drawn after ``spend``
         returned. Entries are public. With a ``period`` that is the guarantee of each
         (``Period``).
@@ -63,8 +63,8 @@ class Budget:
             restored from a copy while it lives. ``None`` keeps the entries in this process.
 
     Raises:
-        ParameterError: An amount is out of range, or a term is none of those above.
-        NeighboursError: ``neighbours`` is not a neighbour relation, or none of persons.
+        ParameterError: An amount is out of range, or a term is not one of those above.
+        NeighboursError: ``neighbours`` is not a neighbour relation, or does not suit persons.
         LedgerError: The file at ``path`` is not a ledger (it is left as it is), is one for
             other totals or of another schema version, or cannot be opened or made.
 
@@ -163,7 +163,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Epsilon that all spends of the period of now together amount to, in nats.
+        """Epsilon of all spends of the current period together, in nats.
 
         At most ``epsilon``.
         """
@@ -307,7 +307,7 @@ class Budget:
                 lists of them are files beside the ledger.
 
         Raises:
-            LedgerError: It is no entry of this budget, it has an answer already, or the
+            LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
         self._store.answer(entry, kept(answer), release)
@@ -323,7 +323,7 @@ class Budget:
         user: str | None = None,
         again: bool = False,
     ) -> Self:
-        """Return the same budget, with what its entries say about who asked, and of what.
+        """Return the same budget, whose entries state the analyst, the source and a note.
 
         With a ``source``, a query that was answered for the same source and version, with the
         same ``arguments``, is answered by that entry (``answered``): nothing is drawn and
@@ -332,17 +332,17 @@ class Budget:
         Args:
             note: Anything to remember, such as the number of an application.
             source: The file or table that is read.
-            version: Which state of it, such as a date: another one is another source. Never
-                a hash of the data, which would tell that a record changed.
-            analyst: Who asks.
-            arguments: What else is asked beside the query's own fields, such as which rows of
-                the source; public.
+            version: Version of the source, such as a date; another version is another source.
+                Never a hash of the data, which would reveal that a record changed.
+            analyst: Name of the analyst.
+            arguments: Arguments besides the query's own fields, such as the rows of the source;
+                public.
             user: The column of persons of whom the source has one record each, declared
                 public: releases by records then protect them.
             again: Draw anew, and pay, where an entry would have answered.
 
         Raises:
-            ParameterError: One is not a text.
+            ParameterError: An argument is not a text.
         """
         origin = Origin(
             note=note,
@@ -356,7 +356,7 @@ class Budget:
         return self._view(origin)
 
     def for_rows_of(self, data: object) -> Self:
-        """Return the same budget, which knows the rows that a source of data asks for."""
+        """Return the same budget for the selected rows of a source."""
         # Of the class: to a frame of pandas such a name is a column.
         stated = getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
         asked = {**self._origin.arguments, **stated}
@@ -371,7 +371,8 @@ class Budget:
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of a spend whose outcome cost less; after the last draw of it.
 
-        A spend counts in full until this returned: who dies before loses nothing but epsilon.
+        A spend counts in full until this returned: a process that dies before loses only
+        epsilon.
 
         Guarantee:
             That of the budget, if outside an event of probability ``delta`` of the release the
@@ -381,12 +382,12 @@ class Budget:
 
         Args:
             entry: What ``spend`` returned.
-            epsilon: What is given back, in nats; > 0. Of an entry for ``steps`` rows so many
-                times as much is; that is at most ``entry.epsilon``.
+            epsilon: What is given back, in nats; > 0. For an entry of ``steps`` rows it is
+                multiplied by ``steps``; at most ``entry.epsilon`` in all.
 
         Raises:
             ParameterError: ``epsilon`` is out of its range.
-            LedgerError: It is no entry of this budget, had a refund, or cannot be written.
+            LedgerError: It is not an entry of this budget, had a refund, or cannot be written.
         """
         given = floor(entry.steps * exact(positive("epsilon", epsilon)))
         if given > entry.epsilon:

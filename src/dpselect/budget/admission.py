@@ -65,7 +65,7 @@ def decided(
         try:
             sums = stopping.admit(granted, state.sums(period, share), new)
         except InsufficientBudgetError as error:
-            raise InsufficientBudgetError(error.args[0] + _of(totals, share, period)) from None
+            raise error.adding(_of(totals, share, period)) from None
         place = {"sequence": state.number + 1, "time": time, "period": period, "share": share}
         entry = Entry(**asdict(new), **{**facts, **place})
         state.add(entry, sums)

@@ -192,4 +192,8 @@ def _refusing(path: Path, what: str = "ledger") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+            raise LedgerError(
+                f"{path} is not a {what} of dpselect; it was left as it is"
+            ) from None
         raise LedgerError(f"the {what} {path} cannot be used: {error}") from error

@@ -55,18 +55,18 @@ class Entry(Cost):
         note: Free text of the caller.
         version: The version of dpselect that recorded it.
         source: The file or table that was read, as the caller named it.
-        source_version: Which state of it, as the caller named it.
-        analyst: Who made the request, as the caller named them.
+        source_version: Version of the source, as the caller named it.
+        analyst: Name of the analyst, as the caller gave it.
         share: The share of the budget that paid: an analyst's, or empty.
         period: The period of the budget that paid, such as ``"2026-07"``; empty without.
-        question: Query, its written form, steps and public claims of the plan; plain values, of
-            long lists what ``lists`` says.
-        key: SHA-256 of question, source, version and unit, all public; empty if its answer is
-            not to be given again.
-        answer: What was released; None if the process ended before it was kept, or if
-            nothing but the spend was recorded. Plain values.
-        release: The fields that the release is made of again, with long lists as ``lists``
-            says; None if that cannot be.
+        question: Query, its written form, steps and public claims of the plan; plain values,
+            with long lists as in ``lists``.
+        key: SHA-256 of question, source, version and unit, all public; empty if the answer
+            cannot be returned again.
+        answer: The released answer as plain values; None if the process ended before it was
+            recorded, or if only the spend was.
+        release: The fields from which the release can be made again, with long lists as in
+            ``lists``; None if it cannot.
     """
 
     sequence: int

@@ -108,12 +108,11 @@ def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
         kept = ""
         if granted < exact(totals.delta):
             kept = (
-                f"; the rest of {totals.delta!r} is for composing spends by zCDP, as "
-                f"`composition`={totals.composition} says: ask with less, or make a budget "
-                "with `composition`=sum"
+                f"; the rest of the total {totals.delta!r} is used for composition by zCDP: "
+                "give a smaller `delta`, or make a budget with `composition`=sum"
             )
         raise InsufficientBudgetError(
-            f"delta does not suffice: for spends {float(granted)!r}, "
+            f"delta does not suffice: available for releases {float(granted)!r}, "
             f"spent {float(sums.delta)!r}, requested {new.delta!r}, "
             f"remaining {floor(granted - sums.delta)!r}{kept}"
         )

@@ -226,8 +226,8 @@ class Ledger:
         """Return all entries, and check that their sums are those of the last of each share.
 
         Raises:
-            LedgerError: The file is gone, was replaced, emptied or restored, holds an entry
-                that is none, or cannot be read.
+            LedgerError: The file is gone, was replaced, emptied or restored, holds an
+                invalid entry, or cannot be read.
         """
         # One snapshot for all that is read.
         with self._connections.transaction("BEGIN") as connection:

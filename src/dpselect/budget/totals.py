@@ -48,7 +48,7 @@ class Persons:
             refused.
 
     Raises:
-        ParameterError: ``column`` is no name, or ``rows`` no number above 0.
+        ParameterError: ``column`` is not a name, or ``rows`` is not a number above 0.
     """
 
     column: str
@@ -68,16 +68,16 @@ class Persons:
 class Period:
     """Renewal of all totals with each day, month or year of UTC.
 
-    A spend is charged to the period in which it is made, and never to one before the last that
-    was charged, wherever the clock goes. The guarantee is that of the totals for the data of
-    one period, if the releases of a period read the data of one period alone, and those of
-    another period no data of it.
+    A spend is charged to the period in which it is made, and never to an earlier one than the
+    last that was charged, even if the clock is set back. The guarantee is that of the totals
+    for the data of one period, if the releases of a period read the data of one period alone,
+    and releases of other periods read none of these data.
 
     Attributes:
         length: ``"day"``, ``"month"`` or ``"year"``.
-        unit: ``"each-period"``: protected is what a person (or row) has in one period; who has
-            data in n periods is protected by n times the totals. ``"one-period"``: declared
-            public is that all data of a person lie in one period.
+        unit: ``"each-period"``: the data of a person (or row) in one period are protected; a
+            person with data in n periods is protected by n times the totals. ``"one-period"``:
+            it is declared public that all data of a person lie in one period.
 
     Raises:
         ParameterError: One is none of these.

@@ -199,10 +199,11 @@ def main(arguments: list[str] | None = None) -> None:
     except MissingDependencyError as error:
         _complain(str(error), 2)  # the command may be what is missing, with its options
     except DPSelectError as error:
-        flags = _flags(given)
+        # A release that a ledger refuses may name what the ledger is created with.
+        flags = _flags(["budget"]) | _flags(given)
         _complain(error.naming(lambda name: flags.get(name, name)), 2)
     except typer.TyperException as error:
-        _complain(_suggested(error.format_message()), 2)
+        _complain(_suggested(error.format_message(), given), 2)
     except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", INTERRUPTED)
     except Exception as error:
@@ -234,14 +235,23 @@ def _flags(arguments: Iterable[str]) -> dict[str, str]:
 
 _UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
 _EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
-_POSSIBLE = re.compile(r"No such option: (?P<given>\S+) \(Possible options: (?P<names>.*)\)")
+_OPTION = re.compile(r"No such option: (?P<given>\S+)")
+_MISSING = re.compile(r"Missing (?:argument|option) '(?P<given>[^']*)'")
+_NUMBER = re.compile(
+    r"Invalid value for '(?P<given>[^']*)': Input should be a valid (?P<kind>number|integer)"
+)
 
 
-def _suggested(message: str) -> str:
+def _suggested(message: str, arguments: Iterable[str]) -> str:
     """Return a message of typer about words of the command line, with what to write."""
-    if unknown := _POSSIBLE.search(message):
-        near = _near(unknown["given"], unknown["names"].split(", "))
-        return f"no such option: {unknown['given']}{near}"
+    if unknown := _OPTION.search(message):
+        flags = [one for one in _flags(arguments).values() if one.startswith("--")]
+        return f"no such option: {unknown['given']}{_near(unknown['given'], flags)}"
+    if number := _NUMBER.search(message):
+        article = "an" if number["kind"] == "integer" else "a"
+        return f"{number['given']} must be {article} {number['kind']}"
+    if missing := _MISSING.search(message):
+        return f"give {missing['given']}; --help says what it is"
     if command := _UNKNOWN.search(message):
         return f"no such command: {command['given']}{_near(command['given'], COMMANDS)}"
     if extra := _EXTRA.search(message):
@@ -252,9 +262,28 @@ def _suggested(message: str) -> str:
     return message
 
 
+SYNONYMS = {
+    "percentile": ("median", "quantile", "quantiles", "percentiles"),
+    "p": ("percentile", "quantile", "quantiles", "percentiles"),
+    "top": ("histogram", "counts", "topk", "top-k"),
+    "keys": ("domain", "partitions", "partition-selection"),
+    "nodes": ("graph", "network", "centrality"),
+    "by": ("group", "group-by", "groupby"),
+    "epsilon": ("eps", "price"),
+    "on-invalid": ("strict",),
+    "user": ("person", "patient"),
+    "neighbours": ("neighbors", "adjacency", "relation"),
+}
+"""Words of other libraries for commands and options, by the names that are suggested."""
+
+
 def _near(given: str, names: Iterable[str]) -> str:
-    near = get_close_matches(given, names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    """Return the name that was probably meant, as a question; nothing if none is near."""
+    bare = {name.lstrip("-"): name for name in names}
+    word = given.lstrip("-")
+    synonyms = [name for name, words in SYNONYMS.items() if word in words and name in bare]
+    meant = next(iter([*synonyms, *get_close_matches(word, bare, n=1)]), None)
+    return "" if meant is None else f"; did you mean {bare[meant]}?"
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -14,7 +14,16 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from rich.markup import escape
@@ -76,10 +85,11 @@ class Given(NamedTuple):
             return {}
         columns = ", ".join(untyped)
         odd = "3,5" if source.decimal == "." else "3.5"
-        said = f"fields of {columns} that are not numbers, such as '{odd}', count as missing"
+        said = (
+            f"fields of {columns} that are not numbers, such as '{odd}', are treated as missing"
+        )
         cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        why = "since text files declare no types (--column-type does)"
-        return {"text file": f"{said}, {why}{cure}"}
+        return {"text file": f"{said} (text files declare no types; --column-type does){cure}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +204,8 @@ class QueryCommand:
                 continue
             stated = self.options.get(one.name)
             shown = (stated.help if stated else "") or said[one.name]
-            if one.name == "mechanism" and stated is None:
-                shown += f" One of {', '.join(MECHANISMS)}."
+            if stated is None:
+                shown += _choices(one.name, types[one.name], shown)
             if one.name == "neighbours" and stated is None:
                 shown += f" {PROTECTED}"
             default = False if _plain_type(types[one.name]) is bool else None
@@ -345,6 +355,21 @@ def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 -- a type
             if issubclass(one, SCALARS):
                 return one
     return str
+
+
+def _choices(name: str, annotation: Any, said: str) -> str:  # noqa: ANN401 -- a type
+    """Return the words that a field takes, unless its help has named them; else nothing."""
+    names = list(MECHANISMS) if name == "mechanism" else _words(annotation)
+    return (
+        "" if not names or all(one in said for one in names) else f" One of {', '.join(names)}."
+    )
+
+
+def _words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
+    """Return the texts of the literals in an annotation."""
+    if get_origin(annotation) is Literal:
+        return [one for one in get_args(annotation) if isinstance(one, str)]
+    return [word for one in get_args(annotation) for word in _words(one)]
 
 
 def _typed(annotation: Any) -> Any:  # noqa: ANN401 -- a type

@@ -296,6 +296,8 @@ def query(
 
 def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:
     """Return the polygons of a file, and what they are called."""
+    if not path.exists():
+        raise DataError(f"there is no file {path}")
     geopandas = needed("geopandas", extra="geo")
     read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
     frame = replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))

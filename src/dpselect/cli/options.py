@@ -146,7 +146,9 @@ def integers(name: str, text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ParameterError(f"`{name}` must be integers such as 48,32") from None
+        raise ParameterError(
+            f"`{name}` must be an integer, or several separated by commas, not {text!r}"
+        ) from None
 
 
 def numbers(name: str, text: str) -> list[float]:
@@ -158,7 +160,9 @@ def numbers(name: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise ParameterError(f"`{name}` must be numbers such as 0.1,1,10") from None
+        raise ParameterError(
+            f"`{name}` must be a number, or several separated by commas, not {text!r}"
+        ) from None
 
 
 def relation(name: str, text: str) -> Neighbours:

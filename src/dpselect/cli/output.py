@@ -91,6 +91,8 @@ def print_release(
     if counted := release.plan.counted_at(release.cap):
         facts["counted"] = counted
     facts["price"] = release.plan.price + _for_rows(release.plan, budget)
+    if release.plan.warning:
+        facts["beware"] = release.plan.warning
     facts["drawn"] = "exactly" if release.exact else "not exactly"
     print_facts({**facts, **_in_words(kept, release)})
 
@@ -215,7 +217,7 @@ def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
     except InsufficientBudgetError as error:
         fits = _largest_epsilon(plan, budget, [])
         said = f"`epsilon`={fits:g} fits" if fits else "it fits with no `epsilon`"
-        raise InsufficientBudgetError(f"{error.args[0]}; {said}") from None
+        raise error.adding(f"; {said}") from None
     fits, fits_again = getattr(plan.query, "epsilon", None), True
     try:
         remaining_after([*spent, plan], budget)

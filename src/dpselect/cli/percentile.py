@@ -158,7 +158,7 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
         facts["error in percentiles"] = (
             f"at most {share:.3g}, if there are {records:,} records"
             if share < 100
-            else f"the bound says nothing of {records:,} records"
+            else f"no useful bound for {records:,} records"
         )
     if (within := expected(query, records)) is not None:
         facts[f"error in {column}"] = within

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import options
+from dpselect.cli import options, output
 from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand
 from dpselect.errors import ColumnError, DataError, ParameterError
 
@@ -192,13 +192,23 @@ FRONT = QueryCommand(
 def domains(
     data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
     label: Annotated[str, typer.Option(help="The column of the labels.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to write, such as domains.json; by default it is printed."),
+    ] = None,
     data_is_public: options.DataIsPublic = False,
 ) -> None:
     """Write a template of a domains file."""
     from dpselect.trees import domains_of_public_data, domains_template
 
     make = domains_of_public_data if data_is_public else domains_template
-    print(json.dumps(make(data, label), indent=2))  # noqa: T201 -- rich would fold it
+    text = json.dumps(make(data, label), indent=2)
+    if out is None:
+        print(text)  # noqa: T201 -- rich would fold it
+        return
+    with output.writing(out, "a file such as domains.json"):
+        out.write_text(f"{text}\n", encoding="utf-8")
+    output.print_facts({"domains file": out, "next": "fill in what is empty or null"})
 
 
 def register(app: typer.Typer) -> None:

@@ -24,7 +24,7 @@ from dpselect.typing import Indices, Values
 
 
 def margin(objectives: Sequence[Objective]) -> Objective:
-    """Return how far every candidate is from being beaten in all objectives at once.
+    """Return the margin by which each candidate is not beaten in all objectives at once.
 
         s_r = -max_(r' ≠ r) min_i (u_i(r') - u_i(r))/(Δ_i(r) + Δ_i(r'))
 
@@ -47,11 +47,10 @@ def margin(objectives: Sequence[Objective]) -> Objective:
         objectives: At least one, for the same candidates in the same order.
 
     Returns:
-        Unit scores with a global sensitivity of 1, so that either ``direction`` holds; a
-        single candidate scores 0. Without a lower end of the scores no lead over the others
-        is too large, so ``highest`` is not stated. For up to two objectives whose bounds are
-        the same for all candidates in O(n log n), else in O(m n^2), in memory of a few
-        numbers per candidate.
+        Unit scores with a global sensitivity of 1, so that either ``direction`` holds; a single
+        candidate scores 0. The lead over the others is not bounded, so ``highest`` is not
+        stated. For up to two objectives whose bounds are the same for all candidates in O(n log
+        n), else in O(m n^2), in memory of a few numbers per candidate.
 
     Raises:
         ParameterError: No objective, or different candidates.

@@ -39,12 +39,12 @@ def by_name(
         weights: One finite number per objective, not all 0; 1 each if not given. A negative
             one makes smaller scores better; an objective of weight 0 is left out. The Pareto
             score and the margin depend on the signs alone. Public.
-        dominance: As for ``pareto``, with which alone it goes.
+        dominance: As for ``pareto``; only for that combination.
 
     Raises:
-        ParameterError: No such name, no objective, different candidates, weights that are
-            not one finite number per objective or all 0, or a dominance that there is not or
-            that does not go with the combination.
+        ParameterError: No such name, no objective, different candidates, weights that are not
+            one finite number per objective or all 0, or a dominance that does not exist or does
+            not suit the combination.
         NeighboursError: Different neighbour relations.
 
     Examples:

@@ -43,8 +43,8 @@ def weighted_sum(
         weights: One finite number per objective, not all 0. Public.
         monotone: Whether every neighbour step moves all the weighted scores ``w_i u_i(r)`` of
             all objectives in the same direction, as adding a record does to counts with
-            positive weights. Public. Objectives that are monotone each for itself do not imply
-            it: one may rise where another falls.
+            positive weights. Public. It does not follow from each objective being monotone: one
+            may rise where another falls.
 
     Returns:
         The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights, if
@@ -85,7 +85,7 @@ def weighted_sum(
 
 
 def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
-    """Return ``∑_i w_i u_i`` of objectives that no individual shares.
+    """Return ``∑_i w_i u_i`` for objectives of which each individual affects only one.
 
     If each record (or edge) can change the scores of one objective only, as a record is either
     positive or negative and counts for the true positives or for the true negatives, one step

@@ -18,8 +18,8 @@ NEGLIGIBLE = 45.0
 class Draw(ABC):
     """A choice among candidates, given their unit scores.
 
-    A draw of ``k`` candidates is ``k`` rounds without replacement at ``epsilon / k`` each,
-    so that ``epsilon`` is what the whole draw costs.
+    A draw of ``k`` candidates is ``k`` rounds without replacement at ``epsilon / k`` each, so
+    that ``epsilon`` is the price of the whole draw.
     """
 
     name: str

@@ -93,7 +93,7 @@ def excess(height: int, decay: float) -> float:
 
 
 def log_probability(cuts: Cuts, decay: float, cut: Iterable[int]) -> float:
-    """Return the natural logarithm of the probability of a cut; ``-inf`` of what is none.
+    """Return the natural logarithm of the probability of a cut; ``-inf`` if it is not a cut.
 
     Args:
         cuts: The tree. Private.

@@ -58,8 +58,8 @@ class OptimalChances:
     def __post_init__(self) -> None:
         if self.delta < LEAST_DELTA:
             raise ParameterError(
-                "delta is too small: next to nothing would ever be released; give one from "
-                "2**-100 on"
+                "delta is too small: almost nothing would ever be released; give at least "
+                "2**-100"
             )
 
     def __getitem__(self, count: int) -> int:

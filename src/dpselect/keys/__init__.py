@@ -1,7 +1,7 @@
 """Keys of people: the most common values of a column, and which values there are.
 
-``TopKeys`` draws among public candidates, or among whatever there is; ``Keys`` releases the set
-of keys that enough people have.
+``TopKeys`` draws among public candidates or among the keys of the data; ``Keys`` releases the
+set of keys that enough people have.
 """
 
 from dpselect.keys.keys import Keys

@@ -92,7 +92,7 @@ def parsed(text: str, kind: Kind) -> Hashable:
     except ValueError:
         key = None
     if key is None or (kind == "boolean" and text.lower() not in {"true", "false"}):
-        raise ParameterError(f"the column holds {kind} values, and {text!r} is none")
+        raise ParameterError(f"the column holds {kind} values, and {text!r} is not one")
     return key
 
 

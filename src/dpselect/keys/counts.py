@@ -272,7 +272,7 @@ class KeyCounts(Design[KeyRelease]):
 
     Attributes:
         question: What is read of the rows.
-        rest: How what is not released is counted, if it is.
+        rest: How the keys that are not released are counted, if they are.
     """
 
     question: Question

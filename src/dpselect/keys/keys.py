@@ -46,7 +46,7 @@ NEAR = 8
 
 @query
 class Keys(Query[KeyRelease]):
-    """Which keys there are: as many as can be, each with enough people.
+    """The keys that enough people have: as many of them as possible.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only keys of at least ``min_people`` leave the engine,
@@ -189,7 +189,7 @@ class Keys(Query[KeyRelease]):
                 )
         if self.other and isinstance(selection, RoundsSelection | OptimalSelection):
             raise ParameterError(
-                "`other` is a noisy count beside others: its `method` is 'laplace' or "
+                "`other` needs noisy counts of the keys: `method` must be 'laplace' or "
                 "'gaussian'"
             )
 

@@ -88,7 +88,7 @@ def question_of(
     if by is None and groups is not None:
         raise ParameterError("`groups` are of a column: name it with `by`")
     if not columns and (user is not None or by is not None):
-        raise ParameterError("`user` and `by` are for tables: name the `column` of the key too")
+        raise ParameterError("`user` and `by` need `column`, the name of the column of keys")
     _check_columns(columns, user, by)
     _check_listed(candidates=candidates, groups=groups)
     return Question(
@@ -133,8 +133,8 @@ def check_people(delta: float, assumed_people: int | None) -> None:
     most = 1 / validation.at_least("assumed_people", assumed_people, 1)
     if validation.finite("delta", delta) >= most:
         raise ParameterError(
-            f"`delta` must be below one over the assumed people, {most:g}: else releasing "
-            "everything of somebody would be private"
+            f"`delta` must be below one over the assumed people, {most:g}: a "
+            "larger one would allow publishing everything about one person"
         )
 
 

@@ -147,9 +147,9 @@ class Chances(NamedTuple):
     """The probability that a value which is not public is released; public.
 
     Attributes:
-        of: What is released, such as ``"a value"``.
+        of: Kind of the released value, such as ``"a value"``.
         probabilities: Probabilities of numbers of people, any shape.
-        more_than: What the people are counted from, if not from 0.
+        more_than: Name of the number that people are counted from, if it is not 0.
     """
 
     of: str

@@ -75,25 +75,28 @@ class Rest:
             return None
         if asked.missing == "key":
             raise ParameterError(
-                "`other` is the row without a key, which with `missing`='key' is one itself"
+                "`other` counts the rows without a key, which `missing`='key' makes a key: "
+                "give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
         if not 0 < validation.finite("other_share", share) < 1:
             raise ParameterError("`other_share` must be above 0 and below 1")
         rest = cls(epsilon * share, changed)
         if not rest.scale <= LARGEST_SCALE:
-            raise ParameterError("`other_share` leaves the rest an epsilon below 2**-50")
+            raise ParameterError(
+                "`other_share` is too small: the rest would have an epsilon below 2**-50"
+            )
         return rest
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return scale_for(self.epsilon, self.changed)
 
     @property
     def spend(self) -> Spend:
         """The price."""
-        what = f"noise of scale {self.scale:.4g} on the numbers of what is not released"
+        what = f"noise of scale {self.scale:.4g} on the number of all other rows"
         return Spend(what, self.epsilon)
 
     def noisy(self, rests: Sequence[int]) -> list[int]:

@@ -176,11 +176,11 @@ class TopKeys(Query[KeyRelease]):
         return _design(self)
 
     def chances(self) -> tuple[Chances, ...]:
-        """Return the exact chances of all that is not public, by the number of people.
+        """Return the exact probabilities of release of what is not public, by number of people.
 
-        A key is drawn before the stop, if the draws go on so long, with probability
-        ``1/(1 + e^(η (c - n)))``, where ``n`` is how many people more than the key after the
-        candidates have it.
+        If draws go on until then, a key is drawn before the stop with probability ``1/(1 + e^(η
+        (c - n)))``, where ``n`` is the number of people who have it, minus that of the key
+        after the candidates.
         """
         return self.design().chances()
 
@@ -356,8 +356,8 @@ def _design(asked: TopKeys) -> TopDesign:
         return made
     if made.candidates is None or made.count_scale is None:
         raise ParameterError(
-            "`other` is a noisy count beside others: give `counts_share`, or `mechanism`="
-            "'noisy-sequence' with `candidates` and none without"
+            "`other` needs noisy counts: give `counts_share`, or `mechanism`='noisy-sequence' "
+            "with `candidates`, or leave out `mechanism`"
         )
     return replace(made, spends=(*made.spends, rest.spend), epsilon=epsilon, rest=rest)
 
@@ -370,7 +370,7 @@ def _with_counts(made: TopDesign, for_counts: float) -> TopDesign:
 
     scale = scale_for(for_counts, min(made.changed, made.draw.k * max(1, len(made.groups))))
     if scale > LARGEST_SCALE:
-        raise ParameterError("`counts_share` leaves the counts an epsilon below 2**-50")
+        raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
     of_counts = Spend("noise on the counts of the chosen keys", for_counts)
     return replace(made, spends=(*made.spends, of_counts), count_scale=scale)
 

@@ -1,6 +1,6 @@
-"""Counts of a tree of codes, in the detail that they carry.
+"""Counts of a tree of codes, in as much detail as the counts support.
 
-``Levels`` chooses it privately; ``path_tree`` and ``prefix_tree`` make trees.
+``Levels`` chooses the detail privately; ``path_tree`` and ``prefix_tree`` make trees.
 """
 
 from dpselect.levels.hierarchy import path_tree, prefix_tree

@@ -82,7 +82,7 @@ class Hierarchy:
         below.setdefault(root, roots)
         codes, depths, children = _depth_first(below, root)
         if len(codes) != len(below):
-            raise ParameterError("`tree` has codes that are above themselves")
+            raise ParameterError("`tree` has a cycle: a code is its own ancestor")
         if len(codes) > MOST_CODES:
             raise ParameterError(f"`tree` must have at most {MOST_CODES:,} codes")
         sizes = np.ones(len(codes), dtype=np.int64)
@@ -173,8 +173,8 @@ def prefix_tree(codes: Iterable[str], lengths: Sequence[int]) -> dict[str, str]:
 
     Args:
         codes: The finest codes.
-        lengths: How many characters the codes of each level have, ascending; a code that is
-            not longer is at that level itself.
+        lengths: Number of characters of the codes of each level, ascending; a code that is not
+            longer is at that level itself.
 
     Raises:
         ParameterError: Lengths do not ascend from 1 on.

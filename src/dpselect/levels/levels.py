@@ -94,7 +94,7 @@ class Levels(Query[LevelsRelease]):
         return Hierarchy.of(validation.instance("tree", self.tree, Mapping), own=own)
 
     def excess(self) -> float:
-        """Return by how many rows the expected error exceeds the best level's, at most.
+        """Return a bound on the expected error beyond that of the best level, in rows.
 
         It is the sum over all leaves; that of a level is its unevenness, and the mean noise of
         its cells at the epsilon of the counts. The bound holds on any data.

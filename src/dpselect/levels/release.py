@@ -22,7 +22,7 @@ INDENT = "  "
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LevelsRelease(Release[str]):
-    """Noisy counts of cells of which every leaf of the tree is in one; safe to publish.
+    """Noisy counts of cells, such that every leaf of the tree is in one cell; safe to publish.
 
     The answer has the codes of the cells, in the order of the tree. All methods are
     post-processing.
@@ -63,7 +63,7 @@ class LevelsRelease(Release[str]):
     def table(self) -> dict[str, list[Any]]:
         """Return a row for each cell and every code above one, with its level from 0 on.
 
-        A code above cells has the sum of their counts; ``cells`` says of how many, and
+        A code above cells has the sum of their counts; ``cells`` is their number, and
         ``standard_error`` the standard deviation of their noise together.
         """
         every = range(len(self._cells))
@@ -81,7 +81,7 @@ class LevelsRelease(Release[str]):
 
     @property
     def not_shown(self) -> int:
-        """How many rows of the table are too fine to print."""
+        """Number of rows of the table that are too fine to print."""
         return int((self._cells > 0).sum()) - len(self._printed)
 
     def leaves(self) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Maps of points: noisy counts in cells that are chosen privately for given queries.
 
-``Map`` is the whole of it, ``HeavyCells`` releases the cells that hold most points;
-``grid_error`` and ``cell_counts`` are the objectives behind them, for any mechanism.
+``Map`` releases a map, ``HeavyCells`` the cells with most points; ``grid_error`` and
+``cell_counts`` are their objectives, for any mechanism.
 """
 
 from dpselect.maps.counting import Counts, Points

@@ -98,9 +98,7 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     """
     rows = PointRows.of(asked)
     if rows.x is None:
-        raise ParameterError(
-            "`by` is for tables: name the columns of the coordinates: `x`, `y`"
-        )
+        raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
     named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
     if len(set(named)) < len(named):
         raise ParameterError("`x`, `y`, `by` and `user` must be different columns")

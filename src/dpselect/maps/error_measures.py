@@ -35,7 +35,7 @@ from dpselect.typing import Indices, Values
 
 
 class ErrorMeasure(ABC):
-    r"""An error of partitions, with what one neighbour step can change of it."""
+    r"""An error of partitions, with the most that one neighbour step can change it."""
 
     rounding: ClassVar[float] = 2.0**-16
     """What rounding on both databases can add to the change of ``g_t``, in points.
@@ -60,18 +60,18 @@ class ErrorMeasure(ABC):
             exact: ``q_t``, shape ``(m,)``.
 
         Returns:
-            What depends on the points, and what does not: two vectors to be added, apart
-            since the noise may be so large that rounding their sums would move them by
-            more than a point does.
+            The terms that do and do not depend on the points, to be added. They are kept apart
+            since the noise may be so large that rounding the sums would change them by more
+            than one point does.
         """
 
     @abstractmethod
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
-        """Return what one neighbour step can change of the mean error of one partition."""
+        """Return a bound on the change of a partition's mean error by one neighbour step."""
 
     @property
     def most_records(self) -> int | None:
-        """How many points the measure declares to be the most; None if it declares nothing."""
+        """Largest number of points that the measure declares; None if it declares none."""
         return None
 
     def noise(self, overlap: Overlap, scale: float) -> Values:
@@ -139,17 +139,17 @@ def grid_error(
     scale: float,
     measure: ErrorMeasure,
 ) -> Objective:
-    """Return the objective whose best candidate is the grid to release counts on.
+    """Return the objective of which grid to release counts on.
 
     The score of a grid is minus the mean error of its answers: the error of uniform cells, and
     a bound on the noise (``error_measures``).
 
     Guarantee:
-        The sensitivity holds under ``measure.relation``, of a measure that declares
-        ``most_records`` among at most so many points: that more raise is not protected. The
-        bounds, grids, queries, scale and the measure's own arguments are public, the points are
-        not. There is one bound per grid, as ``GeneralizedExponential`` uses them; other
-        mechanisms take the largest.
+        The sensitivity holds under ``measure.relation``, for a measure that declares
+        ``most_records``, on data of at most that many points; whether more points raise is not
+        protected. The bounds, grids, queries, scale and the measure's own arguments are public,
+        the points are not. There is one bound per grid, as ``GeneralizedExponential`` uses
+        them; other mechanisms take the largest.
 
     Args:
         x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
@@ -158,7 +158,7 @@ def grid_error(
         grids: Cells along an axis, or ``(along x, along y)``; each once.
         queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
         scale: ``λ > 0`` of the Laplace noise that the counts will have.
-        measure: Which error, such as ``Weighted(neighbours=...)``.
+        measure: The error, such as ``Weighted(neighbours=...)``.
 
     Raises:
         ParameterError: An argument is out of its range.
@@ -198,9 +198,9 @@ def partition_error(
         partitions: The candidates.
         queries: Lattice edges, shape ``(m, 4)``.
         scale: Scale of the Laplace noise.
-        measure: Which error.
-        max_per_user: How many points one neighbour step can add, remove or replace; more than
-            one only for ``Weighted``.
+        measure: The error.
+        max_per_user: Number of points that one neighbour step can add, remove or replace; more
+            than one only for ``Weighted``.
     """
     exact = points.in_rectangles(queries)
     private, public, bounds = (np.empty(len(partitions)) for _ in range(3))

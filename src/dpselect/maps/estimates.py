@@ -30,20 +30,19 @@ FORMATS = (".csv", ".parquet", ".geoparquet", ".gpkg", ".geojson")
 class Estimates:
     """Estimated numbers of points in areas; post-processing of a release.
 
-    They are of the points that the map counts: with ``max_per_user`` not of what a person has
-    above that, where ``docs/persons.md`` says what their shares estimate.
+    They are estimates of the counted points: with ``max_per_user``, further points of a person
+    are not included. ``docs/persons.md`` explains what shares of counted points estimate.
 
     Attributes:
         values: Estimated numbers of points in the parts of the areas that are on the map, shape
             ``(m,)``.
-        noise_errors: Standard deviation of the noise in each, shape ``(m,)``: known, and made
-            smaller by post-processing.
-        non_uniformity_errors: Standard error of taking points to lie evenly in cells, shape
-            ``(m,)``: estimated from the released counts (``non_uniformity``), and 0 for areas
-            that cut no cell. No released number bounds it.
-        inside: The share of each area that is on the map, 0 to 1, shape ``(m,)``; nothing is
-            known of the rest.
-        names: What the areas are called.
+        noise_errors: Standard deviation of the noise in each, shape ``(m,)``; it is known, and
+            post-processing makes it smaller.
+        non_uniformity_errors: Standard error of the assumption that points lie evenly in cells,
+            shape ``(m,)``; estimated from the released counts (``non_uniformity``), and 0 for
+            areas that cut no cell. It is not a bound.
+        inside: The share of each area that is on the map, 0 to 1, shape ``(m,)``.
+        names: Names of the areas.
         shapes: The areas as they were given, in the map's reference system: rectangles, shape
             ``(m, 4)``, or polygons, shape ``(m,)``.
         box: The box of the map.
@@ -65,8 +64,8 @@ class Estimates:
     def intervals(self, level: float = LEVEL) -> tuple[Values, Values]:
         """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
 
-        They take both errors to be normal, and hold as often as ``level`` says where the error
-        of non-uniformity is estimated well: ``docs/measurements.md`` says how often they held.
+        Both errors are assumed to be normal. The coverage is ``level`` if the error of
+        non-uniformity is estimated well; ``docs/measurements.md`` has measured coverages.
 
         Args:
             level: Above 0 and below 1.
@@ -123,8 +122,8 @@ class Estimates:
         need ``dpselect[geo]``.
 
         Raises:
-            ParameterError: The suffix is another.
-            MissingDependencyError: What writes the format is not installed.
+            ParameterError: The suffix is not one of these.
+            MissingDependencyError: The package that writes the format is not installed.
         """
         suffix = check_suffix(path)
         if suffix == ".csv":

@@ -110,7 +110,7 @@ def format_of(path: str | Path, box: Box) -> str:
     Raises:
         ParameterError: The suffix is none of ``FORMATS``, or the format is for another
             reference system.
-        MissingDependencyError: What writes the format is not installed.
+        MissingDependencyError: The package that writes the format is not installed.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:

@@ -93,11 +93,11 @@ def cell_counts(
             ``(cells,)``. Private.
         bounds: ``(west, south, east, north)``.
         grid: Cells along both axes, or ``(along x, along y)``.
-        max_per_user: How many points of one individual are counted. Public.
+        max_per_user: Maximal number of points counted per individual. Public.
         neighbours: ``"add-remove"`` or ``"substitute"``.
 
     Raises:
-        ParameterError: The grid is none, or of another number of cells.
+        ParameterError: The grid is not valid, or has another number of cells.
     """
     relation = validation.table_neighbours(neighbours)
     moved = largest_change(relation, max_per_user)
@@ -112,7 +112,7 @@ def cell_counts(
 
 @dataclass(frozen=True, repr=False)
 class CellRelease(ReleaseByGroup):
-    """A release of cells, most points first, with noisy counts if they were paid for.
+    """A release of cells, most points first, with noisy counts if the mechanism releases them.
 
     With groups it has pairs of a group and a cell, and the group None is all others.
     """
@@ -127,12 +127,13 @@ class HeavyCells(Query[CellRelease]):
     """The cells of a grid that hold most points.
 
     Without a ``mechanism`` they are drawn by rounds of permute-and-flip or read off one noisy
-    sequence of all counts, whichever resolves more; the sequence is taken from ``k = 2`` on
+    sequence of all counts, whichever is more accurate; the sequence is taken from ``k = 2`` on
     (add-remove), and releases the noisy counts at the same price. The answer has cells as
     ``(west, south, east, north)``, most points first.
 
-    With ``by`` the same is released of each group, as pairs of a group and a cell. One epsilon
-    is for all groups together, as a point is in one and a person has so many points in all.
+    With ``by`` the answer has the cells of each group, as pairs of a group and a cell. The
+    epsilon is for all groups together, since a point is in one group and ``max_per_user`` is
+    over all groups.
 
     Guarantee:
         ``epsilon``-DP, or ``(epsilon, delta)``-DP where groups are released first, under
@@ -147,8 +148,8 @@ class HeavyCells(Query[CellRelease]):
             latitudes.
         grid: Cells along both axes, or along x and along y.
         k: How many cells; 1 to their number.
-        above: In place of ``k``: all cells of at least so many noisy points. Not to be read
-            off the data.
+        above: All cells with at least this noisy count, in place of ``k``. Not derived from the
+            data.
         by: Column of groups; the cells of each are released.
         groups: The public groups. Each gets an answer; other rows are dropped. If not given,
             the groups with enough people are released first, for a part of epsilon and all of

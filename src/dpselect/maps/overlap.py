@@ -66,14 +66,14 @@ class CountedCells:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlap:
-    """Norms of the overlaps of ``m`` queries, and what one point can change; public.
+    """Norms of the overlaps of ``m`` queries, and bounds on the change by one point; public.
 
     Attributes:
         partition: The cells.
         queries: Lattice edges, shape ``(m, 4)``.
         largest: ``κ_t = max |a_t|``, shape ``(m,)``, 0 to 1; 0 for a query that cuts no cell.
-        spread: ``S_t = max a_t - min a_t``, shape ``(m,)``, 0 to 2: what a point that moves can
-            change.
+        spread: ``S_t = max a_t - min a_t``, shape ``(m,)``, 0 to 2: the largest change by a
+            point that moves.
         l1: ``‖α_t‖_1``, shape ``(m,)``.
         l2: ``‖α_t‖_2``, shape ``(m,)``.
     """

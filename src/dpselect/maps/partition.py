@@ -43,7 +43,7 @@ class Partition:
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return int(self.regions[:, 3] @ self.regions[:, 4])
 
     @property

@@ -130,8 +130,8 @@ def split_epsilon(
         return Split(0.0, 0.0, 0.0, epsilon)
     if tuning_share in {0, 1}:
         raise ParameterError(
-            "`tuning_share` must leave something for the tuning and for the counts: "
-            "between 0 and 1, both excluded"
+            "`tuning_share` must be above 0 and below 1: the tuning and the counts both "
+            "need a part of epsilon"
         )
     tuning = validation.positive("tuning_share * epsilon", tuning_share * epsilon)
     # Halving is exact, and the next float below the difference never exceeds the rest.

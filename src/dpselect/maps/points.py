@@ -72,7 +72,9 @@ class PointRows:
         checked_outside(query.outside)
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
-            raise ParameterError("with `user`, name the columns of the coordinates: `x`, `y`")
+            raise ParameterError(
+                "`user` needs `x` and `y`, the names of the columns of coordinates"
+            )
         return cls(box, query.x, query.y, cap, query.outside)
 
     def check(self, data: object) -> None:

@@ -122,9 +122,9 @@ class PrivTree:
         See ``SplitNoise.for_epsilon``.
 
     Attributes:
-        depth: How many levels can be split, 1 to 12; cells are at least ``2**-depth`` of the
-            box wide. Public.
-        threshold: θ, points: what a biased count must exceed. Public.
+        depth: Number of levels that can be split, 1 to 12; cells are at least ``2**-depth`` of
+            the box wide. Public.
+        threshold: θ, in points, which a biased count must exceed. Public.
 
     Raises:
         ParameterError: ``depth`` or ``threshold`` is not an integer in its range.
@@ -153,7 +153,7 @@ class PrivTree:
         """Draw a tree and return its leaves as a partition; a release.
 
         Args:
-            points: What counts the points. Private.
+            points: The points to count. Private.
             splits: The noise.
         """
         leaves = []

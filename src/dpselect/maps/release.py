@@ -60,7 +60,8 @@ class MapRelease(Release[str]):
         candidates: The candidates that the cells were chosen from, by label.
         coarse: The noisy grid that weighs the queries; None if there was none.
         processing: The post-processing of the counts, in order.
-        non_uniformity: How unevenly points lie in cells, 0 to 1, estimated from the counts.
+        non_uniformity: Unevenness of the points within cells, 0 to 1, estimated from the
+            counts.
     """
 
     box: Box
@@ -121,7 +122,7 @@ class MapRelease(Release[str]):
         return cls(**{**kept, **given}, **more)
 
     def table(self) -> dict[str, list[Any]]:
-        """Return the cells in one row: their label, their number and that of the points."""
+        """Return one row: the label of the cells, their number and the number of points."""
         return {
             "cells": [self.candidate],
             "number": [self.partition.cells],
@@ -138,19 +139,20 @@ class MapRelease(Release[str]):
         return pl.DataFrame({**dict(columns), "count": self.counts})
 
     def estimate(self, areas: object, *, names: Sequence[object] | None = None) -> Estimates:
-        """Estimate how many points lie in each of many areas.
+        """Estimate the number of points in each of many areas.
 
-        Of an area that leaves the box the part inside is answered, and the share of it is said.
+        For an area that leaves the box, the estimate is for the part inside, whose share is
+        stated.
 
         Args:
             areas: Rectangles ``(west, south, east, north)``, shape ``(m, 4)`` or ``(4,)``,
                 in the units of the box; or polygons of shapely or geopandas, which are
                 brought into the box's reference system if both are known.
-            names: What they are called; their numbers from 0 on if not given.
+            names: Names of the areas; by default their numbers from 0 on.
 
         Raises:
-            ParameterError: There is none, one is not an area, or there is another number of
-                names.
+            ParameterError: There are no areas, one is not an area, or the number of names
+                differs.
         """
         spread = postprocess.spread_of_parts(self.counts, self.non_uniformity, self.scale)
         part = self.partition
@@ -203,8 +205,9 @@ class MapRelease(Release[str]):
             shape: Cells along x and y of a raster; as fine as the smallest cells by default.
 
         Raises:
-            ParameterError: The suffix is another, or the reference system does not fit.
-            MissingDependencyError: What writes the format is not installed.
+            ParameterError: The suffix is not one of these, or the reference system does not
+                fit.
+            MissingDependencyError: The package that writes the format is not installed.
         """
         form = export.format_of(path, self.box)
         if form == "GeoParquet":

@@ -135,7 +135,7 @@ class AdaptiveGrid(PartitionRule):
     """Every coarse cell cut into ``m × m``, by the guideline of its own count.
 
     Source: Qardaji, Yang and Li, ICDE 2013, section 4: c = 5 for the second level. There the
-        first level is answered from too; here it only shapes the second.
+        first level is also used for answers; here it only determines the second.
     """
 
     name: ClassVar[str] = "adaptive"

@@ -1,6 +1,6 @@
 """Private selection mechanisms.
 
-Each is a scaling, which turns scores into unit scores, and a draw from those.
+Each consists of a scaling, which turns scores into unit scores, and a draw from these.
 """
 
 from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingDistribution, Stream

@@ -74,9 +74,9 @@ class AboveThreshold(Query[Release[int]]):
         threshold: The threshold, an integer. Public.
         sensitivity: The largest change of any query by one neighbour step; an integer, >= 1.
         monotone: Whether every neighbour step moves all queries in one direction, if at all.
-            So does adding a record to counts.
-        stops: How many queries are found above, at most; >= 1.
-        epsilon: What all answers cost together, in nats; finite, > 0.
+            Adding a record moves all counts up or leaves them.
+        stops: Maximal number of queries that are found above the threshold; >= 1.
+        epsilon: Price of all answers together, in nats; finite, > 0.
         neighbours: The relation that ``sensitivity`` is stated for.
 
     Source: Dwork and Roth 2014, section 3.6; Lyu, Su and Li, VLDB 2017; Durfee, NeurIPS 2023.
@@ -129,8 +129,8 @@ class AboveThreshold(Query[Release[int]]):
     def distribution(self, queries: ArrayLike) -> StoppingDistribution:
         """Return the exact distribution of a release; as private as the queries.
 
-        Given the noise on the threshold the queries are independent, so it is a sum over that
-        noise: O(n) for each of its values, 45 scales of them.
+        Given the noise on the threshold, the queries are independent. So the distribution is a
+        sum over the values of that noise within 45 scales, each in O(n).
 
         Raises:
             ParameterError: ``queries`` are not integers in one dimension.
@@ -171,8 +171,8 @@ class Stream:
 
     ``AboveThreshold.stream`` makes it. The price is recorded when the ``with`` block is
     entered. Threads may share a stream; a copy of it is the stream itself, it cannot be
-    pickled, and it belongs to the process that made it: the noise on the threshold is drawn
-    once, and each answer is paid for once.
+    pickled, and it belongs to the process that made it, since the noise on the threshold is
+    drawn once and each answer is charged once.
 
     Examples:
         >>> import dpselect as dp
@@ -198,7 +198,7 @@ class Stream:
         with self._alone():
             if self._receipt is not None:
                 raise ParameterError(
-                    "a stream is entered once: its price is that of one threshold"
+                    "a stream can be entered once: each threshold has a price of its own"
                 )
             self._receipt = self._plan.charge(self._budget)
         return self
@@ -217,7 +217,7 @@ class Stream:
         """The positions of the queries found above, once the stream has ended.
 
         Raises:
-            ParameterError: It has not.
+            ParameterError: The stream has not ended.
         """
         if self._release is None:
             raise ParameterError("the stream has not ended: leave its with block first")

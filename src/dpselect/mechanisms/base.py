@@ -232,13 +232,13 @@ class Mechanism(ABC):
     def largest_gap(
         self, candidates: int, bound: float, beta: float, attained: float | None = None
     ) -> float:
-        """Return how far below the best one drawn candidate is with probability ``1 - beta``.
+        """Return how far a drawn candidate is below the best, with probability ``1 - beta``.
 
-        On any data; at most, in score units; infinite where no bound holds. The objective is
-        assumed not to be monotone.
+        It is an upper bound for any data, in score units; infinite where no bound holds. The
+        objective is assumed not to be monotone.
 
         Args:
-            candidates: How many there are.
+            candidates: Number of candidates.
             bound: Global sensitivity, score units.
             beta: In (0, 1).
             attained: As for ``gap_per_unit``.
@@ -264,7 +264,7 @@ class Mechanism(ABC):
         ``gap_per_unit`` converts this to scores. The objective is assumed not to be monotone.
 
         Args:
-            candidates: How many candidates ``n`` there are; >= 1.
+            candidates: Number of candidates ``n``; >= 1.
             bound: Global sensitivity; score units, finite, > 0.
             unit: The unit of the scores, such as ``"ranks"``.
             attained: The best score, if it is the same on all data, such as 0 for a
@@ -302,7 +302,7 @@ class Mechanism(ABC):
         """Return the price of a release of ``k`` candidates; needs no data.
 
         Args:
-            k: How many candidates will be drawn.
+            k: Number of candidates that will be drawn.
             neighbours: The relation of the objective's sensitivity.
         """
         return Selection(mechanism=self, k=k, neighbours=neighbours).plan
@@ -311,7 +311,7 @@ class Mechanism(ABC):
     def draw_positions(self, objective: Objective, k: int = 1) -> list[int]:
         """Draw ``k`` positions without replacement, exactly; spends nothing.
 
-        For functions that charged a plan which has ``spend`` among its spends.
+        For callers that have charged a plan with ``spend`` among its spends.
         """
         return self.prepare(objective, checked_k(k, objective))().positions
 
@@ -325,7 +325,7 @@ class Mechanism(ABC):
         objective: Objective,  # noqa: ARG002 -- for subclasses
         threshold: float,  # noqa: ARG002
     ) -> Callable[[], Drawn]:
-        """Return the draw of all candidates of at least a noisy score; for noisy sequences.
+        """Return the draw of all candidates with at least a noisy score; for noisy sequences.
 
         Raises:
             ParameterError: The mechanism has no noisy scores.
@@ -341,8 +341,8 @@ class Mechanism(ABC):
         before anything is drawn.
 
         Args:
-            objective: What to choose from.
-            k: How many candidates to draw; 1 to ``n``.
+            objective: The objective to choose by.
+            k: Number of candidates to draw; 1 to ``n``.
             budget: Where to record the spend, such as a ``Budget``.
 
         Raises:
@@ -365,9 +365,9 @@ class Mechanism(ABC):
         """Repeat the draw ``size`` times with NumPy: for experiments, never to publish.
 
         Args:
-            objective: What to choose from.
-            k: How many candidates each repetition draws; 1 to ``n``.
-            size: How many repetitions; >= 1.
+            objective: The objective to choose by.
+            k: Number of candidates that each repetition draws; 1 to ``n``.
+            size: Number of repetitions; >= 1.
             rng: The generator, for reproducible experiments.
         """
         k = checked_k(k, objective)
@@ -396,9 +396,9 @@ class Selection(Query[Release[Any]]):
     Attributes:
         mechanism: How candidates are drawn, with its epsilon. A mechanism, or a mapping of its
             short name, ``epsilon`` and its other options.
-        k: How many candidates; 1 to their number.
-        above: In place of ``k``: all candidates of at least this noisy score, the largest
-            first. For a ``NoisySequence``. Score units. Not to be read off the data.
+        k: Number of candidates to draw; at most the number of all.
+        above: All candidates with at least this noisy score, the largest first, in place of
+            ``k``. For a ``NoisySequence``. Score units. Not derived from the data.
         neighbours: The relation of the objective's sensitivity.
     """
 

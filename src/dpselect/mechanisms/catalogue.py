@@ -266,7 +266,7 @@ class AnchoredLocalDampening(_EitherDraw):
 class PairwiseLocalDampening(_EitherDraw):
     """Local dampening of the differences between candidates: the best is always first.
 
-    Of ``k`` draws each compares the candidates that are left by then (Theorem 11 of
+    Each of ``k`` draws compares the candidates that have not been drawn before (Theorem 11 of
     ``docs/theory.md``).
     """
 

@@ -54,7 +54,7 @@ class ScoreIntervals:
         step: One step, in score units.
         off: By how many steps a score can differ from the integer that got the noise.
         candidates: How many there are.
-        k: How many are released; None if all from a threshold on.
+        k: Number of released candidates; None if all above a threshold are released.
     """
 
     probability: float

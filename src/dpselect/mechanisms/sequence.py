@@ -55,9 +55,9 @@ class NoisySequence(Mechanism):
     Theorem. Let one neighbour step change all scores together by at most ``l_1 = max_(x ~ y)
     ∑_r |u(x, r) - u(y, r)|``. Then all noisy scores ``u_r + Z_r`` with independent noise
     ``P(Z_r = z) ∝ e^(-ε |z| / l_1)`` are ``epsilon``-DP: the distributions at ``x`` and ``y``
-    differ by factors ``e^(ε |u(x,r) - u(y,r)| / l_1)``, whose product is at most ``e^ε``.
-    Whatever is read off them, the ``k`` largest in order, their noisy scores, or all above a
-    public threshold, costs nothing more.
+    differ by factors ``e^(ε |u(x,r) - u(y,r)| / l_1)``, whose product is at most ``e^ε``. Any
+    function of them costs nothing more: the ``k`` largest in order, their noisy scores, or all
+    above a public threshold.
 
     With ``noise="gaussian"`` it is discrete Gaussian noise, ``P(Z_r = z) ∝ e^(-z^2/2σ^2)``,
     which is ρ-zCDP with ``ρ = ℓ_2^2/2σ^2`` and ``ℓ_2^2 ≤ ℓ_1 Δ``: for ``ℓ_1/Δ`` scores that
@@ -77,10 +77,10 @@ class NoisySequence(Mechanism):
     Attributes:
         noise: ``"laplace"`` or ``"gaussian"``.
         delta: Delta of one release; in (0, 1) for Gaussian noise, else 0. A budget under zCDP
-            is charged the rho, and the delta besides.
-        l1: Largest change of all scores together; the objective's own if not given, else
-            the sum of the bounds of all candidates, which always holds and is much. Score
-            units. Public.
+            is charged the rho and the delta.
+        l1: Largest change of all scores together; the objective's own if not given, else the
+            sum of the bounds of all candidates, which always holds but is large. Score units.
+            Public.
         bound: Largest change of one score, which makes the rho or the Gaussian noise smaller;
             the objective's own if not given. Score units. Public.
         step: A number that all scores are integer multiples of; the objective's own if not
@@ -136,8 +136,8 @@ class NoisySequence(Mechanism):
     def unit_scores(self, objective: Objective) -> Scores:
         """Return ``2 (u_r - u_*) / l_1``: no difference of two moves by more than 2.
 
-        The scores of one draw by the noisy maximum, whose distribution that of the first is up
-        to ties, for Laplace noise.
+        With these scores a draw by the Laplace noisy maximum has the distribution of the first
+        released candidate, up to ties.
         """
         l1 = self.for_objective(objective).stated_l1
         return (objective.scores - objective.scores.max()) * (2 / l1)
@@ -167,7 +167,7 @@ class NoisySequence(Mechanism):
         beta: float,
         attained: float | None = None,  # noqa: ARG002 -- the same on all data
     ) -> float:
-        """Return how far below one that is left out a released candidate is, for all ``k``.
+        """Return how far a released candidate is below one that is left out, for all ``k``.
 
         If no noise is ``m`` steps or more, which is so with probability
         ``1 - n · 2α^m/(1 + α)`` or more, then the order of two candidates whose scores are
@@ -188,7 +188,7 @@ class NoisySequence(Mechanism):
         return self
 
     def spend(self, purpose: str, k: int = 1) -> Spend:  # noqa: ARG002 -- any k costs the same
-        """Return the price of the noise on all scores, whatever ``k`` is."""
+        """Return the price of the noise on all scores, which does not depend on ``k``."""
         return Spend(purpose, self.epsilon, delta=self.delta, rho=self._rho())
 
     def _rho(self) -> float:
@@ -215,9 +215,9 @@ class NoisySequence(Mechanism):
         """Return the intervals of scores from their released noisy scores; they cost nothing.
 
         Args:
-            candidates: How many candidates of one draw there are.
-            k: How many are released; None if all from a threshold on.
-            probability: That all intervals hold, at least.
+            candidates: Number of candidates of one draw.
+            k: Number of released candidates; None if all above a threshold are released.
+            probability: Lower bound on the probability that all intervals hold.
         """
         steps = to_steps(np.zeros(candidates), self.stated_l1, self.step)
         off = 0 if self.step is not None else 1
@@ -226,7 +226,7 @@ class NoisySequence(Mechanism):
 
     @property
     def noise_scale(self) -> float:
-        """Scale of the noise of every score, score units, but for a grid's share; public."""
+        """Scale of the noise of every score, in score units, without a share for a grid."""
         steps = to_steps(np.zeros(1), self.stated_l1, self.step)
         return self.noise_for(steps).scale * steps.unit
 
@@ -260,10 +260,10 @@ class NoisySequence(Mechanism):
         return np.log(self.probabilities(objective))
 
     def inclusion(self, objective: Objective, k: int) -> Probabilities | None:
-        """Return the probability of each candidate to be among the ``k`` released.
+        """Return the probability that each candidate is among the ``k`` released ones.
 
         Args:
-            objective: What to choose from.
+            objective: The objective to choose by.
             k: 1 to ``n``.
 
         Returns:
@@ -274,15 +274,15 @@ class NoisySequence(Mechanism):
         return sequence.included(noisy.counts, noisy.noise, checked_k(k, objective))
 
     def set_probability(self, objective: Objective, chosen: NDArray[np.bool_]) -> float:
-        """Return the probability that so many released candidates are these, in any order.
+        """Return the probability that the released candidates are these, in any order.
 
         Args:
-            objective: What to choose from.
+            objective: The objective to choose by.
             chosen: Shape ``(n,)``: whether a candidate is among them.
 
         Returns:
-            Exact, as ``probabilities``; for Laplace noise of a scale of at most 512 steps: it
-            takes time in proportion to that. As private as the scores.
+            Exact, as ``probabilities``; for Laplace noise with a scale of at most 512 steps, to
+            which the time is proportional. As private as the scores.
         """
         noisy = self._noisy(objective)
         return sequence.all_before(noisy.counts, noisy.noise, np.asarray(chosen, dtype=bool))
@@ -334,7 +334,7 @@ class NoisySequence(Mechanism):
         """Release all candidates whose noisy score is at least a threshold, largest first.
 
         Args:
-            objective: What to choose from.
+            objective: The objective to choose by.
             threshold: Score units. Public: it must not be read off the data.
             budget: Where to record the spend, before anything is drawn.
 
@@ -420,15 +420,14 @@ def set_confidence(
 ) -> float:
     r"""Return the probability that the ``k`` largest noisy scores are of the ``k`` best.
 
-    It is conditional on the noisy scores, and for a flat prior: every true score is taken as
-    its noisy score less an independent noise of the distribution that was drawn, all values of
-    true scores being as likely beforehand. That is no frequency: over repeated releases of the
-    same scores the set may be right more or less often. It reads released numbers alone and
-    costs nothing.
+    It is a posterior probability, given the noisy scores and a flat prior: each true score is
+    its noisy score minus independent noise of the same distribution. It is not a frequency:
+    over repeated releases of the same scores the set may be right more or less often. It is
+    computed from released numbers alone and costs nothing.
 
     Args:
-        noisy_scores: Those of *all* candidates, as of a release of all ``n``; at most some
-            ten thousand within the reach of the noise.
+        noisy_scores: Noisy scores of *all* candidates, as in a release of all ``n``; at most
+            some ten thousand of them within the range of the noise.
         k: 1 to ``n``.
         mechanism: The mechanism that drew, with its ``l1``, and ``bound`` and ``step`` if the
             objective states them. Public.

@@ -48,9 +48,9 @@ class TopK:
     """Choice among the mechanisms of the ``k`` best, by public facts.
 
     Attributes:
-        mechanism: With the public facts of the objective filled in.
-        k: How many; 1 where there is a threshold.
-        above: Or the least noisy score of a candidate that is released.
+        mechanism: The mechanism, with the public facts of the objective filled in.
+        k: Number of candidates; 1 if there is a threshold.
+        above: Smallest noisy score of a released candidate, instead of ``k``.
         interval: The probability that intervals of the scores hold, if they are asked for.
     """
 
@@ -72,23 +72,23 @@ class TopK:
         of: str = "candidates",
         interval: float | None = None,
     ) -> TopK:
-        """Return the mechanism that was named, or else the one that resolves more.
+        """Return the named mechanism, or by default the more accurate one.
 
         Args:
             facts: The objective of no data; only public facts of it are read.
-            k: How many candidates.
-            above: Or a threshold, which a noisy sequence alone has.
-            mechanism: As it was named, if it was.
-            rounds: The mechanism to draw by, if none was named and rounds resolve more; its
+            k: Number of candidates.
+            above: Threshold, instead of ``k``; for a noisy sequence only.
+            mechanism: The mechanism as it was named; None by default.
+            rounds: The mechanism to draw by if none was named and rounds are more accurate; its
                 epsilon is that of the release.
             sequence: A noisy sequence with the public facts of more than these candidates,
                 such as those of all groups; one with the facts of the objective if not given.
-            of: What the candidates are called in an error.
-            interval: The probability of intervals, which a noisy sequence alone has.
+            of: Name of the candidates in error messages.
+            interval: The probability of intervals; for a noisy sequence only.
 
         Raises:
-            ParameterError: Not one of ``k`` and ``above`` is given, it is out of range, or
-                the mechanism does not go with a threshold.
+            ParameterError: Not one of ``k`` and ``above`` is given, it is out of range, or the
+                mechanism cannot have a threshold.
         """
         if (k is None) == (above is None):
             raise ParameterError("give `k` or `above`, one of them")
@@ -118,7 +118,7 @@ class TopK:
     def noise(self, facts: Objective) -> float:
         """Return the standard deviation of the difference of two noisy scores, about.
 
-        That of other mechanisms than a noisy sequence is as for permute-and-flip.
+        For other mechanisms than a noisy sequence it is that of permute-and-flip.
 
         Args:
             facts: The objective of no data.
@@ -142,7 +142,7 @@ class TopK:
         attained: float | None = None,
         largest: float = inf,
     ) -> ErrorBound:
-        """Return a bound on how far a drawn candidate is below one that is left out.
+        """Return a bound on the distance of a drawn candidate below one that is left out.
 
         Args:
             facts: The objective of no data.
@@ -221,7 +221,7 @@ def rounds_or_sequence(
         objective: Only public facts of it are read: the number of candidates, the bound,
             ``l1``, ``step`` and whether it is monotone. Without ``l1`` the mechanism is
             returned.
-        k: How many candidates will be drawn.
+        k: Number of candidates that will be drawn.
         sequence: The sequence to compare with, where it has another epsilon or ``l1`` than
             the rounds: one of all groups, of which the rounds draw in one.
     """

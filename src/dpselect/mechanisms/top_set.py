@@ -39,11 +39,11 @@ class TopSet(Mechanism):
     with ``2Δ`` in place of ``4Δ`` for a monotone objective: one neighbour step moves the
     difference by at most twice the bound, or once (Theorem 15 of ``docs/theory.md``).
 
-    Epsilon is not divided by ``k``. The right ``k`` are found at a lead of about
-    ``ln binom(n, k) / ε`` bounds of a monotone objective, where rounds need ``k ln(nk)/ε`` and
-    a ``NoisySequence`` is made for ``l1``. Where the lead is less, it finds hardly any of them,
-    sooner than rounds do. It releases no order: the answer has the candidates in the order of
-    the objective.
+    Epsilon is not divided by ``k``. The right ``k`` are found at a lead of about ``ln binom(n,
+    k) / ε`` bounds of a monotone objective, where rounds need ``k ln(nk)/ε`` and a
+    ``NoisySequence`` is made for ``l1``. At a smaller lead it finds almost none of them, and
+    fails at larger leads than rounds do. It releases no order: the answer has the candidates in
+    the order of the objective.
 
     Guarantee:
         ``epsilon``-DP and of bounded range ``epsilon``, under the neighbour relation of the
@@ -85,12 +85,12 @@ class TopSet(Mechanism):
         return _Sized(epsilon=self.epsilon, size=k)
 
     def spend(self, purpose: str, k: int = 1) -> Spend:  # noqa: ARG002 -- any k costs the same
-        """Return the price of the draw, whatever ``k`` is."""
+        """Return the price of the draw, which does not depend on ``k``."""
         return Spend(purpose, self.epsilon, rho=self.draw.rho(self.epsilon))
 
     @property
     def decay(self) -> Fraction:
-        """Nats of the weight by which a set falls behind, a grid step; public."""
+        """Decrease of the logarithm of a set's weight per grid step, in nats; public."""
         return Fraction(self.epsilon) / (2 * SENSITIVITY)
 
     def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
@@ -98,10 +98,10 @@ class TopSet(Mechanism):
         return lambda: Drawn(sets.draw_set(steps, k, self.decay))
 
     def set_probability(self, objective: Objective, chosen: NDArray[np.bool_]) -> float:
-        """Return the exact probability that so many candidates are these.
+        """Return the exact probability that the drawn set is this one.
 
         Args:
-            objective: What to choose from.
+            objective: The objective to choose by.
             chosen: Shape ``(n,)``: whether a candidate is among them, at least one.
 
         Returns:

@@ -1,7 +1,7 @@
-"""The most influential nodes of a network, where each edge is private.
+"""The most influential nodes of a network with private edges.
 
 ``TopNodes`` draws nodes by centralities, ``Hubs`` through noisy degrees. A graph on public
-nodes becomes an objective over them: a centrality, with what one edge can change of it.
+nodes becomes an objective over them: a centrality, with a bound on its change by one edge.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """

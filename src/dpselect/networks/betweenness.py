@@ -54,14 +54,14 @@ def ego_betweenness(
     Guarantee:
         Both are admissible under ``Neighbours.EDGE`` among the graphs on the public nodes with
         no degree above ``D``; the distance of two graphs is the number of different edges. A
-        graph with a larger degree raises, and that it does is not protected. The horizon is
-        ``D - 1``, where both have reached Δ.
+        graph with a larger degree raises; whether it does is not protected. The horizon is ``D
+        - 1``, where both have reached Δ.
 
     Args:
         graph: The graph, in memory or in an engine.
         max_degree: ``D``, public: a degree that no node can have exceeded, known without
             looking at the edges; ``n - 1`` if not given.
-        sensitivity: Which bound. Public.
+        sensitivity: The bound to use. Public.
         progress: Called with the number of nodes done and of all nodes.
 
     Returns:
@@ -70,7 +70,8 @@ def ego_betweenness(
 
     Raises:
         ParameterError: An argument is out of its range.
-        PublicClaimError: A degree is above ``max_degree``; which, or by how much, is not said.
+        PublicClaimError: A degree is above ``max_degree``; the message does not say which, or
+            by how much.
 
     Examples:
         >>> from dpselect.networks import Graph

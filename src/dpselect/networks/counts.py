@@ -45,7 +45,7 @@ class NodeCounts(Protocol):
         """Return the number of edges between neighbours of every node, shape ``(n,)``."""
 
     def common_neighbours(self) -> CommonNeighbours:
-        """Return the least and the most that each node shares with any other node."""
+        """Return the fewest and most neighbours that each node shares with another."""
 
     def ego_betweenness(self, progress: Progress | None = None) -> Values:
         """Return the betweenness of every node within its own ego network, shape ``(n,)``.

@@ -42,7 +42,7 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
 
     Args:
         graph: The graph, in memory or in an engine.
-        sensitivity: Which bound. Public.
+        sensitivity: The bound to use. Public.
 
     Returns:
         Scores in [0, 1], shape ``(n,)``; ``highest`` is 1. The densest ego networks are

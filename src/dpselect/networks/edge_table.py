@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EdgeTable:
-    """An undirected graph in a table of edges, which the engine that holds it counts.
+    """An undirected graph in a table of edges, counted by the engine that holds the table.
 
     It can be used wherever a ``Graph`` can, and its counts are the same to the last bit. One
     number per node is collected, and for ego betweenness one for each node and number of common
@@ -35,16 +35,16 @@ class EdgeTable:
         user: The column of the person that a row belongs to, as for a ``Graph``.
         nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or at most 10,000 ids or
             labels. Public.
-        max_per_user: How many different edges of a person are counted; goes with ``user``.
-        on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or not
-            among ``nodes``, or both ends are the same. ``"raise"`` is for a curator who
-            declares it public that there is none; it takes one more pass over the edges.
+        max_per_user: Maximal number of different edges counted per person; given with ``user``.
+        on_invalid: ``"repair"`` drops each record that is not an edge: an end is missing or not
+            among ``nodes``, or both ends are the same. ``"raise"`` is for curators who declare
+            publicly that there is none; it takes one more pass over the edges.
 
     Raises:
         ParameterError: ``nodes`` or ``on_invalid`` is invalid, or there are too many labels.
         ColumnError: A column is missing, or its type cannot hold such nodes.
-        PublicClaimError: A record is no edge and ``on_invalid="raise"``; which one is not
-            said.
+        PublicClaimError: A record is not an edge and ``on_invalid="raise"``; the message does
+            not say which one.
         DataError: The edges cannot be read.
 
     Examples:
@@ -99,7 +99,7 @@ class EdgeTable:
         return self._triangles
 
     def common_neighbours(self) -> CommonNeighbours:
-        """Return the least and the most that each node shares with any other. Private."""
+        """Return the fewest and most neighbours that each node shares with another. Private."""
         return self._common_neighbours
 
     def ego_betweenness(self, progress: Progress | None = None) -> Values:

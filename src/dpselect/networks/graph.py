@@ -41,21 +41,20 @@ class Graph:
     """An undirected graph without loops or parallel edges; made by a ``from_`` method.
 
     The nodes are public: they are the candidates, so every ``from_`` method takes them as an
-    argument and none reads them off the edges. The edges are private, and so is their number.
+    argument instead of reading them from the edges. The edges and their number are private.
 
     Parallel edges, both directions of one edge, weights and attributes are folded into one
-    edge. One individual is one edge after folding, whatever the number of its records. A
-    record that joins a node to itself, or has an end that is missing or not among the nodes,
-    is no edge and by default is dropped. That maps one record to none, whatever the other
-    records are, so it is part of the guarantee.
+    edge. One individual is one edge after folding, whatever the number of its records. A record
+    that joins a node to itself, or has an end that is missing or not among the nodes, is not an
+    edge and is dropped by default. Whether a record is dropped depends on that record alone, so
+    the guarantee includes it.
 
     Attributes:
-        starts: Where the row of each node begins in ``rows``, shape ``(n + 1,)``.
-            Private.
+        starts: Start of the row of each node in ``rows``, shape ``(n + 1,)``. Private.
         rows: The positions of the neighbours of all nodes, int32, ascending within a
             row; read-only. Private.
         nodes: The node ids or labels, in candidate order. Public.
-        max_per_user: The most edges of a person, if it was read with ``user``. Public.
+        max_per_user: Largest number of edges of a person, if it was read with ``user``. Public.
     """
 
     starts: Indices
@@ -83,7 +82,7 @@ class Graph:
         return _in_node_order(_triangles(ranked), order)
 
     def common_neighbours(self) -> CommonNeighbours:
-        """Return the least and the most that each node shares with any other node.
+        """Return the fewest and most neighbours that each node shares with another.
 
         In ``O(∑_v d_v^2)``; memory for a few numbers per node and processor. Private.
         """
@@ -175,16 +174,16 @@ class Graph:
             source: The column of one end. Required for files and frames.
             target: The column of the other end.
             user: The column of the person that a row belongs to, such as the caller: text,
-                integers, booleans or dates. An edge is there if a row of it is counted,
-                whoever else has it. A row without a person is dropped.
+                integers, booleans or dates. An edge is in the graph if one of its rows is
+                counted, of any person. Rows without a person are dropped.
             nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
                 Public.
-            max_per_user: How many different edges of a person are counted, by a rule that
-                depends on that person's rows alone (``dpselect.tables.people``); goes with
-                ``user``.
-            on_invalid: ``"repair"`` drops each record that is no edge: an end is missing or
-                not among ``nodes``, or both ends are the same. ``"raise"`` is for a curator
-                who declares it public that there is none.
+            max_per_user: Maximal number of different edges counted per person, selected by a
+                rule that depends on that person's rows alone (``dpselect.tables.people``);
+                given with ``user``.
+            on_invalid: ``"repair"`` drops each record that is not an edge: an end is missing or
+                not among ``nodes``, or both ends are the same. ``"raise"`` is for curators who
+                declare publicly that there is none.
 
         Raises:
             ParameterError: ``nodes`` is empty or names a node twice, columns are not named,
@@ -192,8 +191,8 @@ class Graph:
             ColumnError: A column is missing, or its type cannot hold such nodes, as
                 fractional numbers cannot.
             DataError: ``edges`` cannot be read, or are not pairs.
-            PublicClaimError: A record is no edge and ``on_invalid="raise"``; which one is
-                not said.
+            PublicClaimError: A record is not an edge and ``on_invalid="raise"``; the message
+                does not say which one.
 
         Examples:
             >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
@@ -243,7 +242,7 @@ class Graph:
 
         Raises:
             DataError: The graph is directed.
-            PublicClaimError: A record is no edge and ``on_invalid="raise"``.
+            PublicClaimError: A record is not an edge and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
         _refuse_directed(directed=graph.is_directed(), remedy="graph.to_undirected()")

@@ -46,7 +46,7 @@ graph whose edges belong to persons the sensitivity must not fall with the dista
 def degree(graph: AnyGraph) -> Objective:
     """Return the degree of every node as an objective.
 
-    One edge more adds 1 to the degrees of its ends and changes no other.
+    One more edge adds 1 to the degrees of its ends and changes no other degree.
 
     Guarantee:
         ``δ = Δ = 1`` and 2 for all degrees together (``l1``), under ``Neighbours.EDGE``, exact;
@@ -97,7 +97,7 @@ def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
 
 @dataclass(frozen=True, slots=True)
 class NamedMetric:
-    """A metric of the registry and what suits it, as measured in ``docs/measurements.md``.
+    """A metric of the registry, with its default mechanism (``docs/measurements.md``).
 
     Attributes:
         objective: The function that returns the objective of a graph.

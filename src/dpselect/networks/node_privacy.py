@@ -69,7 +69,7 @@ def design(asked: TopNodes) -> NodeDesign:
         )
     if asked.max_degree is None:
         raise ParameterError(
-            "`protect`='node' needs `max_degree`, from which on degrees are equal"
+            "`protect`='node' needs `max_degree`; larger degrees are counted as `max_degree`"
         )
     rows = EdgeRows.of(asked)
     n = len(rows.nodes)

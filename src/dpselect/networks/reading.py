@@ -250,7 +250,7 @@ def without_invalid(ends: Ends, on_invalid: OnInvalid) -> Ends:
 
 
 def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
-    """Raise for records that are no edge, where the curator declared that there are none.
+    """Raise for records that are not edges, where the curator declared that there are none.
 
     Raises:
         ParameterError: ``on_invalid`` is neither ``"repair"`` nor ``"raise"``.

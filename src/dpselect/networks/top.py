@@ -195,7 +195,8 @@ class TopNodes(Query[Release[Any]]):
             data: As for a release.
 
         Raises:
-            ParameterError: A node is protected, by scores whose sensitivities are no bound.
+            ParameterError: With ``protect="node"``, whose sensitivities do not bound an
+                objective's.
         """
         made = self.design()
         if isinstance(made, NodeDesign):

@@ -148,7 +148,7 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
         ParameterError: A field is out of its range, or does not go with another.
     """
     if asked.column is None:
-        raise ParameterError("`by` is for tables: name the `column` of the numbers too")
+        raise ParameterError("`by` needs `column`, the name of the column of numbers")
     if asked.by == asked.column or asked.user in {asked.by, asked.column}:
         raise ParameterError("`column`, `by` and `user` must be different columns")
     if asked.minus is not None:

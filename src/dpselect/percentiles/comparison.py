@@ -36,9 +36,9 @@ def compare_percentiles(
 ) -> Comparison:
     """Compare the default and all methods for percentiles by their exact distributions.
 
-    The error is the distance of a wanted rank ``a(n + 1)`` from those that the released value
-    holds, in the mean over the percentiles. A method that does not fit the candidates is left
-    out. The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up to 3
+    The error is the distance between the wanted rank ``a(n + 1)`` and the ranks of the released
+    value, averaged over the percentiles. Methods that do not suit the candidates are left out.
+    The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up to 3
     percentiles, and some dozens of candidates.
 
     Args:

@@ -203,10 +203,12 @@ class EndsFirst:
 
     @property
     def mechanism(self) -> str:
-        of = len(self.below) + len(self.above)
-        parts = f"AboveThreshold from both ends over {self.visited.size} candidates, {of} parts"
+        number = len(self.below) + len(self.above)
+        said = f"{number} part{'s' * (number > 1)} (epsilon={self.of_parts!r} each)"
         inside = f", then {len(self.middle)} by halves between them" if self.middle else ""
-        return f"{parts} (epsilon={self.of_parts!r} each){inside}"
+        return (
+            f"AboveThreshold from both ends over {self.visited.size} candidates, {said}{inside}"
+        )
 
     @property
     def spends(self) -> tuple[Spend, ...]:

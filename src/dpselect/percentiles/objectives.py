@@ -54,13 +54,12 @@ def percentile(
             Series. Private. Repaired record by record: below 0 to 0, above ``upper`` to
             ``upper``, missing to ``missing_as``.
         p: The percentile, in (0, 100].
-        upper: The largest value that can occur, Λ; finite, > 0. It must not be read off the
-            data.
-        labels: What to release for each record; row numbers from 0 if not given.
+        upper: The largest value that can occur, Λ; finite, > 0. Not derived from the data.
+        labels: Label to release for each record; by default row numbers from 0.
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
             dampening looks only at distance 0, and the shifted mechanism is best near 1
             on the histograms of ``docs/measurements.md`` and up to twice worse without.
-        missing_as: What a missing value counts as, in ``[0, upper]``. Public.
+        missing_as: Value that replaces a missing one, in ``[0, upper]``. Public.
         on_invalid: ``"raise"`` instead of repairing, if it is public that nothing needs it.
 
     Returns:
@@ -112,7 +111,7 @@ def percentile_rank(
     """Return the objective whose best candidates have the percentile's rank.
 
     With ``a = p/100``, ``L`` records below a candidate ``c``, ``E`` equal to it and ``n`` in
-    all, a candidate that records are equal to has their ranks ``l = L + 1`` to ``h = L + E``,
+    all, a candidate that is equal to records has their ranks ``l = L + 1`` to ``h = L + E``,
     and one between two records ``l = h = L + (c - x_L)/(x_(L+1) - x_L)``, where the smallest
     and the largest candidate stand in for records that are missing or beyond them. The wanted
     rank is ``w = a(n + 1) + 1/2``, and
@@ -125,8 +124,8 @@ def percentile_rank(
 
     Guarantee:
         Add/remove: ``Δ = max(a, 1 - a)``, and the number of records is private. Substitution:
-        ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. All forms: a
-        record more moves ``l`` and ``h`` up by 0 to 1 each and ``w`` by ``a``
+        ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. All forms:
+        one more record moves ``l`` and ``h`` up by 0 to 1 each and ``w`` by ``a``
         (``docs/methods.md`` has the proof).
 
     Args:
@@ -136,11 +135,11 @@ def percentile_rank(
             candidate leave the engine; the objective is the same to the last bit.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
-        candidates: The values that may be released, finite, at least one. Public: they
-            must not be read off the data.
+        candidates: The values that may be released, finite, at least one. Public: not derived
+            from the data.
         form: ``"signed"``, ``"interpolated"`` or ``"held"``. Releases by the exponential
-            mechanism, permute-and-flip and report noisy max take the signed one, which never
-            errs more with them; other mechanisms need to know the highest score.
+            mechanism, permute-and-flip and report noisy max use the signed form, which is never
+            less accurate with them; other mechanisms need the highest score.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         on_invalid: ``"raise"`` if it is public that no value is missing.
 

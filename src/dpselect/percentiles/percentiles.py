@@ -110,10 +110,11 @@ class Percentiles(Query[PercentileRelease]):
             selected at random, as in all applications; with 1 each person counts once. If
             groups are released first, it also limits the counted groups of a person. Or a
             ``Choose``, which selects it privately by the precision of ranks.
-        assumed_records: Public guess of the number of records, to choose the method. The
-            guarantee does not depend on it. If it is not given, the number itself is used where
-            it is public, under substitution of a record; otherwise 4 % of epsilon are spent on
-            a noisy number, except for one or two percentiles from 25 to 75.
+        assumed_records: Public guess of the number of records, with ``by`` of one group, to
+            choose the method. The guarantee does not depend on it. If it is not given, the
+            number itself is used where it is public, under substitution of a record; otherwise
+            4 % of epsilon are spent on a noisy number, except for one or two percentiles from
+            25 to 75.
         method: Method of the draw, by default chosen. ``"one-by-one"``, ``"above-threshold"``,
             ``"recursive"``, ``"joint"`` or ``"noisy-counts"``. ``"above-threshold"`` draws each
             percentile separately, visiting values by their distance from 0; ``"joint"`` draws
@@ -249,7 +250,7 @@ class Percentiles(Query[PercentileRelease]):
             default = isinstance(self.lower, int | float) and self.lower == 0
             if not default or self.upper is not None or self.step is not None:
                 raise ParameterError(
-                    "`candidates` go without a range: leave out `lower`, `upper` and `step`"
+                    "`candidates` replace the range: leave out `lower`, `upper` and `step`"
                 )
             if unit.moment == "number":
                 listed: Any = self.candidates
@@ -265,7 +266,7 @@ class Percentiles(Query[PercentileRelease]):
 
     @property
     def ends_early(self) -> str | None:
-        """What is the largest value where ``upper`` is none, in words."""
+        """The largest value, in words, if no whole number of steps ends at ``upper``."""
         unit = self._unit()
         points = self._points(unit)
         last = points[len(points) - 1]
@@ -279,8 +280,8 @@ class Percentiles(Query[PercentileRelease]):
     def probabilities(self, data: object) -> Probabilities:
         """Return the exact distribution of each percentile's value; as private as the data.
 
-        Of several percentiles by the recursion every place and share that can be drawn is
-        followed: in O((66 n)^L) for ``n`` candidates and ``L`` levels, 2 of up to 3
+        For several percentiles by the recursion, every place and share that can be drawn is
+        followed, in O((66 n)^L) for ``n`` candidates and ``L`` levels; ``L`` is 2 for up to 3
         percentiles.
 
         Args:

@@ -34,7 +34,6 @@ from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
-from dpselect.release import as_text
 from dpselect.typing import Indices, Probabilities, Values
 
 if TYPE_CHECKING:
@@ -75,6 +74,10 @@ def shapes(records: int) -> dict[str, Values]:
     }
 
 
+DURATIONS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))
+"""Seconds of each unit of a predicted error, the largest first."""
+
+
 def expected(query: Percentiles, records: int | None) -> str | None:
     """Return how far values are from their percentiles with probability 0.95, in words.
 
@@ -96,14 +99,20 @@ def expected(query: Percentiles, records: int | None) -> str | None:
     distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
     within = [f"within about {_in_words(one)}" if one else "none" for one in distances]
     named = [f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True)]
+    each = "" if query.by is None else " in each group"
     return (
         f"{'; '.join(named if len(named) > 1 else within)} with probability 0.95, assuming "
-        f"about {records:,} records of one of these shapes: {', '.join(shapes(1))}"
+        f"about {records:,} records{each} of one of these shapes: {', '.join(shapes(1))}"
     )
 
 
 def _in_words(distance: float | timedelta) -> str:
-    return as_text(distance) if isinstance(distance, timedelta) else shown(distance)
+    """Return a distance with two significant digits, a duration in its largest unit."""
+    if not isinstance(distance, timedelta):
+        return shown(float(f"{distance:.2g}"))
+    seconds = distance.total_seconds()
+    size, unit = next((one for one in DURATIONS if seconds >= one[0]), DURATIONS[-1])
+    return f"{shown(float(f'{seconds / size:.2g}'))} {unit}"
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:

@@ -33,7 +33,7 @@ def records_cap(column: str | None, user: str | None, max_per_user: object) -> P
     if cap is None:
         return None
     if column is None:
-        raise ParameterError("`user` is for tables: name the `column` of the numbers too")
+        raise ParameterError("`user` needs `column`, the name of the column of numbers")
     if cap.user == column:
         raise ParameterError(f"column {user!r} cannot be the user and the number")
     return cap

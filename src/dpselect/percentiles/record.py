@@ -85,7 +85,7 @@ class PercentileRecord(Query[Release[Any]]):
             if getattr(self, name) is not None:
                 validation.instance(name, getattr(self, name), str)
         if self.label is not None and self.column is None:
-            raise ParameterError("`label` is for tables: name the `column` of the values too")
+            raise ParameterError("`label` needs `column`, the name of the column of values")
         named = "shifted" if self.mechanism is None else self.mechanism
         draw = by_name(named, self.epsilon).for_objective(_objective(self, np.zeros(1)))
         records = self.records

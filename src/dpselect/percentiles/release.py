@@ -16,7 +16,7 @@ class PercentileRelease(Release[Any]):
 
     Attributes:
         p: The percentile of each value.
-        chosen: The method that the number of records chose, if one did.
+        chosen: The method that was chosen by a noisy number of records, if it was.
         records: That number, rounded to a power of two, if there is one.
     """
 
@@ -32,10 +32,10 @@ class PercentileRelease(Release[Any]):
 
     @property
     def expected_error(self) -> str | None:
-        """How far values are from their percentiles, in their unit; None if nothing says it.
+        """Predicted distance of the values from their percentiles, in words; None if unknown.
 
-        It is an assumption about the shape of the data, for the number of records that was
-        assumed or that chose the method (``dpselect.percentiles.prediction``).
+        It assumes a shape of the data and the number of records that was assumed or that chose
+        the method (``dpselect.percentiles.prediction``).
         """
         from dpselect.percentiles.prediction import expected
 

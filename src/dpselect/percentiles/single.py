@@ -64,7 +64,7 @@ class Method(Protocol):
 
     @property
     def composition(self) -> str:
-        """Why the spends add up to the whole, in words."""
+        """The composition theorem by which the spends add up to the whole, in words."""
 
     @property
     def error(self) -> ErrorBound | None:

@@ -54,7 +54,7 @@ class Unit:
         [moment] = kinds
         if moment == "day" and isinstance(step, timedelta) and step % timedelta(days=1):
             raise ParameterError("`step` must be whole days between dates")
-        return cls(moment)  # type: ignore[arg-type] # what is no number is a moment
+        return cls(moment)  # type: ignore[arg-type] # values that are not numbers are moments
 
     def coded(self, value: Any) -> Any:  # noqa: ANN401 -- a value, or what is checked later
         """Return a value as a number."""

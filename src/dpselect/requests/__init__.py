@@ -1,8 +1,8 @@
-"""Requests and policies: files that say what is asked of a table, and what may be.
+"""Requests and policies: files with the queries of a table, and with their limits.
 
-A ``Request`` is a file that others read before it is run: the table, the unit, the ledger and
-all queries by their fields. A ``Policy`` says what requests of a table must stay within; what
-they leave out it fills in.
+A ``Request`` is a file that others can review before it is run: the table, the unit, the ledger
+and all queries by their fields. A ``Policy`` limits the requests of a table, and fills in what
+they leave out.
 """
 
 from dpselect.lazy import attach

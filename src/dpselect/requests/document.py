@@ -63,12 +63,14 @@ class Document:
         """Return what a file holds.
 
         Raises:
-            DataError: There is no such file, or it is no text.
-            ParameterError: It is no TOML; the message has the line.
+            DataError: There is no such file, or it is not text.
+            ParameterError: It is not TOML; the message has the line.
         """
         file = Path(path)
         try:
             text = file.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            raise DataError(f"there is no file {file}") from None
         except (OSError, UnicodeDecodeError):
             raise DataError(f"cannot read {file}: give a text file in TOML") from None
         try:

@@ -109,35 +109,35 @@ class Policy:
         [columns.ward]
         candidates = ["heart", "lung", "skin"]
 
-        [claims]                               # what is said of the data, and no more
+        [claims]                               # numbers that may be declared public
         assumed_people = 20_000
 
     ``path``, ``neighbours`` and the ``epsilon`` of a release are needed. A request may ask for
     fewer rows of the table (``where``), count fewer rows of a person and release fewer values.
-    What it leaves out is filled in: the table, the ledger, the unit, and bounds and candidates
-    of the columns, and claims. With ``[columns]`` no other column is read, with ``[claims]``
-    no other number is said of the data: ``assumed_people``, ``assumed_records``, ``max_degree``
-    or ``max_records``.
+    What a request leaves out is filled in: the table, the ledger, the unit, and bounds and
+    candidates of the columns, and claims. With ``[columns]`` no other column is read; with
+    ``[claims]`` no other number is declared public: ``assumed_people``, ``assumed_records``,
+    ``max_degree`` or ``max_records``.
 
     Attributes:
         path: The table.
-        separator: What separates its fields, if it is a text file.
+        separator: Separator of its fields, if it is a text file.
         decimal: The mark before the decimals of its numbers.
-        column_type: What its columns hold.
+        column_type: Types of its columns.
         where: Comparisons that all rows must pass.
-        ledger: What requests are charged to.
-        user: The column of persons that they protect; any or none if None.
-        max_per_user: The most rows of a person that are counted.
+        ledger: The ledger that requests are charged to.
+        user: The column of persons that requests protect; if None, any column or none.
+        max_per_user: Largest number of rows counted per person.
         queries: The classes of queries that may be asked.
-        columns: What may be released of each column; None if there is no such limit.
+        columns: The values of each column that may be released; None if there is no such limit.
         claims: Numbers of the data that are declared public; None if there is no such limit.
-        epsilon: The most that a release may cost, in nats.
+        epsilon: Largest price of a release, in nats.
         delta: The same; 0 if not given.
         neighbours: The relation that all releases are stated for.
         document: The file.
 
     Raises:
-        ParameterError: A value is out of its range, or a query is none.
+        ParameterError: A value is out of its range, or a query does not exist.
         NeighboursError: There is no such relation.
     """
 
@@ -173,7 +173,7 @@ class Policy:
 
         Raises:
             DataError: There is no such file.
-            ParameterError: It is no TOML, a key is unknown, or a value is of a wrong type or
+            ParameterError: It is not TOML, a key is unknown, or a value is of a wrong type or
                 out of its range; the message has the line.
             NeighboursError: There is no such relation.
         """
@@ -400,7 +400,9 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
         if listed is not None and not isinstance(listed, list | tuple):
             raise ParameterError("`candidates` must be a list")
         if listed is not None and len(table) > 1:
-            raise ParameterError("`candidates` say all: leave out `lower`, `upper` and `step`")
+            raise ParameterError(
+                "`candidates` replace the range: leave out `lower`, `upper` and `step`"
+            )
         if step is not None and not (step > 0 and low is not None and isfinite(low)):
             raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
         values = None if listed is None else written.read("candidates", listed)

@@ -74,7 +74,7 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
     design = at_cap.at_cap()
     are_numbers = design.unit.moment == "number"
     if query.minus is not None:
-        # Bounds of two columns are none of their difference.
+        # Bounds of two columns do not bound their difference.
         columns, released = (query.minus, *columns), ANYTHING
     elif query.candidates is not None:
         released = Released(listed=query.candidates)

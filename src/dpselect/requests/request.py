@@ -50,7 +50,7 @@ _NAME = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Queries of one table, with where it is and what they are charged to; public.
+    """Queries of one table, with its path and the ledger that they are charged to; public.
 
     A request is read from a file in TOML, or made of the same tables by a program::
 
@@ -72,26 +72,27 @@ class Request:
         candidates = ["heart", "lung", "skin"]
         epsilon = 0.5
 
-    ``[unit]`` says what all queries protect, and fills in what they leave out. Paths are
-    relative to the file.
+    ``[unit]`` states what all queries protect, and fills in these fields where they are left
+    out. Paths are relative to the file.
 
     Guarantee:
         That of ``dpselect.run``.
 
     Attributes:
         queries: By the names of their answers.
-        source: The table, and which rows of it.
-        engine: What holds the rows: ``"memory"``, ``"polars"``, ``"duckdb"`` or ``"spark"``.
-        master: That of Spark.
-        ledger: What is charged; None if nothing is kept.
-        version: Which state of the table it is.
-        note: Kept in the ledger.
-        analyst: Who asks.
-        policy: What it stays within; None if nothing limits it.
+        source: The table, and the selection of its rows.
+        engine: Engine that holds the rows: ``"memory"``, ``"polars"``, ``"duckdb"`` or
+            ``"spark"``.
+        master: Address of the Spark master.
+        ledger: Ledger to charge; None if nothing is recorded.
+        version: Version of the table.
+        note: A note, kept in the ledger.
+        analyst: Name of the analyst.
+        policy: Policy that limits the request; None without one.
         document: The file.
 
     Raises:
-        ParameterError: There is no query, or a name is none.
+        ParameterError: There is no query, or a name is not valid.
         NeighboursError: The queries protect several relations or units.
 
     Examples:
@@ -133,11 +134,11 @@ class Request:
 
         Args:
             path: The file.
-            policy: What it must not go beyond; that which the file names if not given.
+            policy: Policy to keep to; by default the one that the file names.
 
         Raises:
             DataError: There is no such file.
-            ParameterError: It is no TOML, a key is unknown, a value is of a wrong type or out
+            ParameterError: It is not TOML, a key is unknown, a value is of a wrong type or out
                 of its range, or a claim is missing; the message has the line.
             PolicyError: It goes beyond the policy; the message has the clause.
             NeighboursError: As for the class.
@@ -200,7 +201,7 @@ class Request:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the file, in hexadecimal; of no text if there is none."""
+        """The SHA-256 of the file, in hexadecimal; without a file that of an empty text."""
         return hashlib.sha256(self.document.text.encode()).hexdigest()
 
     @cached_property
@@ -223,11 +224,11 @@ class Request:
                     raise
 
     def budget(self) -> Budget:
-        """Return what the request is charged to: the ledger, or a budget of its own price.
+        """Return the budget to charge: the ledger, or one of the request's own price.
 
         Raises:
-            LedgerError: There is no ledger at that path, or one that grants something else
-                than the policy.
+            LedgerError: There is no ledger at that path, or its totals are not those of the
+                policy.
         """
         path, source = self.document.path, str(self.source)
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
@@ -272,7 +273,7 @@ class Request:
         """Draw all answers, by the names of their queries; see ``dpselect.run``.
 
         Args:
-            budget: That of ``budget`` if not given.
+            budget: By default the one that ``budget`` returns.
 
         Raises:
             InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.

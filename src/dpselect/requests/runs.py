@@ -25,16 +25,16 @@ def run(
     *,
     budget: SupportsSpend | None = None,
 ) -> tuple[Out, ...]:
-    """Release several queries of the same data, all or nothing as to the budget.
+    """Release several queries of the same data; the budget is charged for all or none.
 
     The sum of all prices is checked before any row is read. All queries are counted, then all
-    prices are charged in one step, each as an entry of its own, and then all are drawn. What a
-    failure after the charge leaves without an answer stays paid for. Queries that the budget
-    answers again cost nothing, as in ``Query.release``.
+    prices are charged in one step, each as an entry of its own, and then all are drawn. If
+    drawing fails after the charge, the charge is not undone. Queries that the budget has
+    answered before cost nothing, as in ``Query.release``.
 
-    A file, or a lazy frame of polars, is read once for the queries of all that are counted in
-    one pass; of a relation of DuckDB and a frame of Spark the columns that are counted are
-    read once, and kept until all is drawn.
+    A file, or a lazy frame of polars, is read once for all queries that are counted in one
+    pass. The counted columns of a relation of DuckDB or a frame of Spark are read once, and
+    kept until everything is drawn.
 
     Guarantee:
         That of ``dpselect.sequential_plan`` of the plans, against an analyst who chose all

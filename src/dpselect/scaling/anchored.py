@@ -20,9 +20,9 @@ from dpselect.typing import Scores
 def anchored(objective: Objective, anchor: float) -> Scores:
     """Return ``-D(A - u)`` for a public anchor ``A``.
 
-    ``u - A`` has the sensitivity of ``u``, so Lemma 4 holds for any anchor, also for one below
-    some scores; the error is least with one just above the best score that can occur, the
-    default being the ``highest`` of the objective.
+    ``u - A`` has the sensitivity of ``u``, so Lemma 4 holds for any anchor, even one below some
+    scores; the error is smallest with an anchor just above the best score that can occur. The
+    default is the ``highest`` of the objective.
 
     Args:
         objective: Scores with an admissible sensitivity.

@@ -23,7 +23,7 @@ LONGEST_HORIZON = 2**30
 
 @finite
 def shifted(objective: Objective, direction: Direction) -> Scores:
-    """Return the limit of the dampened scores under a large shift, less its constant.
+    """Return the limit of the dampened scores under a large shift, without its constant.
 
     With a flat sensitivity the sum is the same for all candidates and the result is that of
     ``by_global``, doubled for a monotone objective: the exponential mechanism.

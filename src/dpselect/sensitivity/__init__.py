@@ -1,4 +1,4 @@
-"""Sensitivities: bounds on what one neighbour step changes of a score.
+"""Sensitivities: bounds on the change of a score by one neighbour step.
 
 Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 """

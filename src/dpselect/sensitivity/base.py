@@ -62,13 +62,13 @@ class Sensitivity(ABC):
     Args:
         bounds: Global sensitivity ``Δ_r``: one number, or shape ``(n,)``; score units, from
             1e-200 to 1e200. Public.
-        neighbours: The relation that "one neighbour step" means. Public.
+        neighbours: The neighbour relation. Public.
         horizon: The distance ``T^* ≥ 0``. Public.
-        l1: What one neighbour step can change of all scores together,
-            ``max_(x ~ y) ∑_r |u(x, r) - u(y, r)|``, or more; score units, finite, > 0. It is 2
-            for the degrees of a graph under one edge, ``m`` for counts of records with at most
-            ``m`` values each under add/remove. None where nothing better is known than the sum
-            of the bounds. Public.
+        l1: Largest change of all scores together by one neighbour step, ``max_(x ~ y) ∑_r |u(x,
+            r) - u(y, r)|``, or more; score units, finite, > 0. It is 2 for the degrees of a
+            graph under one edge, ``m`` for counts of records with at most ``m`` values each
+            under add/remove. None where nothing better is known than the sum of the bounds.
+            Public.
 
     Attributes:
         bound: ``Δ = max_r Δ_r``.

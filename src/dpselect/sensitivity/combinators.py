@@ -74,18 +74,18 @@ def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
 
 
 def grouped(part: Sensitivity, size: int, *, neighbours: NeighboursLike) -> Sensitivity:
-    """Return what up to ``m`` steps change, for a relation whose one step is that many.
+    """Return the sensitivity for a relation of which one step is up to ``m`` steps.
 
         δ'(x, t, r) = ∑_(j<m) δ(x, tm + j, r)
 
-    Admissible if ``part`` is, and does not fall with the distance, as no sensitivity of this
-    library does: ``n <= m`` steps change a score by at most the sum of the first ``n``
-    values, and a database ``n`` steps away has at distance ``s`` at most the value at
-    ``s + n``. A person who has up to ``m`` edges of a graph is such a step.
+    Admissible if ``part`` is, and does not decrease with the distance, which holds for all
+    sensitivities of this library: ``n <= m`` steps change a score by at most the sum of the
+    first ``n`` values, and a database ``n`` steps away has at distance ``s`` at most the value
+    at ``s + n``. A person who has up to ``m`` edges of a graph is such a step.
 
     Args:
         part: The sensitivity to one step.
-        size: The most steps ``m`` that one step of the new relation can be; >= 1. Public.
+        size: Largest number of steps ``m`` in one step of the new relation; >= 1. Public.
         neighbours: The new relation.
     """
     size = validation.at_least("size", size, 1)

@@ -23,8 +23,8 @@ class GlobalSensitivity(Sensitivity):
             be read off the data.
         neighbours: The neighbour relation that the bound holds for.
         horizon: As for every sensitivity; it matters only where the bounds differ.
-        l1: What one neighbour step can change of all scores together, if that is known:
-            ``m`` for counts of records with at most ``m`` values each. Score units. Public.
+        l1: Largest change of all scores together by one neighbour step, if that is known: ``m``
+            for counts of records with at most ``m`` values each. Score units. Public.
 
     Raises:
         SensitivityError: A bound is not finite and > 0, or has more than one dimension.
@@ -123,8 +123,8 @@ class ElementSensitivity(Sensitivity):
     """A sensitivity function that differs between candidates.
 
     Args:
-        at: ``at(t)`` is ``δ(x, t, r)`` for all candidates, shape ``(n,)``, for a integer ``t >=
-            0``; score units, >= 0, non-decreasing in ``t``. Private: it may read the data.
+        at: ``at(t)`` is ``δ(x, t, r)`` for all candidates, shape ``(n,)``, for an integer ``t
+            >= 0``; score units, >= 0, non-decreasing in ``t``. Private: it may read the data.
             Check it with ``dpselect.audit.check_admissible``.
         bound: Global sensitivity Δ, or one per candidate, shape ``(n,)``; finite, > 0. Public.
         horizon: Public distance ``T^*`` from which on the bound is used. Any is admissible; it

@@ -27,8 +27,8 @@ class SeriesRelease(Release[Any]):
     ``noisy_scores`` these counts. All methods are post-processing.
 
     Attributes:
-        sums: The noisy weighted sums of each period, one for each candidate, of which all
-            running counts are made.
+        sums: The noisy weighted sums of each period, one for each candidate, from which all
+            running counts are computed.
     """
 
     sums: tuple[tuple[int, ...], ...]

@@ -38,8 +38,9 @@ class Series(Query[SeriesRelease]):
 
     ``release_through`` releases the counts up to one period, and keeps them in a file: the
     first release pays for all periods, later ones cost nothing. ``release`` releases all
-    periods at once, after the last one. Both draw the same: each period gets fresh noise, and
-    all running counts are made of what was released so far (``dpselect.series.factors``).
+    periods at once, after the last one. Both have the same distribution: each period gets fresh
+    noise, and all running counts are computed from what was released so far
+    (``dpselect.series.factors``).
 
     A person's key counts once, in the first period in which the person has it. Without a
     ``user`` every row counts. Rows of other periods or with other values are dropped, before a
@@ -49,23 +50,25 @@ class Series(Query[SeriesRelease]):
         ``(epsilon, delta)``-DP under ``neighbours`` for all periods together, of one row, or
         with ``user`` of all rows of one person in all periods. All fields are public. It holds
         for ``release_through`` if rows of a period that was released stay as they are: rows
-        that come late, or are corrected, belong to a later period. Which keys of a person
-        count depends on that person's rows alone, and on those up to a period
+        that come late, or are corrected, belong to a later period. Which keys of a person are
+        counted up to a period depends on that person's rows up to that period alone
         (``dpselect.tables.people``).
 
     Attributes:
         column: The column of the key.
         period: The column of the period.
-        periods: All periods, the earliest first. Not to be read off the data.
-        k: How many keys are released after each period.
-        candidates: The public keys. Not to be read off the data.
+        periods: All periods, the earliest first. Not derived from the data.
+        k: Number of keys released after each period.
+        candidates: The public keys. Not derived from the data.
         user: The column of the person that a row belongs to. Text, integers or dates; rows
             without a person are dropped.
-        max_per_user: How many different keys of a person are counted over all periods. Those of
-            the earliest periods are, chosen at random within one period.
-        epsilon: What all periods cost together, in nats; finite, > 0.
-        delta: What Gaussian noise may cost. Without it noise is Laplace; with it, it is
-            the one with the smaller error, and ``delta`` is spent only if that is Gaussian.
+        max_per_user: Maximal number of different keys counted per person, over all periods.
+            Those of the earliest periods are counted; within one period they are selected at
+            random.
+        epsilon: Price of all periods together, in nats; finite, > 0.
+        delta: Delta of the guarantee, if Gaussian noise may be used. Without it the noise is
+            Laplace; with it, the noise with the smaller error is used, and ``delta`` is spent
+            only if that is Gaussian.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a row or of a person.
 
     Source: Dwork, Naor, Pitassi and Rothblum, STOC 2010, and Chan, Shi and Song 2011 (counting
@@ -95,7 +98,7 @@ class Series(Query[SeriesRelease]):
 
     @property
     def made(self) -> SeriesDesign:
-        """All that is decided before data are read."""
+        """The design: everything that is decided before data are read."""
         return self._designed  # type: ignore[return-value] # that of design()
 
     def design(self) -> SeriesDesign:
@@ -173,9 +176,9 @@ class Series(Query[SeriesRelease]):
         """Draw up to one period, exactly, and keep what was drawn in a file.
 
         Periods that are in the file are not drawn again, and cost nothing: a period that was
-        released is answered from the file. Of those before that were left out, noise is
-        drawn together with this one. A crash leaves the file as it was, or with the answer in
-        it. A query that differs in ``k`` alone shares it.
+        released is answered from the file. Earlier periods that were left out are drawn
+        together with this one. A crash leaves the file as it was, or with the answer in it. A
+        query that differs in ``k`` alone shares it.
 
         Args:
             data: The rows of at least all periods so far; those of later ones are not read.
@@ -186,7 +189,7 @@ class Series(Query[SeriesRelease]):
             budget: Where to record the price, for the first period.
 
         Raises:
-            ParameterError: ``through`` is none of ``periods``.
+            ParameterError: ``through`` is not one of ``periods``.
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be read.
             InsufficientBudgetError: The budget does not allow it; nothing was drawn.

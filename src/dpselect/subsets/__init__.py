@@ -1,7 +1,7 @@
-"""Private subset retrieval: release who is a member, up to a few errors.
+"""Private subset retrieval: release the members of a set, with a few errors.
 
 ``Subset`` releases a subset near a private one, of public or of private size; ``Statuses``
-flips everybody's status.
+flips the status of every person.
 """
 
 from dpselect.subsets.statuses import Statuses

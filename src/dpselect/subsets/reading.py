@@ -58,7 +58,7 @@ class Members:
 
         Raises:
             ColumnError: A column is missing.
-            DataError: Positions are none, or a label is missing or occurs twice.
+            DataError: Positions do not exist, or a label is missing or occurs twice.
             ParameterError: The rows have no order, or not all are asked for.
             PublicClaimError: There is another number of rows than ``n``.
         """
@@ -78,7 +78,7 @@ class Members:
         if not all(isinstance(one, Hashable) for one in labels):
             raise DataError("`label` must hold names: texts, numbers or dates")
         if column.null_count() or "" in labels:
-            raise DataError("`label` must name everybody, and a label is missing")
+            raise DataError("`label` must name every person, and a label is missing")
         if len(set(labels)) < len(labels):
             raise DataError("`label` must name each person once, and one occurs twice")
 
@@ -117,10 +117,10 @@ def checked_members(members: Any, n: int) -> list[int]:  # noqa: ANN401 -- check
         raise DataError("members must hold positions of people: integers from 0 to n - 1")
     distinct = np.unique(given)
     if distinct.size != given.size:
-        raise DataError("members names somebody twice")
+        raise DataError("members names a person twice")
     if distinct[0] < 0 or distinct[-1] >= n:
         raise DataError(
-            f"members names somebody who is not there; positions go from 0 to {n - 1}"
+            f"members holds a position that does not exist; positions go from 0 to {n - 1}"
         )
     return [int(person) for person in distinct]
 

@@ -18,7 +18,7 @@ from dpselect.subsets.subset import MOST_PEOPLE, PEOPLE
 
 @query
 class Statuses(Query[Release[int]]):
-    """Everybody's status, flipped with probability ``1/(1 + e^ε)``.
+    """The status of every person, flipped with probability ``1/(1 + e^ε)``.
 
     Data are the positions of the members, and the answer those of the released members,
     ascending: about ``n/(1 + e^ε)`` strangers among them. No trusted curator is needed, since

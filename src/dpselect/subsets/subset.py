@@ -39,7 +39,7 @@ class Subset(Query[Release[Any]]):
     Data are the positions of the members, each once, and the answer those of the released
     members, ascending. With ``column`` data are a table instead, a frame or the path of a
     Parquet or CSV file, with one row for each person; with ``label`` the answer has names in
-    place of row numbers. Errors are counted in swaps: one member exchanged for somebody else.
+    place of row numbers. Errors are counted in swaps: one member exchanged for another person.
 
     ===========  ==============================================================================
     scheme       output
@@ -54,27 +54,27 @@ class Subset(Query[Release[Any]]):
                  misses a member
     ===========  ==============================================================================
 
-    A private number of members gets noise first, and the subset is brought to the noisy size
-    at random. If one status changes, the subsets brought to a common size can be coupled to be
-    at most one swap apart: a person more or less among those drawn from changes at most one of
-    those drawn. So the guarantee of the retrieval holds, and the epsilons add up. A noisy size
-    for which ``beta`` costs more than ``delta`` is retrieved by the pure scheme.
+    A private number of members gets noise first, and the subset is brought to the noisy size at
+    random. If one status changes, the subsets brought to a common size can be coupled to be at
+    most one swap apart: one person more or less in the set drawn from changes at most one of
+    the persons drawn. So the guarantee of the retrieval holds, and the epsilons add up. A noisy
+    size for which ``beta`` costs more than ``delta`` is retrieved by the pure scheme.
 
     Guarantee:
         ``(epsilon, delta)``-DP, with the delta of the plan. With ``d`` under ``SWAP``: one
-        member exchanged for somebody else; that delta is exact, the least for which it is
-        true. Without ``d`` under ``SUBSTITUTE``: one person's status changes. All fields, the
-        people, their labels and their order are public.
+        member is exchanged for another person; that delta is exact, the smallest for which the
+        guarantee holds. Without ``d`` under ``SUBSTITUTE``: one person's status changes. All
+        fields, the people, their labels and their order are public.
 
     Attributes:
         column: The column of the statuses, in a table with a row for each person. Without it
             data are the positions of the members.
         positive: The status that makes a person a member, or several. Compared in small
-            letters, without spaces around; no other status and no missing one does.
+            letters, without spaces around; other statuses and missing ones do not.
         label: The column that names the people, in place of row numbers. Public; each name
             once.
         n: Number of people, at least 1.
-        d: Number of members, 0 to ``n``. Leave it out where it is private.
+        d: Number of members, 0 to ``n``. Leave it out if it is private.
         beta: Allowed errors, in swaps, for all schemes except the pure one. At most
             ``min(d, n - d)``: no two subsets are further apart. For ``union`` the people
             drawn, 0 to ``n``, of whom at most ``beta`` are strangers.
@@ -213,7 +213,7 @@ class Subset(Query[Release[Any]]):
         """Return the scheme.
 
         Raises:
-            ParameterError: The number of members is private; so for all that follow.
+            ParameterError: The number of members is private. This holds for all methods below.
         """
         if self.d is None:
             raise ParameterError("the distribution depends on the number of members: give `d`")

@@ -104,7 +104,8 @@ class Choose:
         share: Share of epsilon for the choice; in (0, 1).
 
     Raises:
-        ParameterError: They do not increase, are out of range, or too many; or the share is.
+        ParameterError: ``caps`` do not increase, are out of range or too many; or ``share`` is
+            out of range.
 
     Examples:
         >>> import dpselect as dp
@@ -134,7 +135,7 @@ class Choose:
 
     @classmethod
     def of(cls, given: object) -> Self | None:
-        """Return the choice that a field holds; None of a number or nothing.
+        """Return the choice that a field holds; None if it is a number or None.
 
         Raises:
             ParameterError: It is a mapping of something else.

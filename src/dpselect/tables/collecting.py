@@ -34,13 +34,12 @@ def collect(
     Args:
         table: The query.
         data: What it was made from, to name in an error.
-        most: Rows that the aggregate can have. Public. No more than one row beyond leaves
-            the engine, whatever the query.
+        most: Rows that the aggregate can have. Public. At most one row more leaves the engine,
+            for any query.
         order_by: Columns to sort the rows by.
 
     Raises:
-        DataError: The engine refuses the query (its own words may quote values), or there
-            are more rows.
+        DataError: The engine refuses the query, or there are more rows.
     """
     first = table.lazy().head(most + 1)
     if order_by:

@@ -52,9 +52,9 @@ def read_columns(
 
     Args:
         data: As for ``open_table``.
-        numeric: Columns that ``series_numbers`` reads as float64. A field of a CSV file that is
-            not a number is a missing one; a column of words is all missing and does not raise,
-            because a single number among them would decide that.
+        numeric: Columns that ``series_numbers`` reads as float64. Fields of a CSV file that are
+            not numbers are missing. A column of words is all missing and does not raise, since
+            a single number in it would decide whether it does.
         plain: Columns to return as they are.
 
     Returns:
@@ -128,7 +128,7 @@ def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
-    """Return the table with some columns as float64; a field that is no number as null."""
+    """Return the table with some columns as float64; other fields than numbers become null."""
     source = Source.of(data)
     untyped: dict[str, FieldType] = {c: "number" for c in columns if source.is_untyped(c)}
     table = typed(table, untyped, source.decimal)

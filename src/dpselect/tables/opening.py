@@ -31,13 +31,13 @@ def open_table(data: object) -> Frame:
         data: A path, a frame, or a ``Source`` of either.
 
     Returns:
-        Lazy where the source is. Columns of a CSV file are text but for those of
-        ``Source.column_type``: it declares no types, and a type guessed from some fields
-        would depend on private values.
+        Lazy where the source is. Columns of a CSV file are text, except those of
+        ``Source.column_type``: the file declares no types, and types guessed from fields would
+        depend on private values.
 
     Raises:
         ColumnError: There is no column that the source names.
-        DataError: There is no such file, it cannot be read, or ``data`` is no table.
+        DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
@@ -98,9 +98,12 @@ def check_columns(
 def _cure(kind: object) -> str:
     """Return how a column of a type becomes one of numbers, row by row; nothing if not."""
     if kind == nw.Duration:
-        return ": make numbers of it first, as by .dt.total_days() of polars"
+        return ": for percentiles give `upper` and `step` as durations, such as 60d and 1d"
     if kind in (nw.Date, nw.Datetime):
-        return ": subtract a day first, and take the days by .dt.total_days() of polars"
+        return (
+            ": for percentiles give `lower`, `upper` and `step` such as 2024-01-01 and 1d, or "
+            "`minus`, a column of earlier dates, for the time between the two"
+        )
     return ""
 
 
@@ -117,7 +120,7 @@ def is_lazy(data: object) -> bool:
 
 
 def schema(table: Frame, data: object) -> nw.Schema:
-    """Return the columns and their types; of those that declare none, ``Object``."""
+    """Return the columns and their types; ``Object`` of columns that declare no type."""
     types = replaced(table.collect_schema, lambda: unreadable(data))
     if isinstance(table, nw.DataFrame):
         nothing = {c for c in table.columns if declares_nothing(table.get_column(c))}

@@ -86,12 +86,12 @@ _FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
 
 @dataclass(frozen=True, slots=True)
 class PeopleCap:
-    """Cap on the rows of a person that count; public.
+    """Limit on the rows counted per person; public.
 
     Attributes:
         user: The column of persons: text, integers, booleans or dates. A row without a person
             is dropped.
-        most: How many rows of a person count.
+        most: Largest number of rows counted per person.
     """
 
     user: str
@@ -129,9 +129,9 @@ class PeopleCap:
 
         Args:
             rows: With persons as ``persons`` returns them. Private.
-            order_by: The columns that put a person's rows in order, all by which rows are told
-                apart: numbers without NaN, days, truth values or text. A row with a null there
-                is dropped.
+            order_by: The columns by which a person's rows are ordered and distinguished:
+                numbers without NaN, days, truth values or text. A row with a null there is
+                dropped.
             distinct: Whether equal rows of a person are one; the result then has the columns
                 ``user`` and ``order_by`` alone.
             in_turn: Whether rows count in order of the first of these columns.
@@ -212,13 +212,13 @@ class PeopleCap:
         distinct: bool = False,
         in_turn: bool = False,
     ) -> NDArray[np.bool_]:
-        """Return which rows count, of rows in memory; the same as ``limited`` returns.
+        """Return which rows in memory are counted; the same rows as ``limited`` returns.
 
         Args:
             users: Shape ``(n,)``, as ``values.names_in_memory`` returns them, none missing.
                 Private.
-            order: By which a person's rows are put in order: arrays of shape ``(n,)`` of
-                numbers without NaN, days or texts. Private.
+            order: Arrays of shape ``(n,)`` by which a person's rows are ordered: numbers
+                without NaN, days or texts. Private.
             distinct: Whether equal rows of a person are one.
             in_turn: Whether rows count in order of the first array.
 

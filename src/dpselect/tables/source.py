@@ -30,26 +30,26 @@ MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 
 @dataclass(frozen=True)
 class Source:
-    """Rows of a file or of a frame: all, or those that comparisons keep.
+    """Rows of a file or of a frame: all of them, or those selected by comparisons.
 
-    It stands wherever a path or a frame does. How many rows are kept is private, also where
-    the number of all rows is not.
+    It can be given wherever a path or a frame can. The number of selected rows is private, even
+    if the number of all rows is not.
 
     Attributes:
         path: Of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as ``.csv.gz`` or
             ``.csv.zst``, of a folder of such files or a pattern of their names such as
             ``"part-*.parquet"``.
-        frame: In place of it any frame that narwhals knows: polars, pandas, pyarrow, DuckDB,
-            PySpark and others.
-        separator: What separates the fields of a text file: one character. If not given, tabs
-            in ``.tsv`` files and commas in others.
+        frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
+            DuckDB, PySpark and others.
+        separator: Separator of the fields of a text file: one character. If not given, tabs in
+            ``.tsv`` files and commas in others.
         decimal: The mark before the decimals of numbers in a text file: ``"."`` or ``","``. A
             number with the other one is missing, since it might separate thousands.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
             Public.
-        column_type: What columns of a text file hold, by name: ``"text"``, ``"number"``,
+        column_type: Types of the columns of a text file, by name: ``"text"``, ``"number"``,
             ``"integer"``, ``"date"`` as 2026-01-31 or ``"time"`` as 2026-01-31T12:00. A field
-            that is none is missing. Public, and not to be read off the fields.
+            that is not of the type is missing. Public, and not to be read off the fields.
 
     Raises:
         ParameterError: There are a path and a frame; the separator is not one character, or
@@ -81,7 +81,7 @@ class Source:
 
     @classmethod
     def of(cls, data: object) -> Source:
-        """Return data as a source: a path, a frame, or one already."""
+        """Return data as a source; data are a path, a frame or a source."""
         if isinstance(data, Source):
             return data
         return cls(data) if isinstance(data, str | PathLike) else cls(frame=data)
@@ -91,7 +91,7 @@ class Source:
 
     @property
     def stated_rows(self) -> dict[str, object]:
-        """What is asked beside the path: which rows, and how a text file is read; public."""
+        """The selection of rows, and the options by which a text file is read; public."""
         decimal = None if self.decimal == "." else self.decimal
         given = {
             "where": list(self.where),
@@ -116,10 +116,10 @@ class Source:
         return self.separator is not None or self.decimal != "." or bool(self.column_type)
 
     def refuse_typed(self) -> None:
-        """Refuse to say how fields are read where the files are none of text.
+        """Refuse options of text files for files that are not text files.
 
         Raises:
-            ParameterError: The source says so.
+            ParameterError: The source has such options.
         """
         if self._says_how_to_read:
             raise ParameterError(
@@ -127,11 +127,11 @@ class Source:
             )
 
     def is_untyped(self, column: str) -> bool:
-        """Whether a column is one of text files of which no type is declared."""
+        """Whether a column is in text files and has no declared type."""
         return self.is_csv and column not in self.column_type
 
     def separator_of(self, kind: str) -> str:
-        """Return what separates the fields of a text file of a kind.
+        """Return the separator of the fields of a text file.
 
         Raises:
             ParameterError: It is the decimal mark as well.
@@ -156,7 +156,7 @@ class Source:
         return [path]
 
     def refuse_managed(self) -> None:
-        """Refuse the files of a table whose live rows are named by a log beside them.
+        """Refuse the files of a table whose current rows are listed by a log beside them.
 
         Deleted and replaced rows stay in its files, and would be counted.
 

@@ -190,7 +190,7 @@ def _within(seconds: float, make: Callable[[], Any], master: str) -> Any:  # noq
 
 def _other_listener(master: str) -> DataError:
     return DataError(
-        f"who listens at {master} does not answer as Spark does: is it the port of a master "
+        f"the server at {master} does not answer as Spark does: is it the port of a master "
         "(7077) or of Spark Connect (15002), and not of a web page?"
     )
 
@@ -224,11 +224,11 @@ def spark_table(
             Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such an
             ending, anywhere that Spark reads from; a name without one is Parquet. Or a
             ``Source`` of such a path.
-        master: Such as ``"spark://host:7077"``, ``"local[4]"``, or ``"sc://host:15002"`` for
-            Spark Connect. If not given, the session that there is, as under
+        master: Address of the master, such as ``"spark://host:7077"``, ``"local[4]"``, or
+            ``"sc://host:15002"`` for Spark Connect. By default the current session, as under
             ``spark-submit``, or else this machine.
-        numeric: Columns that hold numbers in a CSV file, whose others are text. A field that
-            is no number is a missing one.
+        numeric: Columns that hold numbers in a CSV file, whose others are text. Fields that are
+            not numbers are missing.
         whole: Columns that hold integers in a CSV file.
 
     Raises:

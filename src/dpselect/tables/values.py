@@ -331,7 +331,7 @@ def fields(row: object, width: int) -> tuple[object, ...]:
 
 
 def pair(row: object) -> tuple[object, object]:
-    """Return the two fields of a row; None twice for what is no pair."""
+    """Return the two fields of a row; None twice if the row is not a pair."""
     given = _fields(row)
     return given if len(given) == 2 else (None, None)
 
@@ -388,7 +388,7 @@ def plain_value(value: object) -> Hashable:
 
 
 def number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
-    """Return a value as a float, NaN for what is no number."""
+    """Return a value as a float, NaN if it is not a number."""
     if isinstance(value, complex | np.complexfloating | np.datetime64 | np.timedelta64):
         return nan
     if isinstance(value, np.ndarray) and value.ndim > 0:

@@ -1,9 +1,9 @@
 """Decision trees whose splits are chosen privately.
 
 A split is a choice among columns (``information_gain``, ``gini``, ``majority``), a tree grown
-by evolution a choice among trees (``true_positive_rate``, ``true_negative_rate``). Released are
-the columns and trees that were drawn, and noisy counts: by a query, or by an estimator of
-scikit-learn's shape that holds one.
+by evolution a choice among trees (``true_positive_rate``, ``true_negative_rate``). The drawn
+columns and trees and noisy counts are released, by a query or by an estimator of scikit-learn's
+form.
 """
 
 from dpselect.lazy import attach

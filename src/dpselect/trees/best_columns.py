@@ -21,18 +21,18 @@ from dpselect.trees.samplers import Sampler
 
 @query
 class BestColumns(_RecordsQuery[Release[str]]):
-    """The k columns that say most about the labels.
+    """The k columns with the most information about the labels.
 
     A column is scored by its table of values by classes: the gain of a decision tree's first
     split. Columns are drawn without replacement; no score is released. The answer has the
     names in the order drawn.
 
     Attributes:
-        k: How many columns; at most those that have a domain.
+        k: Number of columns; at most the number of columns with a domain.
         criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``. If not given, public facts choose it (``suited``).
+            a function of ``epsilon=``. By default it is chosen by public facts (``suited``).
 
     Examples:
         >>> import dpselect as dp

@@ -197,8 +197,8 @@ def information_gain(
 
     Guarantee:
         The sensitivity equals the element local sensitivity at every distance, cut at the
-        global bound, among tables of at most ``max_records`` records; that a larger one raises
-        is not protected. Public: domains, classes, ``max_records``.
+        global bound, among tables of at most ``max_records`` records; whether a larger one
+        raises is not protected. Public: domains, classes, ``max_records``.
 
     Args:
         x: A frame, or an array of shape ``(n, columns)``. Private.
@@ -254,7 +254,7 @@ def majority(
     max_records: int,
     neighbours: NeighboursLike,
 ) -> Objective:
-    """Return how many records the majority classes of each column's values get right.
+    """Return the number of records in the majority classes of each column's values.
 
     Arguments and errors are those of ``information_gain``.
     """

@@ -92,7 +92,7 @@ class Domain(ABC):
 
 @dataclass(frozen=True)
 class Categories(Domain):
-    """The values of a column with finitely many.
+    """The values of a categorical column.
 
     Attributes:
         values: All possible values, different from each other. Public.
@@ -100,7 +100,7 @@ class Categories(Domain):
             ``values``. Without it their records are dropped. Public.
 
     Raises:
-        ParameterError: No value, or one of them twice.
+        ParameterError: There is no value, or one occurs twice.
 
     Examples:
         >>> Categories(["red", "green"], other="else").labels
@@ -120,7 +120,7 @@ class Categories(Domain):
 
     @property
     def listed(self) -> tuple[Hashable, ...]:
-        """The values, and ``other`` if it is none of them: one for each code."""
+        """The values, and ``other`` if it is not one of them: one for each code."""
         if self.other is None or self.other in self.values:
             return self.values
         return (*self.values, self.other)
@@ -155,7 +155,7 @@ class Categories(Domain):
         return codes
 
     def of_text(self, fields: Sequence[str | None]) -> list[Hashable | None]:
-        """Return the declared value that each field of a text file writes, None for no value.
+        """Return the declared value of each field of a text file, None if there is none.
 
         A field writes a text as it is; a number in any notation; true and false in any
         case, which are also 1 and 0.
@@ -187,11 +187,11 @@ class Bins(Domain):
     Attributes:
         low: Lower bound; finite. Public.
         high: Upper bound; finite, > ``low``. Public.
-        bins: How many bins; >= 1. Public.
+        bins: Number of bins; >= 1. Public.
         other: Name of an additional bin for missing values. Without it their records are
             dropped. Public.
-        own: The edges that were given as ``edges=``, ascending; in place of ``low``,
-            ``high`` and ``bins``, which they state. Public.
+        own: The edges given as ``edges=``, ascending, from which ``low``, ``high`` and ``bins``
+            follow. Public.
 
     Raises:
         ParameterError: The bounds or edges are not finite and ascending, or there is no bin.
@@ -341,19 +341,26 @@ def read_domains(path: str | Path) -> dict[str, Any]:
         ``label``, ``classes``, ``max_records`` and ``domains``.
 
     Raises:
-        DataError: There is no such file, it is no JSON object, a part is missing, or the
-            domain of a column is not filled in or is none.
+        DataError: There is no such file, it is not a JSON object, a part is missing, or the
+            domain of a column is not filled in or is not a domain.
     """
     try:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no file {path}; make a template by 'dpselect domains DATA --out {path}'"
+        ) from None
     except (OSError, ValueError):
         raise DataError(f"{path} must be a domains file: a JSON object") from None
-    parts = {"label": str, "classes": list, "max_records": int, "columns": dict}
-    for name, kind in parts.items():
+    parts = {
+        "label": (str, "the column of the labels, a text"),
+        "classes": (list, "the labels that can occur, a list"),
+        "max_records": (int, "a public bound on the number of records, an integer"),
+        "columns": (dict, "the domain of each column, an object"),
+    }
+    for name, (kind, what) in parts.items():
         if not isinstance(given, dict) or not isinstance(given.get(name), kind):
-            raise DataError(
-                f"{path} must give {name!r} ({kind.__name__}); see 'dpselect domains'"
-            )
+            raise DataError(f"{path}: fill in {name!r}, {what}")
     columns = given["columns"]
     empty = [name for name, domain in columns.items() if _is_unfilled(domain)]
     if empty:
@@ -386,7 +393,7 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
         label: The column of the classes.
 
     Returns:
-        Null where a person has to say what is public.
+        Null where a public value must be filled in.
 
     Raises:
         ColumnError: There is no column ``label``.

@@ -406,7 +406,7 @@ class _Forest:
 
     Attributes:
         roots: The node that each tree begins with.
-        leaf: The node of leaf 0; those of the others follow, and what is no leaf is before.
+        leaf: The node of leaf 0; those of the others follow, and inner nodes come before.
     """
 
     def __init__(self, trees: Sequence[Target]) -> None:

@@ -237,8 +237,8 @@ class ID3Classifier(PrivateTreeClassifier):
     def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
 
-        A record with a value outside of its domain gets the shares of the node where it
-        cannot go on.
+        A record with a value outside of its domain gets the shares of the node at which it
+        stops.
         """
         codes = self._codes(X)
         return self.tree_.probabilities(codes)
@@ -324,12 +324,11 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
 
 @dataclass(eq=False, repr=False)
 class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
-    """Keep ``k`` columns that are drawn by how much they say about the labels.
+    """Select ``k`` columns privately by their information about the labels.
 
     Its query is ``BestColumns``, which documents its parameters and the guarantee. ``domains``
     may also be one domain for all columns or a sequence of one for each; ``budget`` is charged
-    ``epsilon`` by every fit. ``transform`` copies columns of the data that it is given and
-    protects nobody in them.
+    ``epsilon`` by every fit. ``transform`` copies columns of its data without any protection.
 
     Attributes:
         selected_: Names of the columns, in the order drawn.

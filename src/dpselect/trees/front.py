@@ -38,7 +38,7 @@ class FrontTree:
 
     Attributes:
         tree: The tree.
-        true_positive_rate: Noisy, in [0, 1]; None if nothing was spent on rates.
+        true_positive_rate: Noisy, in [0, 1]; None if no rates were released.
         true_negative_rate: Likewise.
     """
 
@@ -57,8 +57,8 @@ class FrontRelease(Release[FrontTree]):
     """A release of a front of trees, the first drawn first.
 
     Attributes:
-        best: Position of the tree with the largest weighted sum of noisy rates; 0 if nothing
-            was spent on rates.
+        best: Position of the tree with the largest weighted sum of noisy rates; 0 if no rates
+            were released.
     """
 
     best: int = 0
@@ -96,7 +96,7 @@ class FrontRelease(Release[FrontTree]):
             ax: Axes to draw into; a new figure if not given.
 
         Raises:
-            ParameterError: Nothing was spent on rates.
+            ParameterError: No rates were released.
         """
         return plot_front(self.answer, self.best, ax)
 
@@ -106,35 +106,36 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     """A front of decision trees that trade the rates of two classes, evolved privately.
 
     As printed, DP-MOET passes the same epsilon to every selection and so costs a multiple of
-    it; here ``epsilon`` is what everything costs together. The first class is the negative
+    it; here ``epsilon`` is the price of everything together. The first class is the negative
     one, the second the positive one.
 
     Attributes:
-        selection: What a good tree is: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
+        selection: Score of the trees: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
         dominance: With pareto: when a tree dominates another. ``"standard"``: at least as
             good in both rates and better in one; ``"weak"``, as the paper defines it, also if
             equal in both; ``"strict"``: better in both.
         rate_bound: How the change of a rate by one record is bounded:
             ``"noisy-denominators"``, ``"local"`` or ``"global"``.
         weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
-        population: Trees made at first, and children of every generation; 1 to a million.
-        survivors: Trees that each selection but the last keeps; at most ``population``.
-        front: Trees that the last selection keeps; at most ``population``.
-        generations: Selections in all; >= 1.
-        initial_depth: Questions on a path of the first trees; 0 to 20.
-        max_depth: Questions on a path, at most; >= ``initial_depth``. With ``"published"``
-            at most 20.
+        population: Number of first trees, and of children in each generation; 1 to a million.
+        survivors: Number of trees that each selection but the last keeps; at most
+            ``population``.
+        front: Number of trees that the last selection keeps; at most ``population``.
+        generations: Number of selections; >= 1.
+        initial_depth: Number of questions on each path of the first trees; 0 to 20.
+        max_depth: Maximal number of questions on a path; >= ``initial_depth``. With
+            ``"published"`` at most 20.
         operators: How trees are crossed and mutated: ``"shallow"`` or ``"published"``.
             Shallow mutation grows a subtree no deeper than the tree was, and only selected
             trees are parents; as published it grows a full one down to ``max_depth``, and
             children are parents too, so that trees have about twenty times as many nodes.
-        split: Shares of epsilon of the selections, one positive number each. Equal if not
-            given, which no rising split beat in our trials.
+        split: Shares of epsilon of the selections, one positive number each. Equal by default;
+            no increasing split was better in our trials.
         totals_share: Share of epsilon for noisy class totals, with noisy denominators; in
             (0, 1).
         rates_share: Share of epsilon for noisy rates of the front; 0 for none.
-        random_state: Seed of the candidates, which see no record. The private draws are never
-            seeded.
+        random_state: Seed of the candidates, which do not depend on the records. Private draws
+            are never seeded.
 
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """

@@ -102,7 +102,7 @@ class Growth:
     Attributes:
         schema: Columns, domains and classes.
         epsilon: Price of the tree, in nats, for an individual of ``steps`` records.
-        max_depth: Splits on a path, at most; >= 0.
+        max_depth: Maximal number of splits on a path; >= 0.
         criterion: How a split is scored.
         mechanism: How it is drawn; if not given, by ``suited``.
         max_records: Bound on the number of records.

@@ -73,12 +73,12 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
     """A decision tree with one branch for every value of the column that a node splits on.
 
     Attributes:
-        max_depth: Splits on a path, at most; >= 0.
+        max_depth: Maximal number of splits on a path; >= 0.
         criterion: How a split is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How the column of a split is drawn. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. If not given,
-            public facts choose it (``suited``).
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. By default it
+            is chosen by public facts (``suited``).
 
     Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
         the epsilon that their paths have left.

@@ -49,8 +49,9 @@ class RateSensitivity(Sensitivity):
     ``m = 0``      ``1/(P - t + 1)``
     =============  ============================
 
-    The worst is to remove what there is less of down to one, and that one last. With one left,
-    it is 1 where removing it can change the rate from 1 to 0/0 := 0, else 1/2; with none, 1.
+    In the worst case the smaller of hits and misses is removed down to one record, and that
+    record last. With one record left the sensitivity is 1 if removing it can change the rate
+    from 1 to 0/0 := 0, else 1/2; with none it is 1.
 
     Args:
         hits: Correctly classified records of the class, shape ``(n,)``. Private.
@@ -119,7 +120,8 @@ class WeightedRatesSensitivity(Sensitivity):
 
     One record is positive or negative, so within distance ``t`` the sum moves by at most
     ``max(w_1 δ_1(t), w_2 δ_2(t))``, which is attained. The same as the sensitivity of
-    ``dpselect.combine.disjoint_sum`` of two exact rates, hundreds of times faster to dampen by.
+    ``dpselect.combine.disjoint_sum`` of two exact rates, but dampening by it is hundreds of
+    times faster.
 
     Args:
         hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.

@@ -1,4 +1,4 @@
-"""The best of several private releases, and choices among candidates that lead clearly."""
+"""The best of several private releases, and choices of a candidate with a clear lead."""
 
 from dpselect.lazy import attach
 

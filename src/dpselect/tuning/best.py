@@ -43,7 +43,7 @@ RunLike: TypeAlias = Callable[[], tuple[float, Hashable]]
 
 @dataclass(frozen=True)
 class Run:
-    """What is stated of the privacy of each run, its score included; None of what is not.
+    """Stated privacy of each run, its score included; None for what is not stated.
 
     Attributes:
         epsilon: In nats.
@@ -83,7 +83,7 @@ class Run:
         if self.rho is not None:
             bounds.append(renyi_epsilon(self.rho, delta, repetitions))
         if min(bounds) == inf:
-            raise ParameterError("runs of this privacy have no epsilon at this `delta`")
+            raise ParameterError("no finite epsilon follows from these runs at this `delta`")
         return min(bounds)
 
     def allows(self, own: Plan) -> bool:
@@ -108,10 +108,10 @@ class BestOf(Query[Release[Any]]):
     uniformly. The price does not depend on how many candidates there are.
 
     Data are at least one function without arguments. Each reads the private data, makes a
-    release of its own without spending, and returns its score and its output. Where an output
-    carries a plan, that is compared with what is stated here. The answer is the output as the
-    only candidate, with its score as the noisy score; of runs with equal scores the first. It
-    is empty if there was no run, or none that reached the threshold.
+    release of its own without spending, and returns its score and its output. If an output
+    carries a plan, the plan is compared with the stated privacy. The answer is the output as
+    the only candidate, with its score as the noisy score; of runs with equal scores the first.
+    It is empty if there was no run, or none that reached the threshold.
 
     Without a ``delta`` the price is that of runs that are ``(epsilon_per_run,
     delta_per_run)``-DP. With one it is the least epsilon that any statement about a run implies
@@ -121,7 +121,7 @@ class BestOf(Query[Release[Any]]):
     Guarantee:
         As the plan states, under ``neighbours``, if every run has the privacy stated, *its
         score included*, under that relation, and if neither the number of runs nor any other
-        outcome is published. The time that the release takes tells the number of runs: do not
+        outcome is published. The time that the release takes reveals the number of runs: do not
         publish it. A run may not raise where that depends on the data, and the candidates may
         not depend on the data or on another run.
 
@@ -132,13 +132,13 @@ class BestOf(Query[Release[Any]]):
         threshold: If given, the first run with at least this score is released, and nothing if
             the runs end before. With ``Geometric`` only, and without ``delta``. Not to be read
             off the data.
-        epsilon_per_run: What each run costs, its score included, in nats; finite, > 0. Not
-            needed where ``rho_per_run`` or ``profile_per_run`` is known.
-        delta_per_run: What each run costs besides; in [0, 1].
+        epsilon_per_run: Price of each run, its score included, in nats; finite, > 0. Not needed
+            where ``rho_per_run`` or ``profile_per_run`` is known.
+        delta_per_run: Delta of each run; in [0, 1].
         rho_per_run: The zCDP parameter of each run, where it is known.
         profile_per_run: The privacy profile of each run, where it is known. A function of an
             epsilon that returns its delta, or pairs of an epsilon and a delta.
-        delta: The delta of the whole, in [0, 1). With 0 it is ``delta_per_run`` times the mean
+        delta: Delta of the release, in [0, 1). With 0 it is ``delta_per_run`` times the mean
             number of runs.
         neighbours: The relation that each run is private for.
 
@@ -179,7 +179,7 @@ class BestOf(Query[Release[Any]]):
         delta = validation.within("delta", self.delta, 0, 1)
         if delta > 0:
             if threshold is not None:
-                raise ParameterError("with a `threshold` there is no price for a `delta`")
+                raise ParameterError("`delta` cannot be given with a `threshold`")
             whole, failure = run.least_epsilon(delta, repetitions), delta
         elif run.epsilon is None or run.curve is not None:
             raise ParameterError(
@@ -318,14 +318,15 @@ def best_probabilities(
 
     Args:
         scores: The score of each outcome, shape ``(n,)``.
-        probabilities: Of each outcome in one run, of a randomly picked candidate, shape
-            ``(n,)``; they sum to 1. Private, as a release does not have this distribution.
+        probabilities: Probability of each outcome in one run of a randomly picked candidate,
+            shape ``(n,)``; they sum to 1. Private, as a release does not have this
+            distribution.
         repetitions: The distribution of the number of runs.
         threshold: As for ``BestOf``.
 
     Returns:
-        The probability that each outcome is released, shape ``(n,)``; what is missing to 1 is
-        the probability that nothing is. As private as ``probabilities``.
+        The probability that each outcome is released, shape ``(n,)``; the rest, up to 1, is the
+        probability that nothing is released. As private as ``probabilities``.
 
     Examples:
         >>> from dpselect.tuning import Geometric, best_probabilities

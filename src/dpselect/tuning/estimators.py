@@ -42,8 +42,8 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         best_estimator_: The winner as it was fitted, on the records for fitting.
         best_params_: Its parameters from the grid.
         best_index_: Its position in the grid.
-        best_score_: Its noisy number right, or its own released score; None where the draw
-            saw the numbers and released none.
+        best_score_: Its noisy number of correct predictions, or its own released score; None if
+            none was released.
         plan_: The ``dpselect.Plan`` that was charged.
         entry_: The number of its entry in the budget; None if nothing was recorded.
         classes_: The classes of the winner.
@@ -83,7 +83,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         Raises:
             ParameterError: A parameter is missing or out of range.
-            NeighboursError: The estimator's relation is none of tables.
+            NeighboursError: The estimator's relation is not one of tables.
         """
         given = self.get_params(deep=False)
         del given["budget"]
@@ -108,7 +108,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         Raises:
             ParameterError: A parameter is missing or out of range.
-            NeighboursError: The estimator's relation is none of tables, or not the budget's.
+            NeighboursError: The estimator's relation is not one of tables, or not the budget's.
             DataError: X is not a table in memory, or y not one label for each record.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             PublicClaimError: As the estimator's own ``fit``, possibly after the spend.
@@ -153,17 +153,18 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     For models of scikit-learn's form with a parameter for epsilon, such as those of
     diffprivlib. Parameters of the model are searched as ``model__name``.
 
-    Read the model's documentation for its relation, and give it whatever it would otherwise
-    read off the data, such as bounds. A fit in which diffprivlib warns of such a leak is
-    refused, and all other warnings of a fit are kept back, since they may tell of the data.
+    Read the model's documentation for its neighbour relation, and give it everything that it
+    would otherwise read from the data, such as bounds. A fit in which diffprivlib warns of such
+    a leak is refused. All other warnings of a fit are suppressed, since they may reveal
+    something about the data.
 
     Guarantee:
-        That of the model, on which dpselect relies: ``epsilon``-DP under ``neighbours``. Its
-        noise is the model's own, so it is not ``exact``.
+        That of the model, which dpselect does not check: ``epsilon``-DP under ``neighbours``.
+        Its noise is the model's own, so it is not ``exact``.
 
     Args:
         model: An unfitted classifier.
-        epsilon: What a fit costs, in nats; finite, > 0.
+        epsilon: Price of a fit, in nats; finite, > 0.
         neighbours: The relation that the model is private for, one of tables.
         epsilon_name: The name of the model's parameter for epsilon.
 
@@ -219,7 +220,8 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             y: Labels, shape ``(n,)``. Private.
 
         Raises:
-            PublicClaimError: The model warned that it reads what was to be given.
+            PublicClaimError: The model warned that it reads a parameter from the data that was
+                not given.
         """
         self.plan_ = self.plan()
         made = clone(self.model).set_params(**{self.epsilon_name: self.epsilon})

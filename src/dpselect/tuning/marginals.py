@@ -37,18 +37,18 @@ def marginal_error(
     penalties: ArrayLike | None = None,
     neighbours: NeighboursLike,
 ) -> Objective:
-    """Return how badly a public model fits each marginal, with one bound per candidate.
+    """Return the error of a public model on each marginal, with one bound per candidate.
 
         u_r = w_r (‖M_r - M̂_r‖_1 - c_r),
         Δ_r = w_r (add/remove), 2 w_r (substitution)
 
-    A record is in one cell of each marginal. The model must be public: of earlier releases, or
-    of public data. A score that is a difference of two such errors, each of private data, has
+    A record is in one cell of each marginal. The model must be public: made from earlier
+    releases or public data. A score that is a difference of two such errors on private data has
     the sum of their bounds.
 
     Args:
         marginals: The counts of each candidate marginal, integers of any shape. Private.
-        estimates: What the model says of each, of the same shapes. Public.
+        estimates: The model's estimate of each marginal, of the same shapes. Public.
         candidates: Names of the marginals, such as tuples of columns; positions if not given.
         weights: ``w_r`` > 0, shape ``(n,)``; 1 if not given. Public.
         penalties: ``c_r``, shape ``(n,)``, such as the expected error of measuring the
@@ -117,18 +117,19 @@ def select_marginal(
 ) -> Release[Marginal]:
     """Select the marginal that a public model fits worst, as AIM, MST and MWEM do each round.
 
-    It takes the place of their exponential mechanism: what they have by marginal is given as it
-    is, and the ``candidate`` of the release is the marginal to measure next.
+    It replaces their exponential mechanism: their mappings by marginal are passed as they are,
+    and the ``candidate`` of the release is the marginal to measure next.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, for estimates that are public.
 
     Args:
         answers: The counts of each candidate marginal, whole numbers of any type. Private.
-        estimates: What the model says of each; more than these may be there. Public.
-        weights: Of each, > 0; 1 if not given. Public.
-        penalties: Of each, such as the expected error of measuring it; 0 if not given. Public.
-        epsilon: What the selection costs, in nats; finite, > 0.
+        estimates: The model's estimate of each marginal; further ones are ignored. Public.
+        weights: Weight of each marginal, > 0; by default 1. Public.
+        penalties: Penalty of each marginal, such as the expected error of measuring it; by
+            default 0. Public.
+        epsilon: Price of the selection, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``.
         mechanism: A short name, or a mapping of ``name`` and options.
         budget: Where to record the spend.

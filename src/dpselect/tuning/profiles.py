@@ -78,7 +78,8 @@ class Profile:
 
     Attributes:
         ratios: The t of each corner, from 0 on, increasing, shape ``(n,)``.
-        deltas: Not increasing, from 1 on; the last one holds beyond, too, shape ``(n,)``.
+        deltas: Delta at each corner, not increasing, from 1 on; the last one also holds beyond;
+            shape ``(n,)``.
     """
 
     ratios: Values
@@ -86,13 +87,13 @@ class Profile:
 
     @classmethod
     def of(cls, *stated: ProfileLike) -> Self:
-        """Return the profile of which all that is stated holds.
+        """Return the profile for which all statements hold.
 
         Args:
             stated: Functions, or lists of pairs. Each one holds under a symmetric relation.
 
         Raises:
-            ParameterError: One is no profile.
+            ParameterError: One is not a profile.
         """
         points = np.concatenate([_points(one) for one in stated])
         ratios, deltas = np.exp(points[:, 0]), points[:, 1]
@@ -108,7 +109,7 @@ class Profile:
         return np.interp(ratios, self.ratios, self.deltas)
 
     def allows(self, other: Profile) -> bool:
-        """Return whether another profile is nowhere above this one, but for rounding."""
+        """Return whether another profile is nowhere above this one, up to rounding."""
         at = np.union1d(self.ratios, other.ratios)
         return bool((other.at(at) <= self.at(at) * ROUNDING + np.finfo(np.float64).eps).all())
 
@@ -132,7 +133,7 @@ def profile_of_best(
 
     Args:
         epsilons: In nats, >= 0, shape ``(m,)`` or a number.
-        profile: Of one run, its score included.
+        profile: Privacy profile of one run, its score included.
         repetitions: Distribution of the number of runs.
 
     Returns:

@@ -70,8 +70,8 @@ class Repetitions(ABC):
     def rate(self, shares: Values) -> Values:
         """Return the derivative of the generating function at ``1 - shares``.
 
-        So many times as probable as in one run is an outcome that a run beats with that
-        probability: falling from ``mean`` at 0.
+        It is the ratio of an outcome's probability in the release to that in one run, if a run
+        beats the outcome with that probability; it decreases from ``mean`` at 0.
         """
 
     @abstractmethod
@@ -207,7 +207,7 @@ class TruncatedNegativeBinomial(Repetitions):
 
 @dataclass(frozen=True, kw_only=True)
 class Geometric(TruncatedNegativeBinomial):
-    """At least one run, and after each one the last with probability ``stop = 1 / mean``.
+    """At least one run; each run is the last with probability ``stop = 1 / mean``.
 
     Guarantee:
         At most ``3 * epsilon_per_run``.
@@ -348,8 +348,8 @@ def renyi_of_best(
         Shape ``(m,)``; infinite where no bound is known.
 
     Raises:
-        ParameterError: The arrays do not fit, or a Poisson mean is below 1, where the theorem
-            states nothing.
+        ParameterError: The arrays do not fit, or a Poisson mean is below 1, for which the
+            theorem has no bound.
     """
     at, one = np.asarray(orders, dtype=np.float64), np.asarray(divergences, dtype=np.float64)
     if at.ndim != 1 or at.shape != one.shape or not at.size:

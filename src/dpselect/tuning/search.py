@@ -61,8 +61,8 @@ class SearchRelease(Release[Mapping[str, Any]]):
     Attributes:
         estimator: The winner as it was fitted, on the records for fitting.
         position: Its position in the grid.
-        score: Its noisy number right, or its own released score; None where the draw saw the
-            numbers and released none.
+        score: Its noisy number of correct predictions, or its own released score; None if none
+            was released.
     """
 
     estimator: Any = None
@@ -83,30 +83,29 @@ class SearchRelease(Release[Mapping[str, Any]]):
 class Search(Query[SearchRelease]):
     """The parameters by which a private classifier predicts best.
 
-    Data are the pair ``(X, y)`` of a table in memory and its labels. Every record is either
-    for fitting or for validation, by a random key and the record itself. A candidate is fitted
-    on the one part and scored by the number of records of the other part that it gets right,
-    which one record changes by at most 1. There are two ways:
+    Data are the pair ``(X, y)`` of a table in memory and its labels. Every record is either for
+    fitting or for validation, by a random key and the record itself. A candidate is fitted on
+    the one part and scored by the number of correct predictions on the other part, which one
+    record changes by at most 1. There are two ways:
 
     ``"repeat"`` Fit randomly picked candidates a hidden random number of times, score each with
         discrete Laplace noise, and keep the best (``BestOf``). The epsilon of a fit does not
         depend on how many candidates there are.
     ``"all"``
-        Fit each of the ``m`` candidates once at ``epsilon / m``, and choose by one private
-        draw over the numbers that they get right.
+        Fit each of the ``m`` candidates once at ``epsilon / m``, and choose one by a private
+        draw by the numbers of correct predictions.
 
-    ``"auto"`` takes ``"all"`` where it leaves a fit at least as much epsilon, which is for two
-    candidates, and more of them if ``repetitions`` has a small mean; ``plan.mechanism`` states
-    the way. Where candidates have a method ``reader(columns)``, as those of ``dpselect.trees``
+    ``"auto"`` is ``"all"`` if that gives each fit at least as much epsilon: with two
+    candidates, or a few more if ``repetitions`` has a small mean. ``plan.mechanism`` states
+    which. Where candidates have a method ``reader(columns)``, as those of ``dpselect.trees``
     have, records are read once for all with equal readers.
 
     Guarantee:
-        ``epsilon``-DP under the estimator's neighbour relation for the winner and its score,
-        if each candidate's ``fit`` keeps the guarantee of its plan, and ``predict`` answers
-        each record by itself. All fields are public. Under substitution so are the number of
-        the records and their order, which must not depend on values: records are divided by
-        their positions. The time that a release takes tells the number of runs: do not
-        publish it.
+        ``epsilon``-DP under the estimator's neighbour relation for the winner and its score, if
+        each candidate's ``fit`` keeps the guarantee of its plan, and ``predict`` answers each
+        record by itself. All fields are public. Under substitution so are the number of the
+        records and their order, which must not depend on values: records are divided by their
+        positions. The time that a release takes reveals the number of runs: do not publish it.
 
     Attributes:
         estimator: A private classifier, such as ``ID3Classifier``. It has the parameters
@@ -121,12 +120,12 @@ class Search(Query[SearchRelease]):
         repetitions: How the number of runs is drawn, with at least one run. A geometric number
             with twice as many runs as candidates on average if not given.
         scoring: A function of a fitted candidate that returns a score it released itself. The
-            score is part of the candidate's own price, and every record is for fitting. The
-            number right of the validation records if not given.
+            score is part of the candidate's own price, and every record is for fitting. By
+            default the number of correct predictions on the validation records.
         validation_share: The share of records for validation, in (0, 1).
         random_state: An integer to divide the records by. Public; a random key if not given.
-        epsilon: What the search costs, winner included, in nats; finite, > 0.
-        mechanism: How the winner is drawn where all candidates are fitted. A short name
+        epsilon: Price of the search, the winner included, in nats; finite, > 0.
+        mechanism: Mechanism that draws the winner if all candidates are fitted. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default
             permute-and-flip.
 

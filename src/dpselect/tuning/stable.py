@@ -27,8 +27,8 @@ class StableArgmax(Query[Release[Any]]):
     """The exact best candidate if its lead is clear, or nothing; the data are an objective.
 
     The lead is the best of the pairwise unit scores (``dpselect.scaling.pairwise``), rounded
-    up: before so many neighbour steps no other candidate can lead. With a lead of ``n`` the
-    best is released with the largest probability ``π(n)`` that is (ε, δ)-DP; the number of
+    up: no other candidate can lead within fewer neighbour steps. With a lead of ``n`` the best
+    is released with the largest probability ``π(n)`` that is (ε, δ)-DP; the number of
     candidates does not matter. The answer has the best candidate, or none.
 
     Guarantee:
@@ -91,8 +91,9 @@ class StableArgmax(Query[Release[Any]]):
         """Return the exact distribution of a release.
 
         Returns:
-            Shape ``(n,)``, in the order of the candidates: one probability, and zeros. What is
-            missing to 1 is the probability that nothing is released. As private as the scores.
+            Shape ``(n,)``, in the order of the candidates: one probability, and zeros. The
+            rest, up to 1, is the probability that nothing is released. As private as the
+            scores.
         """
         from dpselect.draws.exact.bernoulli import BITS
 

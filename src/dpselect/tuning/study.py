@@ -21,33 +21,33 @@ T = TypeVar("T")
 
 
 class PrivateStudy(Generic[T]):
-    """Runs of given candidates, a hidden random number of them, of which the best is released.
+    """A hidden random number of runs of given candidates, of which the best is released.
 
     It is ``BestOf`` for runs that are made elsewhere, such as on a cluster. Its price is that
     of the query, known before the first run, and recorded when the first candidate is asked
     for; it does not depend on the number of candidates.
 
     All candidates are given before the first run, and each run picks one of them at random, as
-    often as it likes. So whatever proposed them, such as a sampler of Optuna, has seen no
-    score: the theorems are about runs that do not depend on each other, and a sampler that
-    learns from scores would need each score to be paid for by itself. There is no way to read
-    a score, or the number of runs, from a study.
+    often as it likes. So a sampler that proposed them, such as one of Optuna, has seen no
+    score. The theorems are about runs that do not depend on each other; for a sampler that
+    learns from scores, each score would have to be charged separately. Scores and the number of
+    runs cannot be read from a study.
 
-    Whoever asks sees how often they are asked, so asking belongs to those who hold the data:
-    candidates that were run, scores and times are as private as the data. A copy is the study
-    itself, it cannot be pickled, and it belongs to the process that made it.
+    The caller of ``ask`` sees the number of runs, and must be somebody who may see the data:
+    the candidates that were run, scores and times are as private as the data. A copy is the
+    study itself, it cannot be pickled, and it belongs to the process that made it.
 
     Guarantee:
         That of the query, for ``release``.
 
     Args:
-        candidates: What is run, such as parameters; at least one. Public: not to be chosen by
-            looking at the data.
+        candidates: The candidates to run, such as parameters; at least one. Public: not derived
+            from the data.
         query: The price of a run and the distribution of their number.
         budget: Where the price is recorded.
 
     Raises:
-        ParameterError: There is no candidate, or ``query`` is no ``BestOf``.
+        ParameterError: There is no candidate, or ``query`` is not a ``BestOf``.
 
     Examples:
         >>> import dpselect as dp
@@ -92,7 +92,7 @@ class PrivateStudy(Generic[T]):
         """The best candidate with its output, once the study has ended; empty without one.
 
         Raises:
-            ParameterError: It has not.
+            ParameterError: The study has not ended.
         """
         if self._release is None:
             raise ParameterError("the study has not ended: ask until there is no candidate")
@@ -102,7 +102,7 @@ class PrivateStudy(Generic[T]):
         """Return the candidate to run next; None when the study has ended.
 
         Raises:
-            ParameterError: The result of the last one was not told.
+            ParameterError: The result of the last candidate was not given to ``tell``.
             InsufficientBudgetError: The budget does not allow the study; nothing was drawn.
             BudgetError: The study belongs to another process.
         """
@@ -111,7 +111,7 @@ class PrivateStudy(Generic[T]):
         self._check_process()
         with self._lock:
             if self._running is not None:
-                raise ParameterError("tell the result of the last candidate first")
+                raise ParameterError("report the result of the last candidate first")
             if self._trials is None:
                 made = self._design
                 self._receipt = self._plan.charge(self._budget)
@@ -124,21 +124,21 @@ class PrivateStudy(Generic[T]):
         return None
 
     def tell(self, score: float, output: Any = None) -> None:  # noqa: ANN401 -- any result
-        """Take the result of the candidate that was asked for last.
+        """Take the result of the candidate that ``ask`` returned last.
 
         Args:
-            score: Its score, released by the run: part of what a run costs.
-            output: What it released besides, such as a model. Where it carries a plan, that is
-                compared with what the query states of a run.
+            score: Its score, released by the run as a part of the run's price.
+            output: The other output of the run, such as a model. If it carries a plan, the plan
+                is compared with the privacy that the query states for a run.
 
         Raises:
-            ParameterError: No candidate is waiting, or the output states more than a run may
-                cost.
+            ParameterError: No candidate is waiting, or the output's plan costs more than a run
+                may.
         """
         self._check_process()
         with self._lock:
             if self._running is None or self._trials is None:
-                raise ParameterError("there is no result to tell: ask for a candidate first")
+                raise ParameterError("there is no run to report on: ask for a candidate first")
             self._design.check_run(plan_of(output))
             self._trials.tell(score, (self._candidates[self._running], output))
             self._running = None

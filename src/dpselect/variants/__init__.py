@@ -1,7 +1,7 @@
 """The variants of a genome-wide study that are most associated with a disease.
 
-``TopVariants`` draws them by how many people lie between each one and significance;
-``genotype_counts`` makes its table.
+``TopVariants`` draws them by their distance from significance, in people; ``genotype_counts``
+makes its table.
 """
 
 from dpselect.variants.reading import genotype_counts

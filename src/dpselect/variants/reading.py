@@ -136,7 +136,7 @@ def _counts(data: object) -> NDArray[Any]:
 
 
 def _matrix(data: Any, refusal: str) -> NDArray[Any]:  # noqa: ANN401
-    """Return numbers of two dimensions, NaN for what is none; of an array in its own type.
+    """Return a two-dimensional array of numbers; NaN for values that are not numbers.
 
     The type of a list is that of no value in it: each is read by itself.
     """

@@ -1,4 +1,4 @@
-"""Planner: which mechanism, which epsilon, how many people; in Python and as one page.
+"""Planner: the mechanism, epsilon or number of people for a task, in Python and as one page.
 
 A question (``MostCommon``, ``BestScore``, ``Percentile``, ``Keys``, ``Subset``, ``Response``)
 is made of public or synthetic data, or of a shape. ``page`` has the same answers without

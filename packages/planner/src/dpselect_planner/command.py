@@ -124,7 +124,7 @@ def plan(
     name = what if what in TASKS else task
     if name not in TASKS:
         raise ParameterError(
-            f"say one of {', '.join(TASKS)}, or a file with `task` one of them"
+            f"give one of {', '.join(TASKS)}, or a file whose `task` is one of them"
         )
     if what not in TASKS:
         shared.declared_public(data_is_public, "dpselect plan")

@@ -35,7 +35,7 @@ GAUSSIAN_FROM = 4
 
 
 class Outcome(NamedTuple):
-    """What one mechanism does at one epsilon."""
+    """Success and error of one mechanism at one epsilon."""
 
     success: float
     """Probability."""
@@ -73,7 +73,7 @@ class Question(ABC):
         return self.outcome(mechanism, epsilon=epsilon).success
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:  # noqa: ARG002 -- any
-        """Return what a release costs under zCDP."""
+        """Return the price of a release under zCDP."""
         return rho_of_pure(epsilon)
 
 
@@ -87,13 +87,13 @@ def outcome_of(law: Probabilities, gaps: Values, within: float) -> Outcome:
 class MostCommon(Question):
     """The option that most people have, or the ``k`` that most have.
 
-    Success is the option with the largest count, or one that at most ``within`` people fewer
-    have; of several all ``k`` right ones, of equal counts the earlier.
+    Success is the option with the largest count, or one with at most ``within`` people fewer;
+    for several options, all ``k`` right ones. Of equal counts the earlier one is right.
 
     Attributes:
         counts: People who have each option, one option a person; public.
-        k: How many are released.
-        within: In people.
+        k: Number of released options.
+        within: Largest shortfall of a success, in people.
         neighbours: ``add-remove`` or ``substitute``.
     """
 
@@ -114,7 +114,7 @@ class MostCommon(Question):
         return float(self.counts.sum())
 
     def scaled_to(self, people: float) -> MostCommon:
-        """Return the question for as many people with the same shares."""
+        """Return the question for another number of people with the same shares."""
         return replace(self, counts=self.counts * (people / self.people))
 
     @property
@@ -122,7 +122,7 @@ class MostCommon(Question):
         return OF_ONE if self.k == 1 else ("exponential", "noisy-sequence")
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
-        """Return the probability of each option to be released; NaN where not computed."""
+        """Return the probability that each option is released; NaN where not computed."""
         if self.k == 1:
             return by_name(mechanism, epsilon).probabilities(self._objective)
         if mechanism == "exponential":
@@ -187,12 +187,12 @@ class BestScore(Question):
 
     Attributes:
         scores: One for each candidate; public.
-        bound: What one individual changes of a score at most.
+        bound: Largest change of a score by one individual.
         bounds: The same for each candidate, if they differ; then ``bound`` is the largest.
         local: The same at distances 0, 1, ... from these data; ``bound`` beyond.
         monotone: Whether all scores move in one direction.
-        within: In score units.
-        neighbours: What one individual is.
+        within: Largest shortfall of a success, in score units.
+        neighbours: The neighbour relation.
         unit: Unit of the scores.
     """
 
@@ -212,7 +212,7 @@ class BestScore(Question):
         return (*OF_ONE, *more, *(("local-dampening", "shifted") if self.local else ()))
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
-        """Return the probability of each candidate to be released."""
+        """Return the probability that each candidate is released."""
         return by_name(mechanism, epsilon).probabilities(self._objective(mechanism))
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
@@ -248,15 +248,15 @@ class _Counted(NamedTuple):
 class Percentile(Question):
     """A public value near a percentile of private numbers, or several.
 
-    Success is a value within ``within`` of the one that is best without noise; of several the
-    least likely of these counts, and their mean error.
+    Success is a value within ``within`` of the best one without noise. For several percentiles,
+    the smallest of their probabilities and their mean error are taken.
 
     Attributes:
         values: The different numbers, ascending; public.
-        counts: How many people have each.
+        counts: Number of people who have each.
         candidates: The values that may be released, ascending.
         p: The percentiles, ascending.
-        within: In the unit of the values.
+        within: Largest distance of a success, in the unit of the values.
         neighbours: ``add-remove`` or ``substitute``.
         unit: Unit of the values.
     """
@@ -274,7 +274,7 @@ class Percentile(Question):
         return float(self.counts.sum())
 
     def scaled_to(self, people: float) -> Percentile:
-        """Return the question for as many people with the same shares."""
+        """Return the question for another number of people with the same shares."""
         return replace(self, counts=self.counts * (people / self.people))
 
     @property
@@ -346,12 +346,12 @@ class Percentile(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Keys(Question):
-    """Which keys there are: success is that a key is shown.
+    """Keys with enough people: success is that a key is released.
 
     Attributes:
-        people: How many people have the key.
+        people: Number of people who have the key.
         delta: Delta of the release.
-        max_per_user: How many keys of a person are counted.
+        max_per_user: Maximal number of keys counted per person.
         neighbours: ``add-remove`` or ``substitute``.
     """
 
@@ -368,7 +368,7 @@ class Keys(Question):
         return ("optimal", "laplace", *(("gaussian",) if changed >= GAUSSIAN_FROM else ()))
 
     def scaled_to(self, people: float) -> Keys:
-        """Return the question for a key of as many people."""
+        """Return the question for a key of another number of people."""
         return replace(self, people=people)
 
     def query(self, mechanism: str, *, epsilon: float) -> dp.Keys:
@@ -432,7 +432,7 @@ class Subset(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Response(Question):
-    """Yes or no, each person's answer flipped by that person: success is the true answer."""
+    """Randomised response: each person flips their own answer; success is the true answer."""
 
     neighbours: Neighbours = field(default=Neighbours.SUBSTITUTE, init=False)
     unit = ""

@@ -12,24 +12,24 @@ from dpselect_planner.questions import Question
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    r"""What releases together let an adversary learn about one individual.
+    r"""Bounds on what an adversary can learn about one individual from several releases.
 
-    One neighbour step is protected: under add/remove whether somebody is in the data, under
-    substitution what somebody says. What a person *says* who is known to be there is two steps
-    of add/remove, and is protected by half as much. All of it is apart from ``delta``, and from
-    the deltas of the releases themselves.
+    One neighbour step is protected: under add/remove whether a person is in the data, under
+    substitution the values of a person. For a person who is known to be in the data, a change
+    of their values is two steps of add/remove, and is protected half as much. All bounds hold
+    except with probability ``delta`` and the deltas of the releases themselves.
 
     Attributes:
-        releases: How many there are.
-        sum: Their epsilons added up, which holds with a delta of 0.
+        releases: Number of releases.
+        sum: Sum of their epsilons, which holds with a delta of 0.
         zcdp: The epsilon of their composition under zCDP, at ``delta``.
         delta: For ``zcdp``.
         epsilon: The smaller of the two.
-        odds: The factor by which the odds of two neighbouring data sets change at most.
-        posterior: What a belief of one half in one of two neighbouring data sets can become at
-            most.
-        of_value: The same of two data sets that are two steps apart: under add/remove, of what
-            a person says who is known to be there.
+        odds: Largest factor by which the odds between two neighbouring data sets can change.
+        posterior: Largest posterior probability of one of two neighbouring data sets, from a
+            prior of one half.
+        of_value: The same for two data sets that are two steps apart: under add/remove, for the
+            values of a person who is known to be in the data.
     """
 
     releases: int
@@ -65,10 +65,10 @@ def risk_of(
     """Return the risk of several releases at the same epsilon.
 
     Args:
-        question: What is released each time; any pure release if not given.
-        releases: How many.
+        question: The question that is released each time; by default any pure release.
+        releases: Number of releases.
         epsilon: Epsilon of one release, in nats.
-        delta: That composition by zCDP may fail with; without, epsilons add up.
+        delta: Delta for composition by zCDP; with 0, epsilons add up.
         mechanism: One of the question's.
 
     Examples:

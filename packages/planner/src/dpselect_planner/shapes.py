@@ -12,15 +12,15 @@ __all__ = ["equally_spaced", "leading_counts", "spread"]
 
 
 def leading_counts(k: int, *, options: int, people: float, gap: float) -> Scores:
-    """Return counts of options of which ``k`` lead and all others tie ``gap`` people behind.
+    """Return counts of options of which ``k`` lead and all others tie, ``gap`` people behind.
 
     Of all data with that gap these are the hardest to choose from.
 
     Args:
-        k: How many options lead, 1 to ``options - 1``.
-        options: How many there are, >= 2.
-        people: The sum of all counts; below ``k * gap`` nobody is left for the others.
-        gap: In people, >= 0.
+        k: Number of leading options, 1 to ``options - 1``.
+        options: Number of options, >= 2.
+        people: The sum of all counts; below ``k * gap`` no people are left for the others.
+        gap: Lead in people, >= 0.
     """
     options = validation.at_least("options", options, 2)
     k = validation.at_least("k", k, 1, options - 1)
@@ -30,6 +30,6 @@ def leading_counts(k: int, *, options: int, people: float, gap: float) -> Scores
 
 
 def equally_spaced(options: int, gap: float) -> Scores:
-    """Return scores that differ by ``gap`` each, the first the best, the last 0."""
+    """Return scores with equal differences ``gap``, the best first, the last 0."""
     options = validation.at_least("options", options, 1)
     return validation.within("gap", gap, 0, np.inf) * np.arange(options - 1, -1, -1.0)

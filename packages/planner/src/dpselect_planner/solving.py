@@ -28,10 +28,10 @@ class Scalable(Protocol):
 
 
 def epsilon_for(question: Question, *, probability: float, mechanism: str) -> float | None:
-    """Return the least epsilon from which on a success has some probability.
+    """Return the smallest epsilon from which on success has a given probability.
 
     Args:
-        question: The choice.
+        question: The question.
         probability: Probability of success, in (0, 1).
         mechanism: One of the question's.
 
@@ -58,10 +58,10 @@ def epsilon_for(question: Question, *, probability: float, mechanism: str) -> fl
 def people_for(
     question: Question, *, probability: float, epsilon: float, mechanism: str
 ) -> int | None:
-    """Return from how many people on, with the same shares, a success has some probability.
+    """Return the smallest number of people, with the same shares, for a given success.
 
     Args:
-        question: The choice.
+        question: The question.
         probability: Probability of success, in (0, 1).
         epsilon: Epsilon of the release, in nats, under the question's relation.
         mechanism: One of the question's.
@@ -91,10 +91,10 @@ def people_for(
 
 
 def best_mechanism(question: Question, *, epsilon: float) -> str:
-    """Return the mechanism of the least expected error; without errors, of most success.
+    """Return the mechanism with the smallest expected error; if unknown, the most success.
 
     Args:
-        question: The choice.
+        question: The question.
         epsilon: Epsilon of the release, in nats, under the question's relation.
     """
     outcomes = {name: question.outcome(name, epsilon=epsilon) for name in question.mechanisms}

@@ -1,7 +1,7 @@
 """Private group testing: designs, noise before and after pooling, decoders and worksheets.
 
-``compare_designs`` simulates designs, a ``Worksheet`` says which sample goes into which pool,
-and ``decode`` says who is positive. ``PooledOutcomes`` flips outcomes (noise after pooling),
+``compare_designs`` simulates designs, a ``Worksheet`` lists which sample goes into which pool,
+and ``decode`` reports who is positive. ``PooledOutcomes`` flips outcomes (noise after pooling),
 ``SwappedPools`` and ``ReplacedSamples`` are noise that the collector makes, after and before
 pooling.
 """

@@ -117,7 +117,7 @@ def simulate_outcomes(
     Args:
         design: Shape ``(pools, people)``.
         positives: Whether each person is positive, shape ``(people,)``. Private.
-        assay: How often tests are right.
+        assay: Probabilities that tests are right.
         rng: The generator.
 
     Raises:

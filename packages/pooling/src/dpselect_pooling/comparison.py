@@ -98,17 +98,17 @@ class SimulatedDesign:
         pools: Number of pooled tests.
         weight: The largest number of pools that a sample is in.
         largest_pool: The largest number of samples in a pool.
-        transfers: How often a sample is pipetted into a pool.
+        transfers: Number of transfers of a sample into a pool.
         flip: Probability with which each outcome is flipped for privacy; 0 without.
-        epsilon: Of the outcomes, in nats, under the relation of the comparison; infinite
-            without flips.
-        delta: Besides it.
+        epsilon: Epsilon of the outcomes, in nats, under the relation of the comparison;
+            infinite without flips.
+        delta: Delta of the outcomes.
         false_positives: Expected number, of the decoder's answer.
         false_negatives: Expected number, of the decoder's answer.
-        exact: P[everybody's answer is right].
+        exact: P[all answers are right].
         retests: Expected number of people left in doubt, who are tested one by one.
-        errors_after_retests: Expected number of wrong answers about everybody else; what
-            remains when retests are right.
+        errors_after_retests: Expected number of wrong answers about all others, which remain if
+            retests are right.
     """
 
     name: str
@@ -136,7 +136,7 @@ class DesignComparison:
     """All admissible designs: fewest errors after retests first, then fewest tests in all.
 
     Attributes:
-        screening: What they were compared for.
+        screening: The facts that they were compared for.
         designs: The simulated designs, best first.
     """
 
@@ -181,10 +181,10 @@ def compare_designs(
 ) -> DesignComparison:
     """Simulate every design that fits, with its decoder; takes no data.
 
-    Testing one by one is always among them.
+    Individual tests are always among them.
 
-    Without noise SCOMP decodes, and those left by COMP and not by DD are in doubt. With an
-    assay that errs or with flips belief propagation decodes, and those with a posterior
+    Without noise SCOMP decodes, and people found by COMP but not by DD are in doubt. With an
+    assay that errs or with flips, belief propagation decodes, and people with a posterior
     within 0.05 to 0.95 are in doubt.
 
     Args:

@@ -53,15 +53,15 @@ CERTAIN = 25.0
 def comp(
     design: ArrayLike, outcomes: ArrayLike, *, negative_allowed: int = 0
 ) -> NDArray[np.bool_]:
-    """Return everybody who is in at most ``negative_allowed`` negative pools (COMP).
+    """Return all people who are in at most ``negative_allowed`` negative pools (COMP).
 
     Without noise and with 0, no positive is missed.
 
     Args:
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
-        negative_allowed: Negative pools of a positive person that are put down to noise; 0
-            without noise.
+        negative_allowed: Number of negative pools of a positive person that are attributed to
+            noise; 0 without noise.
 
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
@@ -80,8 +80,8 @@ def dd(
         design: Shape ``(pools, people)``.
         outcomes: Shape ``(pools,)``.
         negative_allowed: As in ``comp``.
-        alone_needed: The least number of positive pools to be the only one left in; 1
-            without noise.
+        alone_needed: Smallest number of positive pools in which a person must be the sole
+            candidate; 1 without noise.
 
     Raises:
         DataError: ``outcomes`` is not one truth value for each pool.
@@ -183,7 +183,7 @@ class Marginals:
     Attributes:
         posterior: P[positive] for each person, shape ``(people,)``.
         converged: Whether the messages converged.
-        rounds: How many rounds of messages were passed.
+        rounds: Number of rounds of messages.
     """
 
     posterior: Values
@@ -345,5 +345,5 @@ def _minimum(
         integrality=np.full(cost.size, integral),
     )
     if solved.x is None:  # pragma: no cover -- x = 1 always explains all
-        raise DataError("HiGHS found no set that explains the outcomes")
+        raise DataError("HiGHS found no set of positives that explains the outcomes")
     return solved.x

@@ -69,7 +69,7 @@ def decoding_error(
     clean: float | Fraction,
     contaminated: float | Fraction,
 ) -> ErrorBound:
-    """Return how many answers of COMP are wrong under noise after pooling, at most.
+    """Return a bound on the number of wrong answers of COMP under noise after pooling.
 
     Args:
         design: Shape ``(pools, people)``.
@@ -78,9 +78,9 @@ def decoding_error(
         contaminated: The chance that one without a positive is positive.
 
     Returns:
-        The least number that with probability 0.95 neither the positives missed nor the
-        strangers added exceed, for the best number of negative pools to allow, whatever the
-        statuses; its unit names that number. Definition 2 with it as beta.
+        The smallest number that neither the missed positives nor the added strangers exceed
+        with probability 0.95, for any statuses, with the best number of allowed negative pools,
+        which its unit states. Definition 2 holds with it as beta.
     """
     matrix = designs.checked(design)
     least, shared, people = _overlaps(matrix)

@@ -27,8 +27,8 @@ def bernoulli(
     Args:
         people: At least 1.
         pools: At least 1.
-        probability: Of being in a pool, in (0, 1). Near ``ln 2 / positives`` half of the
-            pools are positive; ``1 / positives`` is the other common choice.
+        probability: Probability of being in a pool, in (0, 1). Near ``ln 2 / positives`` half
+            of the pools are positive; ``1 / positives`` is the other common choice.
         rng: The generator; a design need not be secret.
     """
     shape = _shape(people, pools, rng)
@@ -73,19 +73,20 @@ def doubly_balanced(
     max_pool_size: int | None = None,
     rng: np.random.Generator,
 ) -> Design:
-    """Return a design with every sample in ``weight`` pools and equal pools, give or take one.
+    """Return a design with every sample in ``weight`` pools, and pools of equal size up to one.
 
-    Every sample goes to the pools that are emptiest so far, drawn among equals.
+    Every sample goes to the emptiest pools so far; ties are broken at random.
 
     Args:
         people: At least 1.
         pools: At least 1.
         weight: Pools for each sample, 1 to ``pools``.
-        max_pool_size: What the assay allows.
+        max_pool_size: Largest number of samples in a pool that the assay allows.
         rng: The generator.
 
     Raises:
-        ParameterError: No such design keeps to the cap; the message says how many pools do.
+        ParameterError: No such design keeps to the cap; the message states a sufficient number
+            of pools.
     """
     pools, people = _shape(people, pools, rng)
     weight = validation.at_least("weight", weight, 1, pools)
@@ -142,7 +143,7 @@ def kautz_singleton(people: int, *, d: int, q: int | None = None) -> Design:
 
     Args:
         people: At least 1.
-        d: Positives that COMP is to find for certain, at least 1.
+        d: Number of positives that COMP finds for certain, at least 1.
         q: Elements of the field, a prime or, with
             ``dpselect-pooling[galois]``, a prime power; the
             prime with the fewest pools if not given.

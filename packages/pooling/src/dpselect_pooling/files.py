@@ -68,6 +68,8 @@ def read_csv(path: str | Path, columns: Iterable[str]) -> list[dict[str, str]]:
                 {str(k).strip(): (v or "").strip() for k, v in row.items() if k is not None}
                 for row in reader
             ]
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError, csv.Error):
         raise DataError(f"{path} cannot be read; it must be a CSV file in UTF-8") from None
 

@@ -72,7 +72,7 @@ def flip_epsilon(
     One person's status changes at most the outcomes of their own pools, the largest column
     weight; a swap those that hold exactly one of the two. Each costs ``ln((1-ρ)/ρ)``. Exact
     over databases of all sizes, up to a factor ``1 + 2^-40``, for ``SUBSTITUTE`` and for
-    ``SWAP`` (the worst are those in which nobody else is positive).
+    ``SWAP`` (the worst are those in which no other person is positive).
 
     Args:
         design: Shape ``(pools, people)``.

@@ -87,7 +87,7 @@ class PoolNoise(ABC):
 
 @dataclass(frozen=True)
 class IndependentNoise(PoolNoise):
-    """Each pool is exchanged by itself.
+    """Pools are exchanged independently.
 
     An outcome is 1 with probability ``1 - a`` where the pool has a positive, and with
     probability ``b`` where it has none.
@@ -186,7 +186,7 @@ class JointNoise(PoolNoise):
 
     @property
     def pools(self) -> int:
-        """How many pools there are."""
+        """Number of pools."""
         return len(next(iter(self.weights)))
 
     def draw(self, pools: int) -> States:
@@ -254,7 +254,7 @@ class JointNoise(PoolNoise):
 
 
 def noise_of_replaced(design: ArrayLike, *, beta: int) -> JointNoise:
-    """Return the noise that replaced samples are: equation (21) as a case of (22).
+    """Return the noise that is equivalent to replaced samples: equation (21) as a case of (22).
 
     A pool is contaminated if one of ``beta`` people drawn from all is in it, else kept.
     ``ReplacedSamples`` draws the same for any number of pools.

@@ -101,9 +101,9 @@ class _Flips(Design[Release[bool]]):
 
 @dataclass(frozen=True, repr=False)
 class Secret(Release[int]):
-    """What the collector does in secret: whoever learns the answer learns the outcomes.
+    """Secret actions of the collector: the answer reveals the outcomes.
 
-    A ledger, a file or a printed line has it never, only ``answer``.
+    It is in ``answer`` alone, never in a ledger, a file or a printed line.
     """
 
     def released(self) -> dict[str, Any]:
@@ -145,12 +145,12 @@ class ReplacedSamples(_Exchange):
     """Samples to replace by known positives: noise before pooling, Algorithm A2.
 
     ``draw()`` takes no data, and its answer has the positions of people, ascending. It is
-    secret: whoever learns it learns who was not replaced.
+    secret: it reveals who was not replaced.
 
     Guarantee:
         The outcomes of pools with these samples replaced are ``(ε, 1 - β/n)``-DP for every
-        epsilon under ``SWAP``, towards whoever does not learn the answer. Who collects samples
-        and who tests them must not collude.
+        epsilon under ``SWAP``, for readers who do not know the answer. The collector and the
+        lab must not collude.
 
     Attributes:
         people: Number of people, at least 1.
@@ -198,12 +198,12 @@ class SwappedPools(_Exchange):
     """Pools to exchange for clean or contaminated ones: noise after pooling, (22).
 
     ``draw()`` takes no data, and its answer has a state for each pool: 0 (clean), 1
-    (contaminated) or 2 (kept). It is secret: to whoever learns it there is no noise.
+    (contaminated) or 2 (kept). It is secret: for readers who know it there is no noise.
 
     Guarantee:
-        The lab's outcomes are (ε, δ)-DP with the plan's delta, under the relation given,
-        towards whoever does not learn the answer. Who collects samples and who tests them must
-        not collude; the lab need not be trusted with anything else.
+        The lab's outcomes are (ε, δ)-DP with the plan's delta, under the relation given, for
+        readers who do not know the answer. The collector and the lab must not collude; the lab
+        need not be trusted with anything else.
 
     Attributes:
         matrix: The pooling design, of shape ``(pools, people)``.
@@ -213,8 +213,8 @@ class SwappedPools(_Exchange):
         joint: The weights of all states together, in place of independent chances; see
             ``JointNoise``.
         d: Number of positives, for a bound on the error of independent noise; public.
-        epsilon: What delta is stated for, in nats, >= 0; the noise has the least with a
-            delta of 0.
+        epsilon: Epsilon for which delta is stated, in nats, >= 0. The ``epsilon`` of the noise
+            is the smallest with a delta of 0.
         neighbours: ``"substitute"`` (one status changes) or ``"swap"``.
 
     Examples:

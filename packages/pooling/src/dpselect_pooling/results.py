@@ -101,8 +101,8 @@ def read_results(path: str | Path, pools: int) -> Results:
     Pools that are missing or invalid are left out of the decoding.
 
     Raises:
-        DataError: A pool occurs twice or is not of the design, or a result is none of
-            positive, negative and invalid.
+        DataError: A pool occurs twice or is not of the design, or a result is not positive,
+            negative or invalid.
     """
     rows = read_csv(path, ("pool", "result"))
     at = {pool_name(t): t for t in range(pools)}
@@ -157,8 +157,8 @@ def decode(
             results are left out. With them the report is no longer private.
 
     Raises:
-        DataError: ``replaced`` names a sample that is not there, ``exchanged`` a pool.
-        ParameterError: The decoder needs an argument that is missing, or is none of these.
+        DataError: ``replaced`` names a sample, or ``exchanged`` a pool, that does not exist.
+        ParameterError: The decoder needs an argument that is missing, or is not one of these.
     """
     perfect = assay is None or assay.perfect
     method = method or ("scomp" if perfect else "belief-propagation")

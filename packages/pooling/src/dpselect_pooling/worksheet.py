@@ -53,7 +53,7 @@ class Worksheet:
         replaced: Positions of the vials to replace by a known positive; secret.
         states: 0 (clean), 1 (contaminated) or 2 (kept) of each pool; secret. All are kept if
             not given.
-        places: Where each sample is; along rows, plate after plate, if not given.
+        places: Place of each sample; by default along rows, plate after plate.
     """
 
     samples: Sequence[str]
@@ -91,8 +91,8 @@ class Worksheet:
         """Write all files; those that are there already are never overwritten.
 
         Returns:
-            Where they are: the collector's, the lab's, the pick list, the view of plates, and
-            a secret one if vials are to be replaced or pools may be exchanged.
+            The paths of the files: the collector's, the lab's, the pick list, the view of
+            plates, and a secret one if vials are to be replaced or pools may be exchanged.
 
         Raises:
             DataError: The folder cannot be written to, or holds worksheets already.

@@ -50,8 +50,8 @@ def pareto(
         Scores in ``-(n - 1), ..., 0`` with a ``ParetoSensitivity``, in O(n log n) for two
         objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which the
         front attains in every database unless dominance is weak; its ``direction`` is
-        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front: no
-        rival surely dominates it, so its sensitivity is small as long as few rivals may come
+        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front.
+        There no rival surely dominates, so the sensitivity is small while few rivals can begin
         to.
 
     Raises:

@@ -78,7 +78,7 @@ class ParetoSensitivity(Sensitivity):
         dominance: As for ``pareto``.
 
     Attributes:
-        dominators: How many others dominate each candidate, shape ``(n,)``; private.
+        dominators: Number of others that dominate each candidate, shape ``(n,)``; private.
 
     Raises:
         ParameterError: No objective, different candidates, a negative horizon, or another
