@@ -154,7 +154,7 @@ def test_nobody_is_answered(method, candidates, relation):
         ({"user": None}, ParameterError, "go together"),
         ({"max_per_user": None}, ParameterError, "go together"),
         ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
-        ({"column": None}, ParameterError, "name the column of the numbers"),
+        ({"column": None}, ParameterError, "user needs column"),
         ({"user": "v"}, ParameterError, "cannot be the user and the number"),
         ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
         ({"user": "weight"}, ColumnError, "users must be text"),
