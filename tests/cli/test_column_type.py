@@ -63,6 +63,7 @@ def test_declared_dates_are_subtracted_in_every_engine(run, path, engine):
     ran = run("percentile", path, *STAYS, *DATES, "--engine", engine, "--json")
 
     assert ran.json["answer"] == ["5 days, 0:00:00"]
+    assert "0:00:00" not in run("percentile", path, *STAYS, *DATES, "--engine", engine).out
 
 
 def test_other_commands_read_declared_columns_too(run, path):

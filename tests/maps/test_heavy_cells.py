@@ -54,6 +54,15 @@ def test_cells_are_those_that_were_counted():
     assert sum(release.noisy_scores) == 60
 
 
+def test_coordinates_are_shown_with_few_digits_and_kept_with_all():
+    query = dp.HeavyCells(**(ASKED | {"grid": 3}), k=1, epsilon=100.0)
+
+    release = query.release([[0.5, 0.9]] * 50)
+
+    assert release.table()["east"] == [2 / 3]
+    assert release.shown()["east"] == [0.66666667]
+
+
 def test_points_of_users_and_a_threshold_in_an_engine():
     frame = pl.LazyFrame(
         {"lon": [0.1] * 90 + [0.9] * 30, "lat": [0.1] * 120, "who": [*range(60), *range(60)]}

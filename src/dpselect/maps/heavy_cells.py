@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,8 @@ from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_
 from dpselect.typing import Values
 
 One = TypeVar("One")
+
+SIDES = ("west", "south", "east", "north")
 
 Cell = tuple[float, float, float, float]
 """West, south, east and north of a cell, in coordinates."""
@@ -119,7 +121,12 @@ class CellRelease(ReleaseByGroup):
 
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
-        return ["west", "south", "east", "north"], "points, noisy", self.noisy_scores
+        return list(SIDES), "points, noisy", self.noisy_scores
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the table with coordinates of as many digits as are read."""
+        found = super().shown()
+        return found | {side: [_rounded(one) for one in found[side]] for side in SIDES}
 
 
 @query
@@ -288,6 +295,11 @@ class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
             interval=_together(one.interval for one in drawn),
             surely=_together(one.surely for one in drawn),
         )
+
+
+def _rounded(one: object) -> object:
+    """Return a coordinate as it is shown; the word for a rest has none."""
+    return float(f"{one:.8g}") if isinstance(one, float) else one
 
 
 def _together(parts: Iterable[tuple[One, ...] | None]) -> tuple[One, ...] | None:
