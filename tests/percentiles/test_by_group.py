@@ -395,7 +395,7 @@ def test_without_any_group_the_rest_of_epsilon_is_given_back():
         ({"groups": []}, "groups must be at least one"),
         ({}, "need a delta"),
         ({"delta": 0.1, "groups_share": 1}, "groups_share must be"),
-        ({"groups": ["a"], "column": None}, "name the column"),
+        ({"groups": ["a"], "column": None}, "the name of the column"),
         ({"groups": ["a"], "by": "v"}, "must be different columns"),
         ({"groups": ["a"], "user": "g", "max_per_user": 1}, "must be different columns"),
     ],

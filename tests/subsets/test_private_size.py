@@ -160,7 +160,7 @@ def test_a_large_epsilon_still_flips_by_an_exact_fraction():
 def test_a_wrong_member_costs_nothing_and_is_not_repeated(query):
     budget = dp.Budget(9.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
 
-    with pytest.raises(DataError, match="not there") as refused:
+    with pytest.raises(DataError, match="does not exist") as refused:
         query.release([77], budget=budget)
     assert "77" not in str(refused.value)
     assert budget.entries == ()

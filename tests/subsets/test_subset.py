@@ -199,8 +199,8 @@ def test_bad_arguments_are_refused(wrong, says):
 @pytest.mark.parametrize(
     ("subset", "error", "says"),
     [
-        ([1, 2, 77], DataError, "not there"),
-        ([1, 2, -1], DataError, "not there"),
+        ([1, 2, 77], DataError, "does not exist"),
+        ([1, 2, -1], DataError, "does not exist"),
         ([1, 2, 2], DataError, "twice"),
         ([1, 2, 3.5], DataError, "integers"),
         ([[1], [2, 3], 4], DataError, "an integer"),
