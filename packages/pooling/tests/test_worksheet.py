@@ -180,5 +180,5 @@ def test_a_file_that_is_no_collectors_is_refused(tmp_path, text, says):
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00sample")
     for name in ("none.csv", "x.csv"):
-        with pytest.raises(DataError, match="there is no file|cannot be read"):
+        with pytest.raises(DataError, match=r"there is no file|cannot be read"):
             worksheet.read_samples(tmp_path / name)
