@@ -117,20 +117,14 @@ class Reader:
             DataError: The engine refuses the query.
         """
         edges = np.unique(candidates)
-        parts = self._in_polars(edges) if self._is_polars else self._in_engine(edges)
-        found = {
-            name: np.concatenate([part[name] for part in parts])
-            for name in (POSITION, "count", "least", "most")
-        }
-        places = tables.counts(found[POSITION])
-        order = np.argsort(places, kind="stable")
+        found = self._in_polars(edges) if self._is_polars else self._in_engine(edges)
         return Cells(
             len(self.groups),
             edges,
-            places[order],
-            tables.counts(found["count"])[order],
-            found["least"].astype(np.float64)[order],
-            found["most"].astype(np.float64)[order],
+            tables.counts(found[POSITION]),
+            tables.counts(found["count"]),
+            found["least"].astype(np.float64, copy=False),
+            found["most"].astype(np.float64, copy=False),
         )
 
     def numbers(self) -> list[Values]:
@@ -157,8 +151,8 @@ class Reader:
         """Return the positions of groups that were collected."""
         return places_of(groups, self.groups, rows=self.rows, by=self.by, data=self.data)
 
-    def _in_polars(self, edges: Values) -> list[dict[str, tables.Column]]:
-        """Group by one integer, which polars does sooner."""
+    def _in_polars(self, edges: Values) -> dict[str, tables.Column]:
+        """Group by one integer and sort by it, which polars does sooner."""
         needed("polars", extra="standard")
         import narwhals as nw
         import polars as pl
@@ -179,9 +173,10 @@ class Reader:
             table.select((code * positions + position).alias(POSITION), NUMBER)
         ).group_by(POSITION)
         most = positions * len(self.groups)
-        return [tables.collect(grouped.agg(*_sums()), self.data, most=most)]
+        sums = grouped.agg(*_sums())
+        return tables.collect(sums, self.data, most=most, order_by=[POSITION])
 
-    def _in_engine(self, edges: Values) -> list[dict[str, tables.Column]]:
+    def _in_engine(self, edges: Values) -> dict[str, tables.Column]:
         """Group by the position among so many edges at a time, all of different numbers."""
         import narwhals as nw
 
@@ -202,7 +197,9 @@ class Reader:
             before = self._codes(part[GROUP]) * (2 * edges.size + 1) + 2 * first
             part[POSITION] = tables.counts(part[POSITION]) + before
             found.append(part)
-        return found
+        whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+        order = np.argsort(whole[POSITION], kind="stable")
+        return {name: column[order] for name, column in whole.items()}
 
 
 def _sums() -> list[nw.Expr]:
