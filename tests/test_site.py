@@ -109,7 +109,7 @@ def test_a_class_shows_what_its_private_base_says():
     )
 
     text = shown["ID3Tree"].docstring.value
-    assert "max_depth: Splits on a path" in text
+    assert "max_depth: Maximal number of splits on a path" in text
     assert "max_records: Upper bound on the number of counted records" in text
 
 

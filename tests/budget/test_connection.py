@@ -167,7 +167,7 @@ def test_a_file_that_is_no_database_leaves_no_connection_open(tmp_path, monkeypa
     path = tmp_path / "notes.db"
     path.write_text("notes " * 1000, "utf-8")
 
-    with pytest.raises(LedgerError, match="cannot be used"):
+    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
         Budget.open(path)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")

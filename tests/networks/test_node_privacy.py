@@ -216,7 +216,7 @@ def test_a_plan_states_the_relation_and_the_error():
 
     assert few.neighbours is many.neighbours is NODE
     assert [(spend.times, spend.epsilon) for spend in few.spends] == [(1, 1.0)]
-    assert "an error of 400 neighbours" in str(few.error)
+    assert "no useful bound: it is 400 neighbours" in str(few.error)
     assert many.error.value < 400
     assert "one node can change" in many.warning
     assert top(1000, 2, cap=10**9).design().cap == 999

@@ -186,7 +186,7 @@ def test_other_files_are_left_as_they_are(path, tmp_path):
     dp.Budget(1.0, neighbours="add-remove", path=ledger)
     held = ledger.read_bytes()
 
-    with pytest.raises(LedgerError, match="the file of the series"):
+    with pytest.raises(LedgerError, match="is not a file of a series of dpselect"):
         asked().release_through(ROWS, PERIODS[0], path=path)
     with pytest.raises(LedgerError, match="is not a file of a series"):
         asked().release_through(ROWS, PERIODS[0], path=ledger)

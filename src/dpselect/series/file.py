@@ -98,7 +98,7 @@ def opened(path: Path, query: str) -> Iterator[Kept]:
     """
     if path.parent.is_dir():
         path.touch()
-    with connected(path, "file of the series") as connection:
+    with connected(path, "file of a series") as connection:
         connection.execute("BEGIN IMMEDIATE")
         kept = Kept(connection, query)
         kept.read(path)

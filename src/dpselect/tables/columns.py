@@ -132,7 +132,7 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     source = Source.of(data)
     untyped: dict[str, FieldType] = {c: "number" for c in columns if source.is_untyped(c)}
     table = typed(table, untyped, source.decimal)
-    others = [nw.col(one).cast(nw.Float64) for one in columns if one not in untyped]
+    others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table
 
 
