@@ -16,6 +16,7 @@ from dpselect.draws.exact import samplers
 from dpselect.draws.grid import to_steps
 from dpselect.draws.sequence import DiscreteLaplace
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.networks import Graph, degree
 
 EDGE, AR = dp.Neighbours.EDGE, dp.Neighbours.ADD_REMOVE
@@ -430,3 +431,17 @@ def test_the_confidence_in_a_set_is_its_share_of_true_scores_drawn_around_the_no
         dp.mechanisms.set_confidence(noisy, 6, mechanism=mechanism)
     with pytest.raises(ParameterError, match="l1 must be given"):
         dp.mechanisms.set_confidence(noisy, mechanism=dp.NoisySequence(epsilon=1.0))
+
+
+def test_noise_of_lighter_tails_resolves_more_though_its_deviation_is_larger():
+    leading = np.append(np.full(20, 90.0), np.zeros(480))
+    counts = dp.Objective(leading, dp.GlobalSensitivity(1, AR, l1=10), monotone=True, step=1)
+    laplace = dp.NoisySequence(epsilon=1.0, l1=10, bound=1, step=1)
+
+    taken = or_gaussian(laplace, 1e-6, counts, 20)
+
+    assert (taken.noise, or_gaussian(laplace, 0.0, counts, 20).noise) == ("gaussian", "laplace")
+    assert taken.deviation > laplace.deviation
+    missed = [20 - one.inclusion(counts, 20)[:20].sum() for one in (taken, laplace)]
+    assert missed[0] < missed[1] / 10
+    assert or_gaussian(laplace, 1e-6, counts, None).noise == "laplace"

@@ -40,6 +40,7 @@ from dpselect.mechanisms import (
     PermuteAndFlip,
     TopK,
 )
+from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
@@ -448,9 +449,8 @@ def _of_known(
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
     moved = float(question.moved(relation))
-    sequence = NoisySequence(epsilon=epsilon, l1=moved, bound=1, step=1).or_gaussian(
-        asked.delta
-    )
+    sequence = NoisySequence(epsilon=epsilon, l1=moved, bound=1, step=1)
+    sequence = or_gaussian(sequence, asked.delta, facts, asked.k)
     draw = TopK.choose(
         facts,
         k=asked.k,

@@ -235,13 +235,6 @@ class NoisySequence(Mechanism):
         """Standard deviation of the noise of every score, about; score units, public."""
         return self.noise_scale * (sqrt(2) if self.noise == "laplace" else 1)
 
-    def or_gaussian(self, delta: float) -> Self:
-        """Return it, or with Gaussian noise if a delta above 0 permits less noise."""
-        if delta == 0:
-            return self
-        gaussian = replace(self, noise="gaussian", delta=delta)
-        return min(self, gaussian, key=lambda one: one.deviation)
-
     def probabilities(self, objective: Objective) -> Probabilities:
         """Return the distribution of the candidate that is released first.
 

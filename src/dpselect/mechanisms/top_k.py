@@ -241,6 +241,29 @@ def rounds_or_sequence(
     return mechanism if _by_rounds(noise, k, others, lead / scale) >= RIGHT else sequence
 
 
+def or_gaussian(
+    sequence: NoisySequence, delta: float, objective: Objective, k: int | None
+) -> NoisySequence:
+    """Return the sequence, or one with Gaussian noise if that resolves more.
+
+    The one is taken that releases ``k`` candidates with probability 0.95 at the smallest lead;
+    above a threshold, or of all candidates, the one with less noise.
+
+    Args:
+        sequence: With Laplace noise.
+        delta: What Gaussian noise may cost; 0 permits none.
+        objective: Only the number of candidates is read.
+        k: Number of candidates that will be drawn; None above a threshold.
+    """
+    if delta == 0:
+        return sequence
+    both = sequence, replace(sequence, noise="gaussian", delta=delta)
+    others = 0 if k is None else len(objective) - checked_k(k, objective)
+    if k is None or others == 0:
+        return min(both, key=lambda one: one.deviation)
+    return min(both, key=lambda one: _least_lead(k, others, one.noise) * one.noise_scale)
+
+
 @lru_cache(maxsize=1024)
 def _least_lead(k: int, others: int, noise: SequenceNoise) -> float:
     """Return the lead, in scales of the noise, with which the right ``k`` are first."""
