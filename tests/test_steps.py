@@ -9,7 +9,7 @@ import pytest
 
 from support import steps
 
-LINES = 400
+LINES = 500
 """Lines of the library for one distance up to the horizon, at most: five candidates."""
 
 
