@@ -54,3 +54,11 @@ def test_a_long_table_is_cut(number):
 
     assert shown.count("<td") == MOST_ROWS
     assert ("rows in all" in shown) is (number > MOST_ROWS)
+
+
+def test_numbers_stand_to_the_right_and_words_to_the_left():
+    shown = card("Both", {}, head=["n", "for"], rows=[[1, "noise"]])
+
+    assert [re.findall(f"<{tag}[^>]*align:(\\w+)", shown)[:2] for tag in ("th", "td")] == [
+        ["right", "left"]
+    ] * 2

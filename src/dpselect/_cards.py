@@ -14,7 +14,7 @@ NAME = (
     "text-align:left;padding:.1em 1.2em .1em 0;opacity:.7;font-weight:normal;vertical-align:top"
 )
 VALUE = "text-align:left;padding:.1em 0;white-space:pre-wrap"
-HEAD = "text-align:right;padding:.1em .8em"
+CELL = "padding:.1em .8em;text-align:"
 MOST_ROWS = 20
 
 
@@ -36,7 +36,10 @@ def card(
     every = list(rows)
     parts = [f"<b>{escape(title)}</b>"]
     if head:
-        cells = [_row(head, "th"), *(_row(row, "td") for row in every[:MOST_ROWS])]
+        columns = zip(*every, strict=True) if every else [()] * len(head)
+        sides = ["right" if holds_numbers(one) else "left" for one in columns]
+        shown = [_row(row, "td", sides) for row in every[:MOST_ROWS]]
+        cells = [_row(head, "th", sides), *shown]
         parts.append(f'<table style="margin:.5em 0">{"".join(cells)}</table>')
     if len(every) > MOST_ROWS:
         parts.append(f"<div>... {len(every)} rows in all</div>")
@@ -50,9 +53,20 @@ def card(
     return f'<div style="{FRAME}">{"".join(parts)}</div>'
 
 
-def _row(cells: Sequence[object], tag: str) -> str:
-    shown = "".join(f'<{tag} style="{HEAD}">{escape(_text(one))}</{tag}>' for one in cells)
+def _row(cells: Sequence[object], tag: str, sides: Sequence[str]) -> str:
+    shown = "".join(
+        f'<{tag} style="{CELL}{side}">{escape(_text(one))}</{tag}>'
+        for one, side in zip(cells, sides, strict=True)
+    )
     return f"<tr>{shown}</tr>"
+
+
+def holds_numbers(column: Iterable[object]) -> bool:
+    """Return whether a column of a table holds numbers, or blanks."""
+    return all(
+        one == "" or (isinstance(one, int | float) and not isinstance(one, bool))
+        for one in column
+    )
 
 
 def _text(value: object) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dpselect import _written as written
-from dpselect._cards import card
+from dpselect._cards import card, holds_numbers
 from dpselect._optional import needed, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -300,7 +300,7 @@ def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
     widths = [max(map(len, column)) for column in cells]
     return [
         "  ".join(
-            cell.rjust(width) if _is_number(column) else cell.ljust(width)
+            cell.rjust(width) if holds_numbers(column) else cell.ljust(width)
             for cell, width, column in zip(row, widths, columns.values(), strict=True)
         ).rstrip()
         for row in zip(*cells, strict=True)
@@ -312,11 +312,3 @@ def as_text(value: object) -> str:
     if isinstance(value, timedelta):
         return written.duration(value)
     return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def _is_number(column: list[Any]) -> bool:
-    """Return whether a column holds numbers; a blank is none of them."""
-    return all(
-        one == "" or (isinstance(one, int | float) and not isinstance(one, bool))
-        for one in column
-    )
