@@ -2,7 +2,7 @@
 
 Import this module once, and every frame and lazy frame of polars and every data frame of pandas
 has them. Each query of a table is a method of its name in small letters, which takes the fields
-of the query and a budget::
+of the query and a budget:
 
     import dpselect.frames
 

@@ -52,7 +52,7 @@ _NAME = re.compile(r"[\w-]+")
 class Request:
     """Queries of one table, with its path and the ledger that they are charged to; public.
 
-    A request is read from a file in TOML, or made of the same tables by a program::
+    A request is read from a file in TOML, or made of the same tables by a program:
 
         ledger = "clinic.budget"
 

@@ -7,7 +7,7 @@ goes to the declared ``other``, or its record is dropped where there is none.
 
 A domains file states the public claims about a table once, for all queries of it: a JSON object
 with the column of the labels, the classes, a bound on the number of records and a domain for
-every column that may be split on::
+every column that may be split on:
 
     {"label": "income", "classes": ["<=50K", ">50K"], "max_records": 50000,
      "columns": {"age": {"low": 17, "high": 90, "bins": 8},
