@@ -1,19 +1,21 @@
 """The errors that dpselect raises.
 
-::
+All of them are one of these:
 
-    DPSelectError ├── ParameterError (ValueError)      an argument is out of its public range │
-    └── PolicyError                  a request goes beyond its policy ├── ScoresError
-    (ValueError)         scores are empty, not 1-D or not finite ├── SensitivityError
-    (ValueError)    a sensitivity has the wrong shape, sign or bound ├── NeighboursError
-    (ValueError)     two neighbour relations meet in one guarantee ├── DataError (ValueError)
-    a table, a column or a file cannot be used │   ├── ColumnError                  a column is
-    missing or of the wrong type │   └── PublicClaimError             the data contradict what
-    was declared public ├── BudgetError (ValueError)         a spend or a ledger is refused │
-    ├── InsufficientBudgetError      the spend would exceed the total │   └── LedgerError
-    the file is not a ledger, or has other totals ├── MissingDependencyError (ImportError)   an
-    optional package is not installed └── AuditError (AssertionError)      a claim does not hold
-    on a universe of databases
+    DPSelectError
+    ├── ParameterError (ValueError)      an argument is out of its public range
+    │   └── PolicyError                  a request goes beyond its policy
+    ├── ScoresError (ValueError)         scores are empty, not 1-D or not finite
+    ├── SensitivityError (ValueError)    a sensitivity has the wrong shape, sign or bound
+    ├── NeighboursError (ValueError)     two neighbour relations meet in one guarantee
+    ├── DataError (ValueError)           a table, a column or a file cannot be used
+    │   ├── ColumnError                  a column is missing or of the wrong type
+    │   └── PublicClaimError             the data contradict what was declared public
+    ├── BudgetError (ValueError)         a spend or a ledger is refused
+    │   ├── InsufficientBudgetError      the spend would exceed the total
+    │   └── LedgerError                  the ledger file is not one, or says something else
+    ├── MissingDependencyError (ImportError)   an optional package is not installed
+    └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
 record, a count or a size that was read off private data: an exception is an output outside

@@ -79,7 +79,7 @@ OF_A_COLUMN: dict[str, Kind] = {
 class Policy:
     """Limits of the requests of one data set; public.
 
-    A policy is read from a file in TOML::
+    A policy is read from a file in TOML:
 
         ledger = "clinic.budget"
 

@@ -88,12 +88,11 @@ class Search(Query[SearchRelease]):
     the one part and scored by the number of correct predictions on the other part, which one
     record changes by at most 1. There are two ways:
 
-    ``"repeat"`` Fit randomly picked candidates a hidden random number of times, score each with
-        discrete Laplace noise, and keep the best (``BestOf``). The epsilon of a fit does not
-        depend on how many candidates there are.
-    ``"all"``
-        Fit each of the ``m`` candidates once at ``epsilon / m``, and choose one by a private
-        draw by the numbers of correct predictions.
+    - ``"repeat"``: fit randomly picked candidates a hidden random number of times, score each
+      with discrete Laplace noise, and keep the best (``BestOf``). The epsilon of a fit does not
+      depend on how many candidates there are.
+    - ``"all"``: fit each of the ``m`` candidates once at ``epsilon / m``, and choose one by a
+      private draw by the numbers of correct predictions.
 
     ``"auto"`` is ``"all"`` if that gives each fit at least as much epsilon: with two
     candidates, or a few more if ``repetitions`` has a small mean. ``plan.mechanism`` states
