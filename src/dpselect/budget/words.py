@@ -170,7 +170,7 @@ def value_text(value: object) -> str:
         more = f"({', '.join(stated)})" if "name" in value and stated else ", ".join(stated)
         return f"{value.get('name', '')} {more}".strip()
     if isinstance(value, str) or not isinstance(value, Sequence):
-        return str(value).removesuffix(", 0:00:00")  # of a duration in days
+        return str(value)
     return ", ".join(
         f"({value_text(one)})" if isinstance(one, list | tuple) else value_text(one)
         for one in value
