@@ -28,7 +28,7 @@ def spent(epsilons, delta=0.0, rho=None, **kind):
 
 def without_release(entry):
     made = asdict(entry) | {"neighbours": "edge"}
-    del made["release"]
+    del made["release"], made["token"]
     return made
 
 

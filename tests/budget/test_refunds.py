@@ -66,6 +66,37 @@ def test_a_spend_is_refunded_once_and_by_no_more_than_it_cost(budget):
     assert budget.spent == 0.125
 
 
+def test_no_entry_of_another_budget_is_refunded(budget, tmp_path):
+    others = [Budget(100.0, 1e-6, neighbours=ADDED, path=one) for one in (None, tmp_path / "b")]
+    other_entries = [spend(one, 50.0) for one in others]
+    kept = spend(budget, 0.5)
+
+    # Of the same second, number and mechanism.
+    for wrong in (replace(one, time=kept.time) for one in other_entries):
+        with pytest.raises(LedgerError):
+            budget.refund(wrong, 0.25)
+        with pytest.raises(LedgerError):
+            budget.record_answer(wrong, {"answer": ["of another budget"]})
+    assert (budget.spent, budget.entries[0].answer) == (0.5, None)
+
+
+def test_what_is_refunded_is_read_off_the_store_and_not_off_the_entry_given(tmp_path):
+    stores = {"memory": None, "ledger": tmp_path / "budget.db"}
+    budgets = [
+        Budget(GRANTED, 1e-6, neighbours=ADDED, shares={"ada": 0.5}, path=path)
+        for path in stores.values()
+    ]
+    for budget in budgets:
+        entry = spend(budget, 0.25)
+        with pytest.raises(ParameterError, match=r"at most the 0\.25 that was spent"):
+            budget.refund(replace(entry, epsilon=9.0, steps=8), 4.0)
+
+        budget.refund(replace(entry, share="ada", period="2026", steps=2), 0.125)
+
+        assert [one.refunded for one in budget.entries] == [0.125]
+        assert {pot.share: pot.spent for pot in budget.pots} == {"ada": 0.0, "": 0.125}
+
+
 def test_other_programs_cannot_refund_twice_or_more_than_was_spent(tmp_path):
     path = tmp_path / "budget.db"
     budget = Budget(GRANTED, 1e-6, neighbours=ADDED, path=path)

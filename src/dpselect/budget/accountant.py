@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dpselect._cards import card
 from dpselect.budget import lists
 from dpselect.budget.admission import Checked, checked, decided, period_now
-from dpselect.budget.amount import exact, floor, positive
+from dpselect.budget.amount import exact, positive
 from dpselect.budget.document import document
 from dpselect.budget.entry import Entry, Sums, kept
 from dpselect.budget.ledger import Ledger
@@ -19,7 +19,7 @@ from dpselect.budget.origin import Asked, Origin
 from dpselect.budget.pots import Pot
 from dpselect.budget.store import Entries, Memory, State, Store
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
-from dpselect.errors import BudgetError, ParameterError
+from dpselect.errors import BudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
 if TYPE_CHECKING:
@@ -389,10 +389,7 @@ class Budget:
             ParameterError: ``epsilon`` is out of its range.
             LedgerError: It is not an entry of this budget, had a refund, or cannot be written.
         """
-        given = floor(entry.steps * exact(positive("epsilon", epsilon)))
-        if given > entry.epsilon:
-            raise ParameterError(f"a refund is at most the {entry.epsilon!r} that was spent")
-        self._store.refund(entry, given)
+        self._store.refund(entry, positive("epsilon", epsilon))
 
     def remaining_after(
         self,

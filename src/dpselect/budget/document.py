@@ -15,11 +15,12 @@ from dpselect.budget.totals import Totals
 def document(totals: Totals, pots: Sequence[Pot], entries: Sequence[Entry]) -> dict[str, Any]:
     """Return totals and their terms, what is left of each share, and all entries.
 
-    What a release is made of again (``Entry.release``) is left out: its answer is there.
+    What a release is made of again (``Entry.release``) is left out: its answer is there. So is
+    what tells entries of several budgets apart.
     """
     made = [asdict(entry) | {"neighbours": str(entry.neighbours)} for entry in entries]
     for entry in made:
-        del entry["release"]
+        del entry["release"], entry["token"]
     return {
         "epsilon": totals.epsilon,
         "delta": totals.delta,

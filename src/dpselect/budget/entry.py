@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from dpselect.budget import amount, zcdp
 from dpselect.budget.amount import exact
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 
 
@@ -67,6 +68,7 @@ class Entry(Cost):
             recorded, or if only the spend was.
         release: The fields from which the release can be made again, with long lists as in
             ``lists``; None if it cannot.
+        token: Tells it from entries of other budgets with the same number.
     """
 
     sequence: int
@@ -84,6 +86,25 @@ class Entry(Cost):
     key: str = ""
     answer: Mapping[str, object] | None = field(default=None, hash=False)
     release: Mapping[str, object] | None = field(default=None, hash=False)
+    token: str = field(default="", compare=False, repr=False)
+
+    def is_record_of(self, entry: Entry) -> bool:
+        """Return whether it is what a store keeps of an entry."""
+        kept, given = (
+            (one.sequence, one.token, one.time, one.mechanism) for one in (self, entry)
+        )
+        return kept == given
+
+    def given_back(self, epsilon: float) -> float:
+        """Return what a refund of the release gives back of the whole.
+
+        Raises:
+            ParameterError: It is more than was spent.
+        """
+        given = amount.floor(self.steps * exact(epsilon))
+        if given > self.epsilon:
+            raise ParameterError(f"a refund is at most the {self.epsilon!r} that was spent")
+        return given
 
 
 @dataclass(frozen=True, slots=True)

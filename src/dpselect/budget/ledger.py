@@ -140,7 +140,7 @@ _COLUMNS = (
 )
 _TEXTS = (
     *("time", "mechanism", "note", "version", "source", "source_version", "analyst", "share"),
-    *("period", "key"),
+    *("period", "key", "token"),
 )
 _SUMS = ("epsilons", "deltas", "rhos")
 _INSERT = (
@@ -148,12 +148,14 @@ _INSERT = (
     f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
 )
 _MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
+_MARKS_FROM = "SELECT token FROM entries WHERE sequence >= ? ORDER BY sequence"
 _ENTRIES = (
-    f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, answer, release, "  # noqa: S608
-    "coalesce(refunds.epsilon, 0.0) FROM entries LEFT JOIN answers USING (sequence) "
-    "LEFT JOIN refunds USING (sequence) "
+    f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, "  # noqa: S608
+    "entries.token, answer, release, coalesce(refunds.epsilon, 0.0) FROM entries "
+    "LEFT JOIN answers USING (sequence) LEFT JOIN refunds USING (sequence) "
 )
 _IN_ORDER = f"{_ENTRIES} ORDER BY entries.sequence"
+_AT = f"{_ENTRIES} WHERE entries.sequence = ?"
 _LIKE = (
     f"{_ENTRIES} WHERE key = ? AND entries.period = ? AND release IS NOT NULL "
     "ORDER BY entries.sequence DESC LIMIT 1"
@@ -266,12 +268,14 @@ class Ledger:
                 row[_COLUMNS.index("question")] = json.dumps(entry.question)
                 totals = [str(sums.epsilon + sums.refunded), str(sums.delta), str(sums.rho)]
                 connection.execute(_INSERT, row + totals)
-            ((token,),) = connection.execute(_MARK_OF, (after.number,)).fetchall()
+            first = after.number - len(made) + 1
+            marks = [mark for (mark,) in connection.execute(_MARKS_FROM, (first,))]
             connection.execute("COMMIT")
             self._known = connection, version, after
-        self._seen = max(self._seen, (after.number, token))
+        self._seen = max(self._seen, (after.number, marks[-1]))
         self._connections.count_spend()
-        return tuple(entry for entry, _ in made)
+        kept = zip(made, marks, strict=True)
+        return tuple(replace(entry, token=mark) for (entry, _), mark in kept)
 
     def find(self, key: str, period: str) -> Entry | None:
         """Return the last entry of a key and a period that a release can be made of.
@@ -300,37 +304,38 @@ class Ledger:
         """
         files: dict[str, str] = {}
         made_of = None if release is None else json.dumps(lists.folded(release, files))
-        with self._holding(entry) as (connection, token, _):
+        with self._holding(entry) as (connection, kept, _):
             lists.keep(self.lists, files)
-            row = entry.sequence, token, json.dumps(answer), made_of
+            row = kept.sequence, kept.token, json.dumps(answer), made_of
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
-        with self._holding(entry) as (connection, _, state):
-            refunds = state.sums(entry.period, entry.share).less(epsilon).refunded
-            row = entry.sequence, epsilon, str(refunds), entry.share, entry.period
+        with self._holding(entry) as (connection, kept, state):
+            given = kept.given_back(epsilon)
+            refunds = state.sums(kept.period, kept.share).less(given).refunded
+            row = kept.sequence, given, str(refunds), kept.share, kept.period
             insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ?, ?, ? FROM refunds"
             connection.execute(insert, row)
 
     @contextmanager
-    def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, str, State]]:
-        """Write what belongs to an entry in one transaction, with its token and the state."""
+    def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, Entry, State]]:
+        """Write what belongs to an entry in one transaction, with it as kept and the state."""
         with self._connections.transaction("BEGIN IMMEDIATE") as connection:
             state = self._checked(connection)
-            found = connection.execute(
-                "SELECT token FROM entries WHERE sequence = ? AND time = ? AND mechanism = ?",
-                (entry.sequence, entry.time, entry.mechanism),
-            ).fetchone()
-            if found is None:
+            row = connection.execute(_AT, (entry.sequence,)).fetchone()
+            kept = None if row is None else self._entry(row)
+            if kept is None or not kept.is_record_of(entry):
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
-            yield connection, found[0], state
+            yield connection, kept, state
             # The sums that the last spend left are not those of now.
             self._known = None
             connection.execute("COMMIT")
 
     def _entry(self, row: tuple[object, ...]) -> Entry:
-        found = dict(zip((*_COLUMNS, "answer", "release", "refunded"), row, strict=True))
+        found = dict(
+            zip((*_COLUMNS, "token", "answer", "release", "refunded"), row, strict=True)
+        )
         texts = [found[name] for name in _TEXTS]
         try:
             for name in ("question", "answer", "release"):

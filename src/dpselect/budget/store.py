@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Protocol, Self, TypeAlias, TypeVar
@@ -15,6 +16,9 @@ from dpselect.errors import BudgetError, LedgerError
 Entries: TypeAlias = tuple[Entry, ...]
 
 T = TypeVar("T")
+
+_NUMBERS = count()
+"""Numbers of the stores in memory of a process, which entries of theirs state."""
 
 
 def _nothing(_period: str, _share: str) -> Sums:
@@ -100,7 +104,7 @@ class Store(Protocol):
         ...
 
     def refund(self, entry: Entry, epsilon: float) -> None:
-        """Give back a part of an entry's epsilon, once."""
+        """Give back a part of an entry's epsilon, once: so much for each of its steps."""
         ...
 
 
@@ -116,7 +120,7 @@ class Memory:
         self._entries: list[Entry] = []
         self._state = State()
         self._lock = Lock()
-        self._process = os.getpid()
+        self._process, self._token = os.getpid(), f"memory {next(_NUMBERS)}"
 
     def entries(self) -> Entries:
         """Return all entries."""
@@ -134,7 +138,7 @@ class Memory:
         self._check_process()
         with self._lock:
             after = self._state.copy()
-            entries = tuple(entry for entry, _ in decide(after))
+            entries = tuple(replace(entry, token=self._token) for entry, _ in decide(after))
             self._entries += entries
             self._state = after
         return entries
@@ -168,21 +172,23 @@ class Memory:
 
         Raises:
             LedgerError: This is no entry of the budget, or it had a refund.
+            ParameterError: It is more than was spent.
         """
         self._check_process()
         with self._lock:
             place, found = self._found(entry)
             if found.refunded:
                 raise LedgerError("an entry is refunded once")
-            self._entries[place] = replace(found, refunded=epsilon)
+            given = found.given_back(epsilon)
+            self._entries[place] = replace(found, refunded=given)
             where = found.period, found.share
-            self._state.known[where] = self._state.known[where].less(epsilon)
+            self._state.known[where] = self._state.known[where].less(given)
 
     def _found(self, entry: Entry) -> tuple[int, Entry]:
         """Return the place of an entry, and the entry as it is now."""
         place = entry.sequence - 1
         for found in self._entries[place : place + 1]:
-            if (found.time, found.mechanism) == (entry.time, entry.mechanism):
+            if found.is_record_of(entry):
                 return place, found
         raise LedgerError("the budget does not hold the entry")
 
