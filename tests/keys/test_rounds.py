@@ -14,9 +14,10 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
 from dpselect.keys.question import Question
-from dpselect.keys.rounds import STEPS, Bounds, RoundsSelection
+from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
+from dpselect.passes import watching
 from dpselect.tables.people import PeopleCap
-from support.engines import held_by
+from support.engines import every_engine, held_by
 from support.key_definitions import hockey_stick, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
@@ -307,6 +308,54 @@ def test_every_engine_sums_the_weights_of_the_definition(engine, among):
         for key in kept:
             exact[key] += int(weights[len(kept)])
     assert {found.key(i): int(w) for i, w in enumerate(found.people)} == exact
+
+
+@every_engine
+@pytest.mark.parametrize("number", [0, 1, 40])
+def test_rows_are_read_as_often_whatever_they_hold(engine, number):
+    """That a key was left would be told by one more query, and delta does not pay for it."""
+    rows = pl.DataFrame(
+        {"key": ["rare"] * number, "person": range(number)},
+        schema={"key": pl.String, "person": pl.Int64},
+    )
+    keys = dp.Keys(
+        column="key",
+        user="person",
+        max_per_user=3,
+        epsilon=9.0,
+        delta=1e-3,
+        neighbours="add-remove",
+    )
+    seen = []
+
+    with watching(lambda done, whole: seen.append((done, whole))):
+        release = keys.release(held_by(engine, rows))
+
+    assert seen == [(at, ROUNDS) for one in range(ROUNDS) for at in (one, one + 1)]
+    assert release.answer == (("rare",) if number == 40 else ())
+
+
+def test_keys_of_less_weight_do_not_change_the_score_of_a_cap():
+    """Under add/remove scores never move against each other, by no rounding either."""
+    law, rng = RoundsSelection(EPSILON, DELTA, 3, 1), np.random.default_rng(7)
+    for _ in range(200):
+        heavy = rng.choice(law.weights[1:], 40) * rng.integers(1, 90, 40)
+        every = np.insert(heavy, rng.integers(0, 40, 7), law.weights[3])
+        low, high = (
+            law.weight_above(Counted(range(one.size), one, AS_THEY_ARE), 0.6)
+            for one in (heavy, every)
+        )
+
+        assert low == high
+
+
+def test_the_score_of_a_cap_leaves_no_integers():
+    many = np.full(64, MOST_WEIGHT)
+    law = RoundsSelection(EPSILON, DELTA, 3, 1)
+
+    found = law.weight_above(Counted(range(64), many, AS_THEY_ARE), 0.0)
+
+    assert found == 64 * MOST_WEIGHT / law.steps
 
 
 def test_sums_beyond_the_integers_are_cut():

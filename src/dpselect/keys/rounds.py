@@ -67,6 +67,9 @@ CUT = 0.75
 STEPS = 2**33
 """Steps of a weight of 1, but for noise that would not fit then."""
 
+PART = 2**31
+"""Sums of weights are added up in two parts, neither of which leaves the integers."""
+
 NODES = 96
 """Points at which the density of a sum is computed between two bounds."""
 
@@ -222,7 +225,10 @@ class RoundsSelection:
 
         One person moves it by at most the root of how many keys are counted.
         """
-        return float((first.people / self.steps - least).clip(min=0).sum())
+        over = (first.people - ceil(least * self.steps)).clip(min=0)
+        # Integers: sums of floats depend on how many keys of less weight there are.
+        high, low = np.divmod(over, PART)
+        return (int(high.sum()) * PART + int(low.sum())) / self.steps
 
     def drawing(self, people: PeoplePerKey, first: Counted) -> Callable[[], list[Hashable]]:
         """Return the draw of the keys.
@@ -245,10 +251,10 @@ class RoundsSelection:
                 held[places] = weighed.people
                 sums = sums + discrete_gaussian(held, scale)
                 released += list(keys[sums >= high])
+                # With no key left the rows are counted all the same: how often they are read
+                # would tell that there was a key which is not released.
                 between = (sums >= low) & (sums < high)
                 keys, sums = keys[between], sums[between]
-                if not keys.size:
-                    break
             return [first.columns.decode(key) for key in released]
 
         return draw
