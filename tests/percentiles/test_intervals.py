@@ -308,6 +308,14 @@ def test_the_values_themselves_get_all_but_a_part_of_fifty_one():
         {"interval_of": "sample"},
         {"interval": None, "interval_of": "population"},
         {"column": "x", "user": "who", "max_per_user": 2, "interval_of": "population"},
+        {
+            "column": "x",
+            "by": "g",
+            "groups": ["a"],
+            "user": "who",
+            "max_per_user": 2,
+            "interval_of": "population",
+        },
     ],
 )
 def test_intervals_refuse(more):
