@@ -11,7 +11,7 @@ from dpselect.draws.exact.inversion import resolve
 from dpselect.draws.place_exponential import Places, draw_place
 
 WANTED = [Fraction(0), Fraction(7, 3), Fraction(9), Fraction(100)]
-DECAYS = [Fraction(1, 4), Fraction(3), Fraction(40)]
+DECAYS = [Fraction(1, 4), Fraction(3), Fraction(40), Fraction(10**12)]
 
 
 def few(wanted):

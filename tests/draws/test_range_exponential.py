@@ -18,7 +18,7 @@ PIECES = [
     for wanted in (Fraction(0), Fraction(5, 2), Fraction(7, 3), Fraction(9))
 ]
 ALONE = Pieces(np.array([6]), np.array([0]), np.array([40]), Fraction(20))
-DECAYS = [Fraction(1, 5), Fraction(3), Fraction(50)]
+DECAYS = [Fraction(1, 5), Fraction(3), Fraction(50), Fraction(10**12)]
 
 
 def by_definition(pieces, decay):

@@ -22,7 +22,7 @@ from math import ceil, floor
 import numpy as np
 
 from dpselect.draws.exact import bits as source, inversion
-from dpselect.draws.exact.exp_bounds import Powers, exp_minus
+from dpselect.draws.exact.exp_bounds import Powers, of_distances
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.samplers import sampler
 from dpselect.typing import Indices, Probabilities
@@ -91,7 +91,8 @@ class Places:
         """Return the natural logarithm of the probability of an outcome; private."""
         low, step = self.ranks
         ranks = low[:, None] + step[:, None] * np.arange(self.shares + 1)
-        logs = -float(decay) * np.abs(ranks - float(self.wanted))
+        far = np.abs(ranks - float(self.wanted))
+        logs = -float(decay) * (far - far[self.sizes > 0].min())
         run = int(np.searchsorted(self.starts, position, side="right")) - 1
         with np.errstate(divide="ignore"):
             total = np.logaddexp.reduce((np.log(self.sizes)[:, None] + logs).ravel())
@@ -134,15 +135,12 @@ def weights(places: Places, decay: Fraction, bits: int) -> Weights:
     upwards = ranks < places.wanted
     far = np.where(upwards, below - ranks, ranks - above)
     powers = Powers(decay, bits + 128)
-    # The smallest distance is a common factor of all weights.
-    shift = int(far.min())
     parts = (above - places.wanted, places.wanted - below)
-    ends = np.array([exp_minus(decay * part, powers.bits) for part in parts], dtype=object)
     held = np.repeat(sizes[near], each).astype(object)
-    least, most = (
-        held * power * end
-        for power, end in zip(powers.of(far - shift), ends[upwards.astype(int)].T, strict=True)
-    )
+    least, most = np.zeros_like(held), np.zeros_like(held)
+    there = held > 0
+    least[there], most[there] = of_distances(powers, far[there], upwards[there] * 1, parts)
+    least, most = held * least, held * most
     before, beyond = (
         int(sizes[part].sum()) * each for part in (slice(near.start), slice(near.stop, None))
     )

@@ -17,7 +17,7 @@ from math import ceil, floor
 import numpy as np
 
 from dpselect.draws.exact import bits as source, inversion
-from dpselect.draws.exact.exp_bounds import Powers, exp_minus
+from dpselect.draws.exact.exp_bounds import Powers, of_distances
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.samplers import sampler
 from dpselect.typing import Indices, Probabilities
@@ -75,22 +75,17 @@ def weights(pieces: Pieces, decay: Fraction, bits: int) -> Weights:
     """Return bounds of the weights of the pieces that are not negligible beside the largest."""
     below, above = floor(pieces.wanted), ceil(pieces.wanted)
     reach = ceil((bits + 64) / decay) + 1
-    # Whole steps from the wanted rank, upwards where that is the larger distance; the
-    # smallest is a common factor of all weights.
+    # Whole steps from the wanted rank, upwards where that is the larger distance.
     upwards = pieces.low + pieces.high <= floor(2 * pieces.wanted)
     far = np.where(upwards, below - pieces.high, pieces.low - above)
-    far -= far.min()
-    inside = np.flatnonzero(far <= reach)
+    inside = np.flatnonzero(far - far.min() <= reach)
     first, last = int(inside[0]), int(inside[-1])
     near = slice(first, last + 1)
     powers = Powers(decay, bits + 128)
     parts = (above - pieces.wanted, pieces.wanted - below)
-    ends = np.array([exp_minus(decay * part, powers.bits) for part in parts], dtype=object)
     low, high = (
-        pieces.sizes[near].astype(object) * power * end
-        for power, end in zip(
-            powers.of(far[near]), ends[upwards[near].astype(int)].T, strict=True
-        )
+        pieces.sizes[near].astype(object) * power
+        for power in of_distances(powers, far[near], upwards[near].astype(int), parts)
     )
     # Of each position outside, e^-(bits + 64) and less.
     before, upto = (int(pieces.ends[at]) if at >= 0 else 0 for at in (first - 1, last))

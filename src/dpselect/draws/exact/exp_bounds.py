@@ -7,6 +7,7 @@ chosen, it is chosen in the private direction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -102,6 +103,40 @@ class Powers:
             digit = cut >> level * DIGIT & lows.size - 1
             low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
         return low, high
+
+
+def of_distances(
+    powers: Powers, whole: Indices, side: Indices, parts: Sequence[Fraction]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return bounds of powers by distances, divided by the power of the least one.
+
+    So the largest is 1, and is seen with few bits however large the decay is.
+
+    Args:
+        powers: Of the whole steps of a distance.
+        whole: Whole steps of each distance, shape ``(n,)``.
+        side: 0 or 1 for each.
+        parts: What is added to the whole steps of side 0, and of side 1.
+
+    Returns:
+        Arrays of Python integers, of ``2^(2 bits)`` parts of one.
+    """
+    of_side = [whole[side == one] for one in (0, 1)]
+    firsts = [int(some.min()) if some.size else None for some in of_side]
+    ends = [
+        None if first is None else first + part
+        for first, part in zip(firsts, parts, strict=True)
+    ]
+    least = min(end for end in ends if end is not None)
+    factors = np.array(
+        [
+            (0, 0) if end is None else exp_minus(powers.decay * (end - least), powers.bits)
+            for end in ends
+        ],
+        dtype=object,
+    )
+    low, high = powers.of(whole - np.array([first or 0 for first in firsts])[side])
+    return low * factors[side, 0], high * factors[side, 1]
 
 
 @lru_cache(maxsize=32)
